@@ -120,13 +120,13 @@ export function createVault(place: SecretPlace, prefix: string): CredentialVault
   };
 }
 
-/** @returns false if there was no such secret */
+/** @returns false if there was no such secret, or if it is being deleted already */
 async function removeSecret(client: SecretsManagerClient, SecretId: string): Promise<boolean> {
   try {
     await client.send(new DeleteSecretCommand({ SecretId, RecoveryWindowInDays: RECOVERY_DAYS }));
     return true;
   } catch (error) {
-    if (error instanceof ResourceNotFoundException) return false;
+    if (error instanceof ResourceNotFoundException || isBeingDeleted(error)) return false;
     throw error;
   }
 }

@@ -38,6 +38,19 @@ it('the key of a directory is read as JSON and removed with the connection', asy
   await expect(directories.read(name)).rejects.toThrow(`the secret ${Name} cannot be read`);
 });
 
+it('a connection can be removed after the key of its directory was removed', async () => {
+  const client = new SecretsManagerClient(await startFront(createSecretsManager()));
+  const vault = createVault({ client, keyOf: async () => undefined }, 'groupsync');
+  const name = connectionName('acme');
+  await client.send(
+    new CreateSecretCommand({ Name: directorySecretName('groupsync', name), SecretString: '{}' }),
+  );
+  await removeDirectoryKey(client, 'groupsync')(name);
+  await vault.store(name, 'token');
+  expect(await vault.remove(name)).toBe(true);
+  expect(await vault.remove(name)).toBe(false);
+});
+
 it('a new secret is encrypted with the key of the settings', async () => {
   const sent: object[] = [];
   const send = async ({ input }: { input: object }) => ({ VersionId: String(sent.push(input)) });

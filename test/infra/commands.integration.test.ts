@@ -23,8 +23,9 @@ const snapshot = (id: string, ...of: string[]) =>
   nativeEvent('group.snapshot', { group: { id, name: id }, members: members(...of) });
 
 const URL_OF_PLATFORM = '<platform>';
-const TAKEOVER =
-  'directory takeover --directory google --administrator <administrator> --key key.json --directory-url <directory>';
+const DIRECTORY =
+  '--directory google --administrator <administrator> --key key.json --directory-url <directory>';
+const TAKEOVER = `directory takeover ${DIRECTORY}`;
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
 /**
@@ -49,6 +50,7 @@ const COMMANDS = (
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
     ['operator', `${TAKEOVER}; resume`],
     ['operator', `dlq discard <deadLetter> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`],
+    ['operator', `connect second ${DIRECTORY}; directory disconnect --connection second`],
     ['operator', 'connections set default fourEyes=true; connections set default guard=null'],
     ['approver', 'connections confirm default --reject'],
     ['operator', `connections remove second; ${CONNECT}; notify list; notify test`],
@@ -189,7 +191,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     if (/<deadLetter>|dlq replay/.test(line)) await deadLetter();
     const { code, stderr, json } = await run(line);
     // The alarm topic of this stack has no subscriber, and `notify test` reports this.
-    expect([0, line === 'notify test' ? 1 : 3], `${line}: ${stderr}`).toContain(code);
+    expect([0, line === 'notify test' ? 1 : 3], `${line}: ${code} ${stderr}`).toContain(code);
     if (line === TAKEOVER) {
       expect(json?.groups.map(({ group, by }: MovedGroup) => `${group} by ${by}`)).toEqual([
         'g by name',

@@ -15,6 +15,10 @@ const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.secretsKey,
   ENVIRONMENT.eventsQueueUrl,
   ENVIRONMENT.directoryMinutes,
+  ENVIRONMENT.persons,
+  ENVIRONMENT.console,
+  ENVIRONMENT.consoleUrl,
+  ENVIRONMENT.consoleRole,
 ]);
 const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_OF_EVERY_FUNCTION.has(name));
 /** Names of resources that must be unique in an account and region. */
@@ -89,7 +93,7 @@ describe('Lambda functions', () => {
         Handler: 'index.handler',
         TracingConfig: { Mode: 'Active' },
       });
-      const more = name === 'reconcile' ? [ENVIRONMENT.notify] : [];
+      const more = name === 'reconcile' ? [ENVIRONMENT.notify, ENVIRONMENT.persons] : [];
       expect(Object.keys(Properties.Environment.Variables).sort()).toEqual(
         [...DEPLOYED_ENVIRONMENT, ...more].sort(),
       );

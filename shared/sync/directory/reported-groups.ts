@@ -14,14 +14,15 @@ export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): bo
  * Takes a report about a group. The report names the group by its id or by an address. Once the group with that address
  * is deleted, a later report may mean a new group with the same address.
  */
-export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promise<void> {
+export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
   const { key, isDeletion } = report;
   const named = [...run.groups.values()].filter(({ group, address }) => group === key || address === key);
   for (const known of named) await takeKnown(run, known, report);
   const isFound = named.some(({ deletedMs }) => deletedMs === undefined);
-  if (isFound) return;
+  if (isFound) return true;
   if (!isDeletion) await takeKey(run, key, report);
   else if (named.length === 0) await markAbove(run, groupId(key), report);
+  return true;
 }
 
 /** The part of a report that concerns the lists of members. */

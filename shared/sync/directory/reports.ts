@@ -109,7 +109,7 @@ interface Taking {
   /** The errors of reports that could not be recorded. */
   readonly failures: Failure[];
   /** Returns false if the next run must take the report again. */
-  readonly take: (run: ReaderRun, report: Report) => Promise<boolean | void>;
+  readonly take: (run: ReaderRun, report: Report) => Promise<boolean>;
 }
 
 /** Records reports until the time of the run is up. A wrong answer about one object does not stop the other reports. */
@@ -121,8 +121,7 @@ async function takeEach(
   for (const report of reports) {
     if (isTimeUp(run)) return;
     try {
-      const isTaken = await take(run, report);
-      if (isTaken !== false) left.delete(report);
+      if (await take(run, report)) left.delete(report);
     } catch (error) {
       if (!(error instanceof DirectoryError) || error.kind !== 'odd') throw error;
       failures.push({ error });
