@@ -41,9 +41,41 @@ async function plan(reader: Reader, to: Source, sameIds = false, file?: Readonly
   return planTakeover(await world.connection(), targetOf(to, reader, sameIds), world.toolPorts, file);
 }
 
-async function takeOver(reader: Reader, to: Source, sameIds = false) {
+async function takeOver(
+  reader: Reader,
+  to: Source,
+  { sameIds = false, ports = reader.world.toolPorts } = {},
+) {
   const planned = await plan(reader, to, sameIds);
-  return takeOverGroups(await reader.world.connection(), planned, reader.world.toolPorts);
+  return takeOverGroups(await reader.world.connection(), planned, ports);
+}
+
+type ToolPorts = Reader['world']['toolPorts'];
+type Effect = readonly ['groups' | 'claims' | 'reader', string];
+
+/** The effects of a takeover, in their order. */
+const EFFECTS: readonly Effect[] = [
+  ['reader', 'noteMove'],
+  ['reader', 'dropMove'],
+  ['groups', 'release'],
+  ['groups', 'storeObserved'],
+  ['claims', 'takeOver'],
+  ['groups', 'prepareView'],
+  ['groups', 'adopt'],
+];
+
+/** Returns ports that call `before` before each of these effects. */
+function intercepted(ports: ToolPorts, effects: readonly Effect[], before: () => Promise<void>): ToolPorts {
+  const replaced: Record<string, object> = {};
+  for (const [port, method] of effects) {
+    const original = ports[port] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const call = async (...args: unknown[]) => {
+      await before();
+      return original[method]?.(...args);
+    };
+    replaced[port] = { ...original, ...replaced[port], [method]: call };
+  }
+  return { ...ports, ...replaced };
 }
 
 async function resume(reader: Reader) {
@@ -263,5 +295,93 @@ describe('wrong order of steps', () => {
     expect(onPlatform(reader)).toEqual(there);
     await reader.passMinutes(30);
     expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+  });
+});
+
+/** Each source is left once and joined once. */
+const INTERRUPTED: typeof DIRECTIONS = [
+  ['events', 'directory'],
+  ['directory', 'scim'],
+  ['scim', 'events'],
+];
+
+describe('interrupted takeover', () => {
+  const died = async () => {
+    throw new Error('it dies here');
+  };
+
+  it.each(INTERRUPTED.flatMap(([from, to]) => EFFECTS.map((effect) => [from, to, effect] as const)))(
+    'a takeover from %s to %s that dies before %j is completed by the next one',
+    async (from, to, effect) => {
+      const hasReader = from === 'directory' || to === 'directory';
+      const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
+      const scim = await scimOf(reader);
+      await BY_SOURCE[from](reader, ['a', 'b'], scim);
+      const [before] = onPlatform(reader);
+      const second = await BY_SOURCE[to](reader, ['a', 'b'], scim);
+      const ports = intercepted(reader.world.toolPorts, [effect], died);
+      await expect(takeOver(reader, to, { ports })).rejects.toThrow('it dies here');
+      await reader.passMinutes(hasReader ? 10 : 0);
+      await reader.pass(10 * MINUTE_MS);
+      expect(onPlatform(reader)).toEqual([before]);
+      await takeOver(reader, to);
+      await resume(reader);
+      await reader.passMinutes(hasReader ? 30 : 0);
+      expect(onPlatform(reader)).toEqual([{ ...before, spokeId: second }]);
+      expect((await plan(reader, to)).groups).toEqual([]);
+    },
+  );
+});
+
+describe('takeover while events arrive', () => {
+  it.each([
+    ['scim', 'events'],
+    ['events', 'scim'],
+    ['directory', 'scim'],
+  ] as const)(
+    'a takeover from %s to %s loses no change of the new source, and writes nothing',
+    async (from, to) => {
+      const reader = await openWith({ rowing: ['a'] }, from === 'directory' ? { directory } : {});
+      const scim = await scimOf(reader);
+      const first = await BY_SOURCE[from](reader, ['a'], scim);
+      const [before] = onPlatform(reader);
+      const second = await BY_SOURCE[to](reader, ['a'], scim);
+      const changeOf = async (source: Source, group: string, name: string) => {
+        if (source === 'scim') await scim.join(group, name);
+        if (source === 'events') reader.say({ add: [name], to: group });
+      };
+      let step = 0;
+      const ports = intercepted(reader.world.toolPorts, EFFECTS, async () => {
+        await changeOf(from, first, 'b');
+        await changeOf(to, second, step % 2 === 0 ? 'c' : 'd');
+        step += 1;
+        await reader.work(20);
+      });
+      const report = await takeOver(reader, to, { ports });
+      expect([report.busy, step]).toEqual([[], EFFECTS.length]);
+      await reader.pass(20 * MINUTE_MS);
+      expect(onPlatform(reader)).toEqual([before]);
+      await resume(reader);
+      expect(onPlatform(reader)).toEqual([{ ...before, spokeId: second, users: ['u-a', 'u-c', 'u-d'] }]);
+    },
+  );
+});
+
+describe('takeover to events that use the ids of the directory', () => {
+  it('with --same-ids the group keeps its id and its members, and the next event counts', async () => {
+    const reader = await openWith({ rowing: ['a', 'b'] });
+    await reader.passMinutes(30);
+    const [before] = onPlatform(reader);
+    expect((await plan(reader, 'events')).unmapped).toMatchObject([{ group: 'rowing' }]);
+    await takeOver(reader, 'events', { sameIds: true });
+    await resume(reader);
+    await reader.tell({ add: ['c'], to: 'rowing' });
+    await reader.change({ kind: 'removeMember', group: 'rowing', member: 'a' });
+    await reader.passMinutes(90);
+    expect(onPlatform(reader)).toEqual([{ ...before, users: ['u-a', 'u-b', 'u-c'] }]);
+    await takeOver(reader, 'directory');
+    await resume(reader);
+    await reader.passMinutes(90);
+    expect(onPlatform(reader)).toEqual([{ ...before, users: ['u-b'] }]);
   });
 });
