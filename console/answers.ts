@@ -16,6 +16,7 @@ import type {
   Survey,
 } from '../shared/contract/answers.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
+import type { SettingField } from '../shared/contract/setting-fields.ts';
 import type { RemovalReason } from '../shared/domain/hold.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
@@ -28,6 +29,8 @@ export type {
   PlatformGroupsReport,
   ShownDeadLetter,
 } from '../shared/contract/answers.ts';
+
+export type { SettingField } from '../shared/contract/setting-fields.ts';
 
 export interface PersonName {
   readonly id: string;
@@ -232,8 +235,11 @@ export interface ConnectionPage {
   /** Groups with changes that are not written yet. */
   readonly backlog: number;
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly fields: readonly SettingField[];
   readonly requests: readonly SettingRequestRow[];
   readonly tokens: readonly TokenLine[];
+  /** Base URL for the identity provider; null if there is no SCIM server or its address is unknown. */
+  readonly scimUrl: string | null;
 }
 
 export interface Checks {
@@ -245,6 +251,8 @@ export interface SettingsPreview {
   readonly replans: boolean;
   /** Settings that do not change until another person confirms the change. */
   readonly requested: readonly string[];
+  /** Whether the change permits more removals without an approval. */
+  readonly weakens: boolean;
   /** null if there are too many groups to plan them all here. */
   readonly effects: readonly (PlanEffect & { readonly group: string; readonly name: string | null })[] | null;
   readonly total: PlanEffect;

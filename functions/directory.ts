@@ -11,6 +11,7 @@ import { wireDirectory } from '../shared/runtime/wire-directory.ts';
 import { readDirectory } from '../shared/sync/directory/run.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
 import { once } from './frame/once.ts';
+import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireDirectory);
 /** Reserved time. If the deadline comes while a group is being read, this group is still read to its end. */
@@ -33,7 +34,7 @@ const unreadable = (groups: readonly string[]): Error =>
  */
 export async function handler(
   event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
+  context: Pick<Context, 'getRemainingTimeInMillis' | 'invokedFunctionArn'>,
 ): Promise<{ readonly reports: readonly unknown[] }> {
   const { ports, ...base } = wired();
   const {
@@ -44,6 +45,7 @@ export async function handler(
     preview,
     ask,
   } = DirectoryInvocation.parse(event ?? {});
+  requireOwnConnection(context, connection);
   if (ask !== undefined) {
     const found = await requireConnection(connection ?? DEFAULT_CONNECTION, ports);
     const untilMs = ports.clock() + ANSWER_MS;

@@ -1,4 +1,5 @@
 import '../shared/runtime/cold-start.ts';
+import type { Context } from 'aws-lambda';
 import type { PeopleReport } from '../shared/contract/answers.ts';
 import { PeopleInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
@@ -6,13 +7,18 @@ import { loggable } from '../shared/runtime/logger.ts';
 import { wirePeople } from '../shared/runtime/wire-platform.ts';
 import { refreshPeople } from '../shared/sync/people.ts';
 import { once } from './frame/once.ts';
+import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wirePeople);
 
 /** Refreshes the people index. The failure of one connection does not stop the others. */
-export async function handler(event: unknown): Promise<{ readonly reports: readonly PeopleReport[] }> {
+export async function handler(
+  event: unknown,
+  context: Pick<Context, 'invokedFunctionArn'>,
+): Promise<{ readonly reports: readonly PeopleReport[] }> {
   const { ports, ...base } = wired();
   const { connection } = PeopleInvocation.parse(event ?? {});
+  requireOwnConnection(context, connection);
   const { reports, failure } = await eachConnection(
     { ...base, connections: ports.connections, only: connection },
     (each) => refreshPeople(each, ports),

@@ -1,34 +1,48 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
-import { DecideInvocation, ReconcileInvocation } from '../shared/contract/invocation.ts';
+import { Decision } from '../shared/contract/decision.ts';
+import { AskInvocation, DecideInvocation, ReconcileInvocation } from '../shared/contract/invocation.ts';
+import type { PlatformReply } from '../shared/contract/platform-reply.ts';
 import { answerDecision, type DecisionAnswer } from '../shared/operate/decisions.ts';
+import { answerPlatformQuestion } from '../shared/operate/platform/answer.ts';
+import { requireConnection } from '../shared/operate/settings.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { errorFields, loggable } from '../shared/runtime/logger.ts';
 import { runReconcile } from '../shared/runtime/run-reconcile.ts';
-import { wireReconcile } from '../shared/runtime/wire-platform.ts';
+import { wireReconcile } from '../shared/runtime/wire-reconcile.ts';
 import { notifyOfStage } from '../shared/sync/reconcile/notify.ts';
 import { once } from './frame/once.ts';
+import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireReconcile);
 /** Time reserved at the end of a run to record the page that was read last and to return the report. */
 const RESERVE_MS = 30_000;
 
 /**
- * Runs one task for one connection or for all, or carries out an operator's decision. The schedules and operators
- * invoke this function.
+ * Runs one task for one connection or for all, carries out an operator's decision, or answers an operator's question. The
+ * schedules and operators invoke this function.
  */
 export async function handler(
   event: unknown,
-  context: Pick<Context, 'getRemainingTimeInMillis'>,
-): Promise<{ readonly reports: readonly unknown[] } | DecisionAnswer> {
-  const { ports, deciding, ...base } = wired();
+  context: Pick<Context, 'getRemainingTimeInMillis' | 'invokedFunctionArn'>,
+): Promise<{ readonly reports: readonly unknown[] } | DecisionAnswer | PlatformReply> {
+  const { ports, deciding, asked, ...base } = wired();
+  const leftMs = Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
   const decided = DecideInvocation.safeParse(event);
   if (decided.success) {
-    const { decision } = decided.data;
-    return answerDecision(decision, await deciding(decided.data));
+    const decision = Decision.parse(JSON.parse(decided.data.decision));
+    requireOwnConnection(context, decision.connection);
+    return answerDecision(decision, await deciding(decided.data), AbortSignal.timeout(leftMs));
+  }
+  const question = AskInvocation.safeParse(event);
+  if (question.success) {
+    const { connection, question: about } = question.data;
+    requireOwnConnection(context, connection);
+    return answerPlatformQuestion(await requireConnection(connection, asked), about, asked);
   }
   const invocation = ReconcileInvocation.parse(event);
-  const deadlineMs = ports.clock() + Math.max(1_000, context.getRemainingTimeInMillis() - RESERVE_MS);
+  requireOwnConnection(context, invocation.connection);
+  const deadlineMs = ports.clock() + leftMs;
   const { reports, failure } = await eachConnection(
     { ...base, connections: ports.connections, only: invocation.connection },
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),

@@ -61,6 +61,8 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   directory: 1024,
 };
 
+const CALLED_BY_OPERATORS: ReadonlySet<string> = new Set(['reconcile', 'people', 'directory']);
+
 /** The text that `groupsync deploy` prints too. */
 const NO_ALARM_TARGET =
   'no alarm is delivered: set alarmEmail, or subscribe a target to the topic of the alarms';
@@ -188,7 +190,8 @@ export class ConnectorStack extends Stack {
       key,
       reader,
     });
-    new Operators(this, 'Operators', { ...every, secretsKey });
+    const workers = functions.filter(({ name }) => CALLED_BY_OPERATORS.has(name));
+    new Operators(this, 'Operators', { ...every, secretsKey, workers });
     new HealthAlarms(this, 'Health', settings, alarmConfig);
     new Dashboard(this, 'Dashboard', { prefix, resources, functions, scim });
 

@@ -32,6 +32,8 @@ export interface GroupSyncProps {
   readonly notify?: readonly string[];
   /** Connections with a policy `<prefix>-viewer-<connection>-<region>`, which reads only this connection. Default: none. */
   readonly connectionViewers?: readonly string[];
+  /** Connections with a policy `<prefix>-operator-<connection>-<region>`, for this connection only. Default: none. */
+  readonly connectionOperators?: readonly string[];
   /** Patterns of AWS identities, each with its person, so that four eyes compares people. Default: none. */
   readonly persons?: Readonly<Record<string, string>>;
   /** ARNs of the only roles and users that may send events. `grantPublish` adds to them. Default: IAM decides. */

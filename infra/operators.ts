@@ -1,9 +1,11 @@
 import { Stack, Validations } from 'aws-cdk-lib';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { CfnAlias } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import {
   alarmTopicName,
+  connectionAlias,
   FUNCTION_KEYS,
   type FunctionKey,
   functionName,
@@ -23,6 +25,7 @@ import {
   DECISION_ATTRIBUTES,
   TABLE,
 } from '../shared/contract/topology.ts';
+import type { ConnectorFunction } from './connector-function.ts';
 import { asFound, keyStatements, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
@@ -38,6 +41,11 @@ const LOOK: readonly Right[] = [
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 
+const WRITE = ['BatchWriteItem', 'UpdateItem', 'PutItem', 'DeleteItem'].map((name) => `dynamodb:${name}`);
+const STORE_SECRET = ['PutSecretValue', 'CreateSecret', 'DeleteSecret', 'RestoreSecret'].map(
+  (name) => `secretsmanager:${name}`,
+);
+
 /** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
@@ -45,7 +53,7 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
   approver: [...LOOK, ['reconcile', 'lambda:InvokeFunction']],
   operator: [
     ...LOOK,
-    ['table', 'dynamodb:BatchWriteItem', 'dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
+    ['table', ...WRITE],
     ['table', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
     ['apply', 'sqs:SendMessage'],
     ['table', 'dynamodb:DescribeTimeToLive', 'dynamodb:DescribeContinuousBackups'],
@@ -58,8 +66,8 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
     ['schedules', 'scheduler:GetSchedule'],
     ['alarm', 'cloudwatch:SetAlarmState', 'cloudwatch:DescribeAlarmHistory'],
     ['topic', 'sns:ListSubscriptionsByTopic'],
-    ['secrets', 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
-    ['secrets', 'secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret', 'secretsmanager:RestoreSecret'],
+    // No person reads a secret. Functions make the calls that need a credential.
+    ['secrets', ...STORE_SECRET],
   ],
 };
 
@@ -68,14 +76,16 @@ interface OperatorsProps {
   readonly key: IKey;
   /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
   readonly secretsKey: string | undefined;
+  /** The functions that operators call. */
+  readonly workers: readonly ConnectorFunction[];
 }
 
 /**
- * Three policies to attach to the roles of people. Write access to the table covers everything stored in it, so only
- * operators have it.
+ * Three policies to attach to the roles of people, and policies for one connection. Write access to the table covers
+ * everything stored in it, so only operators have it.
  */
 export class Operators extends Construct {
-  constructor(scope: Construct, id: string, { settings, key, secretsKey }: OperatorsProps) {
+  constructor(scope: Construct, id: string, { settings, key, secretsKey, workers }: OperatorsProps) {
     super(scope, id);
     const { partition, region, account } = Stack.of(this);
     const names = namesOf(settings);
@@ -83,20 +93,49 @@ export class Operators extends Construct {
       const [service = '', ...resource] = name.split(':');
       return name === '*' ? name : `arn:${partition}:${service}:${region}:${account}:${resource.join(':')}`;
     };
+    const allow = (actions: readonly string[], on: readonly string[]) =>
+      new PolicyStatement({ actions: [...actions], resources: on.map(arn) });
+    const useSecretsKey =
+      secretsKey === undefined
+        ? []
+        : [secretsKeyStatement(this, secretsKey, ['kms:Decrypt', 'kms:GenerateDataKey'])];
+    const look = (connection: string) => [
+      ...LOOK_AT_ONE.map(([on, ...actions]) => allow(actions, names[on])),
+      onlyKeys(
+        allow(['dynamodb:BatchGetItem', 'dynamodb:Query'], [...names.table, ...names.index]),
+        leadingKeysOf(connection),
+      ),
+      ...keyStatements(this, key),
+    ];
     for (const connection of settings.connectionViewers) {
       new ManagedPolicy(this, `viewer-${connection}`, {
         managedPolicyName: `${settings.prefix}-viewer-${connection}-${region}`,
         description: `groupsync ${settings.prefix}: reads the connection ${connection}, and no other`,
+        statements: look(connection),
+      });
+    }
+    for (const connection of settings.connectionOperators) {
+      const alias = connectionAlias(connection);
+      for (const { function: target } of workers)
+        new CfnAlias(target, alias, {
+          functionName: target.functionName,
+          functionVersion: '$LATEST',
+          name: alias,
+        });
+      const called = workers.map(
+        ({ name }) => `lambda:function:${functionName(settings.prefix, name)}:${alias}`,
+      );
+      new ManagedPolicy(this, `operator-${connection}`, {
+        managedPolicyName: `${settings.prefix}-operator-${connection}-${region}`,
+        description: `groupsync ${settings.prefix}: operates the connection ${connection}, and no other`,
         statements: [
-          ...LOOK_AT_ONE.map(
-            ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
-          ),
-          new PolicyStatement({
-            actions: ['dynamodb:BatchGetItem', 'dynamodb:Query'],
-            resources: [...names.table, ...names.index].map(arn),
-            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(connection) } },
-          }),
-          ...keyStatements(this, key),
+          ...look(connection),
+          onlyKeys(allow(WRITE, names.table), partitionsOf(connection)),
+          noDecisions(names.table.map(arn)),
+          allow(['sqs:SendMessage'], names.apply),
+          allow(['lambda:InvokeFunction'], called),
+          allow(STORE_SECRET, secretsOf(settings.prefix, connection)),
+          ...useSecretsKey,
         ],
       });
     }
@@ -106,14 +145,9 @@ export class Operators extends Construct {
         managedPolicyName: `${settings.prefix}-${who}-${region}`,
         description: `groupsync ${settings.prefix}: the command line and the console, as ${who}`,
         statements: [
-          ...rights.map(
-            ([on, ...actions]) => new PolicyStatement({ actions, resources: names[on].map(arn) }),
-          ),
+          ...rights.map(([on, ...actions]) => allow(actions, names[on])),
           ...keyStatements(this, key),
-          ...(who === 'operator' ? [noDecisions(names.table.map(arn))] : []),
-          ...(who === 'operator' && secretsKey !== undefined
-            ? [secretsKeyStatement(this, secretsKey, ['kms:Decrypt', 'kms:GenerateDataKey'])]
-            : []),
+          ...(who === 'operator' ? [noDecisions(names.table.map(arn)), ...useSecretsKey] : []),
         ],
       });
       if (who !== 'operator') continue;
@@ -147,11 +181,25 @@ const LOOK_AT_ONE: readonly Right[] = [
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 
+/** Limits a statement to items with these partition keys. Every call that is allowed by it has partition keys. */
+function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicyStatement {
+  statement.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': keys });
+  return statement;
+}
+
 /** The partition keys of one connection, in the table and in its index. */
+const partitionsOf = (connection: string): readonly string[] =>
+  CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]);
+
+/** The partition keys that a viewer of one connection may read. */
 export const leadingKeysOf = (connection: string): readonly string[] => [
   CONNECTIONS_PARTITION,
-  ...CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]),
+  ...partitionsOf(connection),
 ];
+
+/** Secrets Manager adds six characters at the end of a name. */
+const secretsOf = (prefix: string, connection: string): readonly string[] =>
+  ['', '/directory'].map((name) => `secretsmanager:secret:${prefix}/connections/${connection}${name}-??????`);
 
 /** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
 function namesOf({ prefix, sources }: Settings) {

@@ -35,6 +35,7 @@ const CONNECTION_NAME = /^[a-z0-9-]{1,32}$/;
 
 const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
 
+const Connections = list.pipe(z.array(z.string().regex(CONNECTION_NAME)).max(50)).default([]);
 const Producers = list
   .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
   .default([]);
@@ -106,7 +107,8 @@ export const StageSettings = z
         ),
       )
       .default([]),
-    connectionViewers: list.pipe(z.array(z.string().regex(CONNECTION_NAME)).max(50)).default([]),
+    connectionViewers: Connections,
+    connectionOperators: Connections,
     persons: Persons,
     producers: Producers,
     sources: z

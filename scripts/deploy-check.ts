@@ -45,7 +45,12 @@ const PARTS: Readonly<Record<string, (on: Part) => Promise<void>>> = {
       second: {
         prefix: `${on.prefix}-b`,
         out: join(on.folder, 'second'),
-        context: { stage: 'staging', retainData: 'false', auditExportDays: '1' },
+        context: {
+          stage: 'staging',
+          retainData: 'false',
+          auditExportDays: '1',
+          connectionOperators: 'default',
+        },
       },
     }),
   template: (on) => checkTemplate({ ...on, emulator: createEmulator(on.endpoint, REGION) }),

@@ -1,5 +1,5 @@
+import { DIRECTORY_KINDS, type DirectoryKind } from '../../shared/contract/settings.ts';
 import { type Figure, table } from '../figure.ts';
-import { type CompanySize, GOOGLE_CALLS } from '../memory/google.ts';
 import {
   createReaderRig,
   limitsOfReader,
@@ -10,6 +10,7 @@ import {
 } from '../memory/reader-rig.ts';
 import { seedCompany, settleGroups } from '../memory/seed-company.ts';
 import { sumOf } from '../memory/totals.ts';
+import { type CompanySize, callNamesOf, VENDORS } from '../memory/vendors.ts';
 
 const SMALL: CompanySize = { users: 1_000, groups: 100, memberships: 10_000 };
 const MIDDLE: CompanySize = { users: 10_000, groups: 1_000, memberships: 100_000 };
@@ -19,18 +20,16 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** The time at the end of a run in which the function finishes the groups that it has begun to read. */
 const RESERVE_SECONDS = 120;
-/** Queries per minute and user ("Directory API: Limits and quotas"). */
-const LIMIT_PER_MINUTE = 2_400;
-const MOST_QUIET_CALLS = 3;
 const MOST_DOLLARS_OF_A_FULL_READ = 0.05;
 const DAYS_PER_MONTH = 365.25 / 12;
 const RUNS_PER_DAY = 288;
-/** A full read of the small company takes about 8 seconds, so it needs more than one run of this length. */
+/** A full read of the small company takes about 7 seconds, so it needs more than one run of this length. */
 const SHORT_RUN_SECONDS = 4;
 
 type Readings = Readonly<Partial<Record<ReadingName, Reading>>>;
 
 interface Measured {
+  readonly kind: DirectoryKind;
   readonly size: CompanySize;
   readonly readings: Readings;
   readonly dollarsPerMonth: number;
@@ -46,36 +45,43 @@ const READINGS = {
 } as const;
 type ReadingName = keyof typeof READINGS;
 
+interface Measuring {
+  readonly kind: DirectoryKind;
+  readonly size: CompanySize;
+  /** The time after which a run begins no further group. */
+  readonly runSeconds: number;
+}
+
 /** Reads a company for the first time, and then as the schedule does for a day without changes. */
-async function measure(size: CompanySize, runSeconds: number): Promise<Measured> {
-  const rig = await createReaderRig(size, runSeconds);
-  const first = note('first', await rig.read());
+async function measure({ kind, size, runSeconds }: Measuring): Promise<Measured> {
+  const rig = await createReaderRig(kind, size, runSeconds);
+  const first = note(rig, 'first', await rig.read());
   await rig.ingestQueued();
   const confirmed = await measureSettled(rig, size);
   await rig.close();
-  return { ...confirmed, size, readings: { first, ...confirmed.readings } };
+  return { ...confirmed, kind, size, readings: { first, ...confirmed.readings } };
 }
 
 /** Measures a company whose groups were copied into the table, because ingest of all of them would take too long. */
-async function measureSeeded(size: CompanySize, runSeconds: number): Promise<Measured> {
-  const rig = await createReaderRig(size, runSeconds);
+async function measureSeeded({ kind, size, runSeconds }: Measuring): Promise<Measured> {
+  const rig = await createReaderRig(kind, size, runSeconds);
   await seedCompany(rig, rig.company);
   const confirmed = await measureSettled(rig, size);
   await rig.close();
-  return { ...confirmed, size };
+  return { ...confirmed, kind, size };
 }
 
 /** Measures the reads that confirm a company, then a full read and the reads of a day without changes. */
 async function measureSettled(rig: ReaderRig, { groups }: CompanySize) {
   rig.advance(15 * MINUTE_MS);
-  const confirming = note('confirming', await readTwice(rig));
+  const confirming = note(rig, 'confirming', await readTwice(rig));
   await settleGroups(rig);
-  const full = note('full', await rig.read({ isFull: true }));
-  const quiet = note('quiet', await rig.read());
+  const full = note(rig, 'full', await rig.read({ isFull: true }));
+  const quiet = note(rig, 'quiet', await rig.read());
   rig.advance(HOUR_MS);
-  const listing = note('listing', await rig.read());
+  const listing = note(rig, 'listing', await rig.read());
   rig.advance(24 * HOUR_MS - (rig.clock() % HOUR_MS));
-  const rolling = note('rolling', await rig.read());
+  const rolling = note(rig, 'rolling', await rig.read());
   if (rolling.read < groups) throw new Error(`only ${rolling.read} of ${groups} groups were read in a day`);
   const idleRuns = RUNS_PER_DAY - rolling.runs;
   const listings = 23;
@@ -87,10 +93,10 @@ async function measureSettled(rig: ReaderRig, { groups }: CompanySize) {
 }
 
 /** Shows a row immediately, because a large company takes long. */
-function note(name: ReadingName, reading: Reading): Reading {
+function note({ kind }: ReaderRig, name: ReadingName, reading: Reading): Reading {
   if (name !== 'first' && reading.sent > 0)
     throw new Error(`${reading.sent} groups were sent again without a change`);
-  console.error(`${new Date().toISOString()} ${rowOf([name, reading]).join(' | ')}`);
+  console.error(`${new Date().toISOString()} ${kind} ${rowOf(kind, name, reading).join(' | ')}`);
   return reading;
 }
 
@@ -101,24 +107,28 @@ async function readTwice(rig: ReaderRig): Promise<Reading> {
   return sumOfReadings([first, await rig.read()]);
 }
 
-const callsOf = ({ counts }: Reading): number =>
-  GOOGLE_CALLS.reduce((sum, name) => sum + (counts[`google ${name}`] ?? 0), 0);
-const apiCallsOf = (reading: Reading): number => callsOf(reading) - (reading.counts['google token'] ?? 0);
+const apiCallsOf = (kind: DirectoryKind, { counts }: Reading): number =>
+  callNamesOf(kind).reduce(
+    (sum, name) => sum + (name === 'token' ? 0 : (counts[`directory ${name}`] ?? 0)),
+    0,
+  );
 
 /** Returns the goals that a company misses. */
-function missedBy(readings: Readings): readonly string[] {
+function missedBy(kind: DirectoryKind, readings: Readings): readonly string[] {
   const { full, quiet } = readings;
   if (full === undefined || quiet === undefined) throw new Error('expected a full read and a quiet run');
+  const { mostQuietCalls } = VENDORS[kind];
+  const quietCalls = apiCallsOf(kind, quiet);
   const peakMb = Math.max(...Object.values(readings).map((reading) => reading.peakMb));
   const overLimit = Object.values(readings).reduce(
-    (sum, { counts }) => sum + sumOf(counts, 'google over'),
+    (sum, { counts }) => sum + sumOf(counts, 'directory over'),
     0,
   );
   const goals: readonly (readonly [isMissed: boolean, text: string])[] = [
     [peakMb > MOST_MEMORY_MB, `expected at most ${MOST_MEMORY_MB} MB, got ${peakMb.toFixed(0)}`],
     [
-      apiCallsOf(quiet) > MOST_QUIET_CALLS,
-      `expected at most ${MOST_QUIET_CALLS} API calls in a quiet run, got ${apiCallsOf(quiet)}`,
+      quietCalls > mostQuietCalls,
+      `expected at most ${mostQuietCalls} API calls in a quiet run, got ${quietCalls}`,
     ],
     [
       full.dollars > MOST_DOLLARS_OF_A_FULL_READ,
@@ -126,13 +136,13 @@ function missedBy(readings: Readings): readonly string[] {
     ],
     [overLimit > 0, `expected no call over the limit, got ${overLimit}`],
   ];
-  return goals.flatMap(([isMissed, text]) => (isMissed ? [text] : []));
+  return goals.flatMap(([isMissed, text]) => (isMissed ? [`${kind}: ${text}`] : []));
 }
 
-const HEAD = [
+const headOf = (kind: DirectoryKind) => [
   '',
   'runs',
-  ...GOOGLE_CALLS,
+  ...callNamesOf(kind),
   'minutes at the limit',
   'minutes',
   'processor s',
@@ -143,13 +153,13 @@ const HEAD = [
   'dollars',
 ];
 
-function rowOf([name, reading]: [string, Reading]): readonly (string | number)[] {
+function rowOf(kind: DirectoryKind, name: ReadingName, reading: Reading): readonly (string | number)[] {
   const { counts } = reading;
   return [
-    READINGS[name as ReadingName],
+    READINGS[name],
     reading.runs,
-    ...GOOGLE_CALLS.map((call) => counts[`google ${call}`] ?? 0),
-    apiCallsOf(reading) / LIMIT_PER_MINUTE,
+    ...callNamesOf(kind).map((call) => counts[`directory ${call}`] ?? 0),
+    apiCallsOf(kind, reading) / VENDORS[kind].callsPerMinute,
     reading.seconds / 60,
     reading.processorSeconds,
     reading.peakMb,
@@ -168,15 +178,23 @@ const shown = (size: CompanySize): string => {
 };
 
 function sectionOf(measured: Measured): string {
-  const { size, readings, dollarsPerMonth } = measured;
-  const rows = Object.entries(readings).map(rowOf);
+  const { kind, size, readings, dollarsPerMonth } = measured;
+  const named = Object.entries(readings) as readonly [ReadingName, Reading][];
+  const rows = named.map(([name, reading]) => rowOf(kind, name, reading));
   const month = `A month without changes: **$${dollarsPerMonth.toFixed(2)}**.`;
-  return [`**${shown(size)}**`, '', table(HEAD, rows), '', month].join('\n');
+  return [`**${kind}: ${shown(size)}**`, '', table(headOf(kind), rows), '', month].join('\n');
 }
 
-/** Checks the goals at the small company. The runs are short, so that each read takes several. @returns missed goals */
+/** Checks the goals at the small company, for each vendor. @returns missed goals */
 export async function checkDirectory(): Promise<readonly string[]> {
-  const rig = await createReaderRig(SMALL, SHORT_RUN_SECONDS);
+  const missed: string[] = [];
+  for (const kind of DIRECTORY_KINDS) missed.push(...(await checkVendor(kind)));
+  return missed;
+}
+
+/** The runs are short, so that each read takes several. */
+async function checkVendor(kind: DirectoryKind): Promise<readonly string[]> {
+  const rig = await createReaderRig(kind, SMALL, SHORT_RUN_SECONDS);
   const first = await rig.read();
   await rig.ingestQueued();
   rig.advance(15 * MINUTE_MS);
@@ -186,9 +204,9 @@ export async function checkDirectory(): Promise<readonly string[]> {
   await rig.close();
   const isResumed = first.runs > 1 && full.runs > 1;
   return [
-    ...missedBy({ first, full, quiet }),
-    ...(isResumed ? [] : [`expected several runs of ${SHORT_RUN_SECONDS} s for each read`]),
-    ...(full.sent + quiet.sent === 0 ? [] : ['expected no event without a change']),
+    ...missedBy(kind, { first, full, quiet }),
+    ...(isResumed ? [] : [`${kind}: expected several runs of ${SHORT_RUN_SECONDS} s for each read`]),
+    ...(full.sent + quiet.sent === 0 ? [] : [`${kind}: expected no event without a change`]),
   ];
 }
 
@@ -199,18 +217,20 @@ export const directoryFigure: Figure = {
     const limits = limitsOfReader();
     const runSeconds = limits.seconds - RESERVE_SECONDS;
     const parts: string[] = [];
-    for (const size of full ? [LARGE] : [SMALL, MIDDLE]) {
-      const measured = await (full ? measureSeeded : measure)(size, runSeconds);
+    const sizes = full ? [LARGE] : [SMALL, MIDDLE];
+    for (const { kind, size } of DIRECTORY_KINDS.flatMap((kind) => sizes.map((size) => ({ kind, size })))) {
+      const measured = await (full ? measureSeeded : measure)({ kind, size, runSeconds });
       parts.push(sectionOf(measured), '');
       console.error(parts.slice(-2).join('\n'));
-      const missed = missedBy(measured.readings);
+      const missed = missedBy(kind, measured.readings);
       if (missed.length > 0) throw new Error(`${shown(size)}: ${missed.join('; ')}`);
     }
     return [
-      "The reader against the project's Google simulator, with full pages and without lag and failures. Each run is a separate",
-      `process with a heap limit of about ${MOST_MEMORY_MB} MB. Memory is the peak of the whole process, including the TypeScript loader. Each Google`,
-      'call takes the `apiCallSeconds` of `prices.json`, and an AWS request takes a fixed time. Parallel calls overlap. `minutes` is this',
-      "simulated time. `minutes at the limit` is the number of API calls divided by 2,400, Google's limit per minute and user. Dollars",
+      "The reader against the project's simulators, with full pages and without lag and failures. Each run is a separate",
+      `process with a heap limit of about ${MOST_MEMORY_MB} MB. Memory is the peak of the whole process, including the TypeScript loader. Each`,
+      'call to a directory takes the `apiCallSeconds` of `prices.json`, and an AWS request takes a fixed time. Parallel calls overlap. `minutes` is this',
+      'simulated time. `minutes at the limit` is the number of API calls divided by the limit of a minute: 2,400 for Google and Entra ID,',
+      "and 500 for Okta, which is half of Okta's limit for the members of groups. Dollars",
       `cover the AWS requests and the Lambda time with ${limits.memoryGb} GB of memory. Logs and traces are not included. 100,000 users: \`npm run bench -- directory --full\`.`,
       '',
       ...parts,

@@ -11,8 +11,8 @@ import { CONNECTION, TOKEN } from './rig.ts';
 export interface ReaderTask {
   readonly task: 'read';
   readonly nowMs: number;
-  /** The key file of the service account. */
-  readonly key: unknown;
+  /** The stored secret of the connection. */
+  readonly secret: unknown;
   readonly isFull: boolean;
   /** Time after which the run begins no further group. */
   readonly seconds: number;
@@ -51,7 +51,7 @@ function createWaitingClock(startMs: number) {
   };
 }
 
-function portsOf({ nowMs, key, apiCallSeconds, requestSeconds }: ReaderTask) {
+function portsOf({ nowMs, secret, apiCallSeconds, requestSeconds }: ReaderTask) {
   const clock = createWaitingClock(nowMs);
   const awsAsk: Ask = (what, ...args) => clock.wait(requestSeconds, () => ask(what, ...args));
   const random = seededRandom(nowMs);
@@ -61,7 +61,7 @@ function portsOf({ nowMs, key, apiCallSeconds, requestSeconds }: ReaderTask) {
       request: ({ method, path, body, headers }: Record<string, unknown>) =>
         clock.wait(apiCallSeconds, async () => {
           const sent = { method, path, body, headers, nowMs: clock.nowMs() };
-          const answer = await ask<{ readonly body: Buffer }>('google', sent);
+          const answer = await ask<{ readonly body: Buffer }>('directory', sent);
           return { ...answer, body: [answer.body] };
         }),
     } as never,
@@ -69,10 +69,10 @@ function portsOf({ nowMs, key, apiCallSeconds, requestSeconds }: ReaderTask) {
     random: random.next,
     sleep,
     webIdentity: async () => {
-      throw new Error('this reader signs in with a key');
+      throw new Error('this reader signs in with a stored secret');
     },
   };
-  const secrets: DirectorySecrets = { read: async () => key };
+  const secrets: DirectorySecrets = { read: async () => secret };
   let ids = 0;
   const ports = benchPorts({
     table: tableThrough(awsAsk),

@@ -1,21 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import type { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import type { DirectoryKind } from '../../shared/contract/settings.ts';
 import { SCHEDULES } from '../../shared/contract/topology.ts';
 import { resourcesOf, synthesise } from '../../test/infra/synthesised.ts';
 import { callDollars, lambdaDollars, readPrices } from '../figures/cost.ts';
 import { REQUEST_SECONDS } from './chain.ts';
-import {
-  ADMINISTRATOR,
-  BASE_URL,
-  type CompanySize,
-  companyOf,
-  createCountedGoogle,
-  type GoogleRequest,
-} from './google.ts';
 import type { ReaderResult, ReaderTask } from './reader-process.ts';
 import { createRig } from './rig.ts';
 import { askChild } from './run-in-child.ts';
 import type { Counts } from './totals.ts';
+import { type CompanySize, companyOf, createCountedVendor, VENDORS, type VendorRequest } from './vendors.ts';
 
 /** The memory that a run may use. It is also the limit of the heap of the process that reads. */
 export const MOST_MEMORY_MB = 512;
@@ -50,25 +44,25 @@ export function limitsOfReader() {
 export type ReaderRig = Awaited<ReturnType<typeof createReaderRig>>;
 
 /**
- * groupsync in memory with a reader of a Google directory. Each run of the reader has its own process, as a cold start
+ * groupsync in memory with a reader of a directory. Each run of the reader has its own process, as a cold start
  * of the function does. Directory, table and queue are in this process.
  * @param runSeconds the time after which a run begins no further group
  */
-export async function createReaderRig(size: CompanySize, runSeconds: number) {
-  const directory = { kind: 'google', administrator: ADMINISTRATOR, baseUrl: BASE_URL };
+export async function createReaderRig(kind: DirectoryKind, size: CompanySize, runSeconds: number) {
+  const directory = VENDORS[kind].setting;
   const rig = await createRig({
     coalesceSeconds: 5,
     people: 1,
     settings: { directory, nested: 'flatten', match: ['email=workEmail'] },
   });
-  const company = companyOf(size);
-  const google = await createCountedGoogle(company, rig.totals);
+  const company = companyOf(size, kind);
+  const vendor = await createCountedVendor(kind, company, rig.totals);
   const { memoryGb } = limitsOfReader();
   const prices = readPrices();
   const { apiCallSeconds, scheduledSeconds } = prices.assumed;
   const answers = {
     ...rig.requests,
-    google: (request: GoogleRequest) => google.request(request),
+    directory: (request: VendorRequest) => vendor.request(request),
     send: (name: string, input: object) =>
       rig.sqs.send({ constructor: { name }, input } as unknown as SendMessageBatchCommand),
   };
@@ -78,7 +72,7 @@ export async function createReaderRig(size: CompanySize, runSeconds: number) {
     const task: ReaderTask = {
       task: 'read',
       nowMs: rig.clock(),
-      key: google.key,
+      secret: vendor.secret,
       isFull,
       seconds: runSeconds,
       apiCallSeconds,
@@ -87,7 +81,7 @@ export async function createReaderRig(size: CompanySize, runSeconds: number) {
     rig.totals.take();
     const child = { file: CHILD, memoryMb: MOST_MEMORY_MB, title: 'a run of the reader', answers };
     const { report, seconds, ...used } = await askChild<ReaderResult>(child, task);
-    // Each run reads the key of the service account.
+    // Each run reads the stored secret.
     rig.totals.add('secretsmanager GetSecretValue');
     const counts = rig.totals.take();
     const billedSeconds = Math.max(scheduledSeconds, seconds, used.processorSeconds);
@@ -100,8 +94,9 @@ export async function createReaderRig(size: CompanySize, runSeconds: number) {
 
   return {
     ...rig,
+    kind,
     company,
-    close: google.close,
+    close: vendor.close,
     /** Runs the reader until no group waits. */
     async read({ isFull = false } = {}): Promise<Reading> {
       const all: Reading[] = [];

@@ -14,7 +14,7 @@ import {
   removeConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
-import { formatGate, instant, reportCredential } from '../../shared/operate/status.ts';
+import { formatGate, instant, reportCredential, reportGate } from '../../shared/operate/status.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
 import { type Act, type Context, parseConnectionName } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -93,9 +93,10 @@ async function show(context: Context, name: string | undefined): Promise<number>
   const { ports, found } = await context.connected(chosen);
   const { settings, company, observing, contract: known } = found;
   const requests = rowsOf(found);
-  const { state, reason, sinceMs, untilMs } = await ports.gates.read(chosen);
+  const stored = await ports.gates.read(chosen);
   const health = await ports.health.read(chosen);
-  const gate = { state, reason: reason ?? null, since: instant(sinceMs) };
+  const { state, reason = null, sinceMs } = stored;
+  const gate = { state, reason, since: instant(sinceMs) };
   const credential = reportCredential(health, ports.clock());
   const lastGood = credential.goodAt;
   const contract = known ? { at: new Date(known.atMs).toISOString(), findings: known.findings } : null;
@@ -113,7 +114,7 @@ async function show(context: Context, name: string | undefined): Promise<number>
   out.answer(document, () => {
     out.line(`connection  ${chosen}${observing ? ' (observing: writes nothing)' : ''}`);
     out.line(`company     ${company}`);
-    out.line(`gate        ${formatGate({ ...gate, until: instant(untilMs) })}`);
+    out.line(`gate        ${formatGate(reportGate(stored, health))}`);
     out.line(`last good   ${credential.goodAt ?? 'not checked yet'}`);
     if (credential.failure !== null) out.line(`last check  ${credential.failure.message}`);
     for (const line of contractLines(contract, chosen)) out.line(line);

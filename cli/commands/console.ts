@@ -45,14 +45,21 @@ async function serve(
   out.answer({ url }, () => out.line(url));
   out.note('anyone with this address has your permissions; Ctrl-C stops the console');
   const forget = flags.open ? openBrowser(url) : () => {};
+  const expiry = AbortSignal.timeout(LIFETIME_MS);
+  const ended = AbortSignal.any([io.signal, expiry]);
   try {
-    if (!io.signal.aborted) await once(io.signal, 'abort');
+    if (!ended.aborted) await once(ended, 'abort');
   } finally {
     forget();
     await served.close();
   }
+  if (expiry.aborted)
+    out.note('the console ended, because its address is valid for 12 hours; run the command again');
   return EXIT.done;
 }
+
+/** The console ends after this time, so that an address in the browser's history or in a chat is of no use later. */
+const LIFETIME_MS = 12 * 3_600_000;
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 

@@ -5,7 +5,6 @@ import {
   DIRECTORY_KINDS,
   type DirectoryKind,
   type DirectorySetting,
-  hasStoredSecret,
 } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { guidePageOf } from '../../shared/operate/directory/guides/index.ts';
@@ -108,8 +107,8 @@ export interface ChosenDirectory {
 }
 
 /**
- * Returns the directory that the options describe; without options, the one that the connection reads. Without a secret,
- * the deployed function reads the directory.
+ * Returns the directory that the options describe; without options, the one that the connection reads. Unless the options
+ * have a secret, the deployed function reads the directory.
  */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
@@ -131,11 +130,8 @@ export async function chosenDirectory(context: Context, options: DirectoryOption
   if (setting === null) {
     throw new UsageError(`${found.name} reads no directory: expected --directory KIND and its options`);
   }
-  const { kind } = setting;
-  const directory = hasStoredSecret(setting)
-    ? await withHint(ports.directoryApplicants.stored(found), kind)
-    : directoryThroughFunction({ ...ports, connection: found });
-  return { connection: found, kind, directory, replaces: false, ports };
+  const directory = directoryThroughFunction({ ...ports, connection: found });
+  return { connection: found, kind: setting.kind, directory, replaces: false, ports };
 }
 
 /** Turns an error of the directory into a message with the next command, because the command itself was correct. */

@@ -4,9 +4,8 @@ import type { Check, ProbeReport } from '../../shared/contract/answers.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { checkNode } from '../../shared/operate/doctor/node.ts';
-import { probePlatform } from '../../shared/operate/probe.ts';
 import type { Act, Context } from '../context.ts';
-import { EXIT, UsageError } from '../io.ts';
+import { EXIT, Stopped, UsageError } from '../io.ts';
 import { plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 
@@ -78,9 +77,16 @@ async function probe(context: Context): Promise<number> {
   return report.kept && report.left.length === 0 ? EXIT.done : EXIT.attention;
 }
 
-export async function tryPlatform({ io, out, connected }: Context, name: Context['connection']) {
-  const { ports, found: connection } = await connected(name);
-  return probePlatform({ connection, signal: io.signal, report: (what) => out.note(what) }, ports);
+/** Waits for the probe. After Ctrl-C, the function still ends the probe and deletes its group. */
+export async function tryPlatform({ io: { signal }, connected }: Context, connection: Context['connection']) {
+  const { ports } = await connected(connection);
+  if (signal.aborted) throw new Stopped();
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () =>
+      reject(new Error('stopped waiting; the function ends the probe and deletes its group'));
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  return Promise.race([ports.decisions.probe({ connection }), stopped]);
 }
 
 export function linesOf({ findings, kept, stopped, left }: ProbeReport): readonly string[] {

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
-import type { Checks, ConnectionPage, SettingsPreview, TokenLine } from '../answers.ts';
+import type { Checks, ConnectionPage, TokenLine } from '../answers.ts';
 import { Ask, ask, perform, performNow, showToast } from './actions.tsx';
 import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
-import { Answered, Button, Empty, Facts, Failure, Field, Page, Section, Time, Toggle } from './parts.tsx';
+import { Answered, Button, Empty, Facts, Failure, Page, Section, Time } from './parts.tsx';
 import { connection } from './route.ts';
+import { Settings } from './settings.tsx';
 import { T } from './texts.ts';
 
 export function Connection() {
@@ -16,8 +17,8 @@ export function Connection() {
           <Credential {...page} />
           <Doctor />
           <Requests of={page.requests} reload={loadable.reload} />
-          <Settings of={page.settings} reload={loadable.reload} />
-          <Tokens of={page.tokens} reload={loadable.reload} />
+          <Settings {...page} reload={loadable.reload} />
+          <Tokens of={page.tokens} scimUrl={page.scimUrl} reload={loadable.reload} />
         </Page>
       )}
     </Answered>
@@ -143,27 +144,41 @@ function Doctor() {
         {checks.length > 0 && (faults === 0 ? T.conn.well : T.conn.faults(faults))}
       </p>
       {state instanceof Error && <Failure>{state.message}</Failure>}
-      <ul class="checks">
-        {checks
-          .toSorted((a, b) => Number(a.ok) - Number(b.ok))
-          .map(({ name, ok, detail, fix }) => (
-            <li key={name + detail} class={ok ? 'ok' : 'bad'}>
-              <b>{name}</b>
-              <span>
-                <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>
-                {detail}
-                {fix !== null && (
-                  <small class="block">
-                    {T.conn.fix} {fix}
-                  </small>
-                )}
-              </span>
-            </li>
-          ))}
-      </ul>
+      <Results of={checks.filter(({ ok }) => !ok)} />
+      {checks.length > faults && (
+        <details open={faults === 0}>
+          <summary>{T.conn.passed(checks.length - faults)}</summary>
+          <Results of={checks.filter(({ ok }) => ok)} />
+        </details>
+      )}
     </Section>
   );
 }
+
+const Results = ({ of }: { readonly of: Checks['checks'] }) => (
+  <ul class="checks">
+    {of.map(({ name, ok, detail, fix }) => (
+      <li key={name + detail} class={ok ? 'ok' : 'bad'}>
+        <b>{name}</b>
+        <span>
+          <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>
+          {detail}
+          {fix !== null && (
+            <small class="block">
+              {T.conn.fix} {fix}
+            </small>
+          )}
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
+const Copy = ({ text }: { readonly text: string }) => (
+  <Button onClick={() => navigator.clipboard.writeText(text).then(() => showToast(T.conn.copied))}>
+    {T.conn.copy}
+  </Button>
+);
 
 interface Reloading {
   readonly reload: () => Promise<void>;
@@ -203,126 +218,12 @@ function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['req
   );
 }
 
-function Settings({ of, reload }: Reloading & { readonly of: ConnectionPage['settings'] }) {
-  const [editing, setEditing] = useState<string | null>(null);
-  return (
-    <Section title={T.conn.settings}>
-      <ul class="settings">
-        {Object.entries(of).map(([key, value]) => (
-          <li key={key}>
-            <div class="line">
-              <b>{key}</b>
-              <code>{JSON.stringify(value)}</code>
-              <Toggle
-                isOpen={editing === key}
-                set={(open) => setEditing(open ? key : null)}
-                label={T.conn.editOf(key)}
-              >
-                {T.conn.edit}
-              </Toggle>
-            </div>
-            {editing === key && (
-              <Edit
-                name={key}
-                before={value}
-                done={() => {
-                  setEditing(null);
-                  void reload();
-                }}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-    </Section>
-  );
+interface TokensProps extends Reloading {
+  readonly of: readonly TokenLine[];
+  readonly scimUrl: string | null;
 }
 
-/** Parses a setting. A value that is not JSON is text, as in the CLI. */
-function settingOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-/**
- * Edits a setting. The request contains the value that was shown first, so that the server detects a change by
- * another operator.
- */
-function Edit({ name, before, done }: { name: string; before: unknown; done: () => void }) {
-  const [read] = useState(before);
-  const [text, setText] = useState(typeof read === 'string' ? read : JSON.stringify(read));
-  const [shown, setShown] = useState<
-    { readonly text: string; readonly preview: SettingsPreview | Error } | 'busy' | null
-  >(null);
-  const value = settingOf(text);
-  const changes = [{ key: name, value, before: read }];
-  const preview = async (event: Event) => {
-    event.preventDefault();
-    setShown('busy');
-    const answer = await post('preview-settings', { changes })
-      .then(async (response) => (await response.json()) as SettingsPreview)
-      .catch((error: Error) => error);
-    setShown({ text, preview: answer });
-  };
-  const save = async () => {
-    const back = [{ key: name, value: read, before: value }];
-    const undo = () => performNow('settings', { changes: back }, T.conn.saved).then(done);
-    const isRequest = seen !== undefined && !(seen instanceof Error) && seen.requested.length > 0;
-    const saved = isRequest
-      ? perform('settings', { changes }, T.conn.requested)
-      : perform('settings', { changes }, T.conn.saved, undo);
-    await saved.then(done, (error: Error) => setShown({ text, preview: error }));
-  };
-  const isSeen = shown !== null && shown !== 'busy' && shown.text === text;
-  const seen = isSeen ? shown.preview : undefined;
-  const mayBeSaved = seen !== undefined && !(seen instanceof Error) && seen.changes.length > 0;
-  return (
-    <form class="edit" onSubmit={preview}>
-      <Field label={T.conn.value} value={text} onInput={setText} />
-      <div class="actions">
-        <button type="submit" class="button">
-          {T.conn.preview}
-        </button>
-        <Button kind="primary" not={mayBeSaved ? undefined : T.conn.previewFirst} onClick={save}>
-          {T.conn.save}
-        </Button>
-      </div>
-      <div role="status">
-        {shown === 'busy' && <p class="muted">{T.conn.previewing}</p>}
-        {seen instanceof Error && <p class="notice bad lines">{seen.message}</p>}
-        {seen !== undefined && !(seen instanceof Error) && <Effect of={seen} />}
-      </div>
-    </form>
-  );
-}
-
-const SHOWN = 50;
-
-function Effect({ of: { changes, replans, requested, effects, total } }: { readonly of: SettingsPreview }) {
-  if (changes.length === 0) return <p class="muted">{T.conn.noChange}</p>;
-  if (requested.length > 0) return <p class="notice warn">{T.conn.needsAnother}</p>;
-  if (!replans) return <p class="muted">{T.conn.callsOnly}</p>;
-  if (effects === null) return <p class="notice warn">{T.conn.tooMany}</p>;
-  if (effects.length === 0) return <p class="muted">{T.conn.noEffect}</p>;
-  return (
-    <div class="notice warn">
-      <strong>{T.conn.effect(effects.length, total)}</strong>
-      <ul class="plain">
-        {effects.slice(0, SHOWN).map(({ group, name, ...effect }) => (
-          <li key={group}>
-            {name ?? group}: {T.conn.effectOf(effect)}
-          </li>
-        ))}
-        {effects.length > SHOWN && <li>{T.activity.more(effects.length - SHOWN)}</li>}
-      </ul>
-    </div>
-  );
-}
-
-function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] }) {
+function Tokens({ of, scimUrl, reload }: TokensProps) {
   const [made, setMade] = useState('');
   const make = () =>
     ask({
@@ -340,13 +241,15 @@ function Tokens({ of, reload }: Reloading & { readonly of: readonly TokenLine[] 
     });
   return (
     <Section title={T.conn.tokens} aside={<Button onClick={make}>{T.conn.createToken}</Button>}>
+      {scimUrl !== null && (
+        <p class="copied">
+          <span class="muted">{T.conn.scimUrl}</span> <code>{scimUrl}</code> <Copy text={scimUrl} />
+        </p>
+      )}
       {made !== '' && (
         <div class="notice warn" role="status">
           <p>{T.conn.newToken}</p>
-          <code>{made}</code>{' '}
-          <Button onClick={() => navigator.clipboard.writeText(made).then(() => showToast(T.conn.copied))}>
-            {T.conn.copy}
-          </Button>
+          <code>{made}</code> <Copy text={made} />
         </div>
       )}
       {of.length === 0 ? (

@@ -23,7 +23,8 @@ const need = (
 function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
-  const texts = [T.conn.gates[gate.state] ?? gate.state, gate.reason ?? ''] as const;
+  const why = [gate.reason, gate.contact].filter((text) => text !== null).join('. ');
+  const texts = [T.conn.gates[gate.state] ?? gate.state, why] as const;
   const { failure } = credential;
   const at = pathTo('connection');
   const needs: Need[] = [];

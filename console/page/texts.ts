@@ -7,6 +7,7 @@ import { hold, holds } from './texts/hold.ts';
 import { home } from './texts/home.ts';
 import { many } from './texts/many.ts';
 import { people, person } from './texts/people.ts';
+import { settings } from './texts/settings.ts';
 
 /* All texts of the page, by page in the folder texts. A translation changes only these files. */
 
@@ -98,4 +99,5 @@ export const T = {
   activity,
   deadLetters,
   conn,
+  settings,
 } as const;

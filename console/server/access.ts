@@ -1,6 +1,6 @@
 import type { Role } from '../../shared/contract/console.ts';
-import { Refused } from '../../shared/operate/refused.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
+import { Refused } from '../../shared/operate/refused.ts';
 import type { Live } from '../answers.ts';
 import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 

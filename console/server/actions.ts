@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import * as z from 'zod';
 import { SettingRequestRow } from '../../shared/contract/answers.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
-import { weakensSafety } from '../../shared/contract/weakening.ts';
+import { weakenedSettings, weakensSafety } from '../../shared/contract/weakening.ts';
 import type { Gate } from '../../shared/domain/gate.ts';
 import {
   type GroupRef,
@@ -158,7 +158,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     const all = plan.replans ? await allGroups(connection, ports) : [];
     const { changes: differences, replans, requested } = plan;
     const effects = all.length > MAX_PREVIEWED ? null : await settingsEffect(all, plan, context);
-    return { changes: differences, replans, requested, effects, total: sumOf(effects ?? []) };
+    const weakens = weakenedSettings(plan.connection.settings, plan.next).length > 0;
+    return { changes: differences, replans, requested, weakens, effects, total: sumOf(effects ?? []) };
   }),
   settings: action(settings, async ({ changes }, { connection, ports, requireRole }) => {
     const plan = await planSettings(connection, changes, ports);

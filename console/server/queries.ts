@@ -1,4 +1,5 @@
 import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
+import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
@@ -164,11 +165,12 @@ async function personGroup(
 async function connectionPage({ connection, ports }: RequestContext): Promise<ConnectionPage> {
   const known = await requireConnection(connection, ports);
   const isRead = known.settings.directory !== null;
-  const [rows, status, tokens, reader] = await Promise.all([
+  const [rows, status, tokens, reader, scim] = await Promise.all([
     listConnections(ports),
     readStatus(known, ports),
     listTokens(connection, ports),
     isRead ? readDirectoryStatus(known, ports) : null,
+    ports.deployment.scim().catch(() => undefined),
   ]);
   const row = rows.find(({ name }) => name === connection);
   if (row === undefined) throw new NotFound(`there is no connection ${connection}`);
@@ -180,7 +182,9 @@ async function connectionPage({ connection, ports }: RequestContext): Promise<Co
     reader,
     backlog: status.backlog,
     settings: known.settings,
+    fields: settingFields(),
     requests: rowsOf(known),
     tokens: tokens.map(tokenRow),
+    scimUrl: scim?.url ?? null,
   };
 }

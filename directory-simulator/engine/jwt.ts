@@ -1,16 +1,57 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import * as z from 'zod';
 
-export type Algorithm = 'RS256' | 'ES384';
+const HASHES = {
+  RS256: 'sha256',
+  RS384: 'sha384',
+  RS512: 'sha512',
+  ES256: 'sha256',
+  ES384: 'sha384',
+  ES512: 'sha512',
+} as const;
+export type Algorithm = keyof typeof HASHES;
+export const ALGORITHMS = Object.keys(HASHES) as Algorithm[];
+/** JWS concatenates the two numbers of an ECDSA signature (RFC 7518, section 3.4). */
+const FORM = { dsaEncoding: 'ieee-p1363' } as const;
+/** The curve of an algorithm, in the name that Node uses. */
+const CURVES: Readonly<Record<string, string>> = {
+  ES256: 'prime256v1',
+  ES384: 'secp384r1',
+  ES512: 'secp521r1',
+};
 
-const Header = z.looseObject({ alg: z.enum(['RS256', 'ES384']), kid: z.string().optional() });
+/** A key (RFC 7517). */
+export const Jwk = z.looseObject({
+  kty: z.enum(['RSA', 'EC']),
+  kid: z.string().optional(),
+  d: z.string().optional(),
+  n: z.string().optional(),
+  e: z.string().optional(),
+  crv: z.string().optional(),
+  x: z.string().optional(),
+  y: z.string().optional(),
+});
+export type Jwk = z.infer<typeof Jwk>;
+
+const Header = z.looseObject({
+  alg: z.enum(ALGORITHMS),
+  typ: z.string().optional(),
+  kid: z.string().optional(),
+  jwk: Jwk.optional(),
+});
+const text = z.string().optional();
 const Claims = z.looseObject({
-  iss: z.string().optional(),
-  sub: z.string().optional(),
+  iss: text,
+  sub: text,
   aud: z.union([z.string(), z.array(z.string())]).optional(),
   exp: z.number().optional(),
   iat: z.number().optional(),
-  scope: z.string().optional(),
+  scope: text,
+  jti: text,
+  htm: text,
+  htu: text,
+  ath: text,
+  nonce: text,
 });
 export type Claims = z.infer<typeof Claims>;
 
@@ -26,18 +67,54 @@ export interface SigningKey {
   readonly publicKey: KeyObject;
 }
 
-const HASHES = { RS256: 'sha256', ES384: 'sha384' } as const;
-/** JWS concatenates the two numbers of an ECDSA signature (RFC 7518, section 3.4). */
-const FORM = { dsaEncoding: 'ieee-p1363' } as const;
-
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const decode = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
 
-export function signJwt(key: SigningKey, claims: unknown): string {
-  const content = `${encode({ alg: key.algorithm, kid: key.id, typ: 'JWT' })}.${encode(claims)}`;
-  const signature = sign(HASHES[key.algorithm], Buffer.from(content), { key: key.privateKey, ...FORM });
+export function signJwt(
+  { id, algorithm, privateKey }: Omit<SigningKey, 'publicKey'>,
+  claims: unknown,
+  typ = 'JWT',
+): string {
+  const content = `${encode({ alg: algorithm, kid: id, typ })}.${encode(claims)}`;
+  const signature = sign(HASHES[algorithm], Buffer.from(content), { key: privateKey, ...FORM });
   return `${content}.${signature.toString('base64url')}`;
 }
+
+export interface ParsedJwt {
+  readonly header: z.infer<typeof Header>;
+  readonly claims: Claims;
+  isSignedBy(key: KeyObject): boolean;
+}
+
+/** Returns the parts of a signed token without any check; undefined if the text is not such a token. */
+export function parseJwt(token: string): ParsedJwt | undefined {
+  const [head = '', payload = '', signature = '', ...rest] = token.split('.');
+  const header = Header.safeParse(decoded(head)).data;
+  const claims = Claims.safeParse(decoded(payload)).data;
+  if (header === undefined || claims === undefined || signature === '' || rest.length > 0) return undefined;
+  const content = Buffer.from(`${head}.${payload}`);
+  return {
+    header,
+    claims,
+    isSignedBy: (key) => {
+      const { alg } = header;
+      const isFitting = alg.startsWith('RS')
+        ? key.asymmetricKeyType === 'rsa'
+        : key.asymmetricKeyDetails?.namedCurve === CURVES[alg];
+      return isFitting && verify(HASHES[alg], content, { key, ...FORM }, Buffer.from(signature, 'base64url'));
+    },
+  };
+}
+
+function decoded(part: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The algorithms that AWS STS, Google and Microsoft use. */
+const USUAL: readonly Algorithm[] = ['RS256', 'ES384'];
 
 /**
  * Returns the claims of a token that one of the keys has signed. The caller must check times and audience.
@@ -47,25 +124,10 @@ export function verifyJwt(
   token: string,
   keysFor: (keyId: string | undefined) => readonly KeyObject[],
 ): Claims {
-  const [header = '', payload = '', signature = '', ...rest] = token.split('.');
-  if (signature === '' || rest.length > 0) throw new JwtError('expected three parts with dots between them');
-  const { alg, kid } = parsed(Header, header);
-  const content = Buffer.from(`${header}.${payload}`);
-  const signed = Buffer.from(signature, 'base64url');
-  const isSigned = keysFor(kid).some((key) => verifies(alg, content, key, signed));
-  if (!isSigned) throw new JwtError('Invalid JWT Signature.');
-  return parsed(Claims, payload);
-}
-
-function verifies(alg: Algorithm, content: Buffer, key: KeyObject, signature: Buffer): boolean {
-  const isFitting = key.asymmetricKeyType === (alg === 'RS256' ? 'rsa' : 'ec');
-  return isFitting && verify(HASHES[alg], content, { key, ...FORM }, signature);
-}
-
-function parsed<T extends z.ZodType>(schema: T, part: string): z.infer<T> {
-  try {
-    return schema.parse(decode(part));
-  } catch (cause) {
-    throw new JwtError('a part of the token is not the JSON that was expected', { cause });
+  const parsed = parseJwt(token);
+  if (parsed === undefined || !USUAL.includes(parsed.header.alg)) {
+    throw new JwtError(`expected a JWT with three parts and the algorithm ${USUAL.join(' or ')}`);
   }
+  if (!keysFor(parsed.header.kid).some(parsed.isSignedBy)) throw new JwtError('Invalid JWT Signature.');
+  return parsed.claims;
 }

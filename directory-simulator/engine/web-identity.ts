@@ -44,7 +44,10 @@ export function keyOf(pem: string, algorithm: Algorithm): SigningKey {
 }
 
 /** Returns the schema of `POST /_simulator/web-identity`. */
-export const webIdentityRequest = (usual: { readonly audience: string; readonly algorithm: Algorithm }) =>
+export const webIdentityRequest = (usual: {
+  readonly audience: string;
+  readonly algorithm: 'RS256' | 'ES384';
+}) =>
   z.strictObject({
     subject: z.string().default(ROLE_ARN),
     audience: z.string().default(usual.audience),

@@ -1,6 +1,6 @@
+import { signJwt } from '../engine/jwt.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import type { Client } from './client.ts';
-import { signAccessToken } from './jwt.ts';
 
 export interface AccessToken {
   readonly scopes: readonly string[];
@@ -26,7 +26,7 @@ export function createAccessTokens(simulation: Simulation, client: Client): Acce
       const lifetimeSeconds = simulation.settings().accessTokenLifetimeSeconds;
       const nowMs = simulation.clock();
       const iat = Math.floor(nowMs / 1_000);
-      const text = signAccessToken(client.privateKey(), {
+      const claims = {
         ver: 1,
         jti: `AT.${simulation.random(`access-token/${issued}`).hex(40)}`,
         iss: issuer,
@@ -37,7 +37,10 @@ export function createAccessTokens(simulation: Simulation, client: Client): Acce
         exp: iat + lifetimeSeconds,
         scp: token.scopes,
         ...(token.boundTo === undefined ? {} : { cnf: { jkt: token.boundTo } }),
-      });
+      };
+      // Only the text of the token counts, so its signature needs no public key.
+      const key = { id: 'simulated', algorithm: 'RS256', privateKey: client.privateKey() } as const;
+      const text = signJwt(key, claims, 'application/okta-internal-at+jwt');
       tokens.set(text, { ...token, expiresAtMs: nowMs + lifetimeSeconds * 1_000 });
       return text;
     },

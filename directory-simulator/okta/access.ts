@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DirectoryError, type Endpoint } from '../engine/dialect.ts';
 import type { Group, User, View } from '../engine/directory.ts';
+import { ALGORITHMS } from '../engine/jwt.ts';
 import type { AccessToken } from './access-tokens.ts';
 import { ProofError } from './dpop.ts';
 import { accessDenied, invalidToken, notFound } from './errors.ts';
-import { ALGORITHMS } from './jwt.ts';
 import { groupById, typeOf, usersOf } from './org.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { SignIn } from './sign-in.ts';

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { Jwk } from '../engine/jwt.ts';
 import type { Simulation } from '../engine/simulation.ts';
-import { Jwk, thumbprintOf } from './jwt.ts';
+import { thumbprintOf } from './keys.ts';
 
 /** The smallest scopes that read everything. They are granted to the client at the start. */
 export const READ_ALL = ['okta.groups.read', 'okta.users.read', 'okta.logs.read'];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { DialectControl } from '../engine/dialect.ts';
+import { Jwk } from '../engine/jwt.ts';
 import { apiTokenNumber, privateJwk, registeredKeys } from './client.ts';
-import { Jwk } from './jwt.ts';
 import type { SignIn } from './sign-in.ts';
 
 const Scopes = z.strictObject({ scopes: z.array(z.string()) });

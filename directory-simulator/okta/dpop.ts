@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { parseJwt } from '../engine/jwt.ts';
 import type { Simulation } from '../engine/simulation.ts';
-import { parseJwt, publicKeyOf, thumbprintOf } from './jwt.ts';
+import { publicKeyOf, thumbprintOf } from './keys.ts';
 
 /** How far the clock of a client may differ. */
 const SKEW_SECONDS = 300;

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import { Answer, type Endpoint, endpoint } from '../engine/dialect.ts';
+import { ALGORITHMS, parseJwt } from '../engine/jwt.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import type { Org } from './api.ts';
 import { type Client, registeredKeys } from './client.ts';
 import { type Dpop, ProofError } from './dpop.ts';
 import { oauthError } from './errors.ts';
-import { ALGORITHMS, parseJwt, publicKeyOf } from './jwt.ts';
+import { publicKeyOf } from './keys.ts';
 
 export const TOKEN_PATH = '/oauth2/v1/token';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';

@@ -11,6 +11,7 @@ process.on('message', async ({ id, event, timeoutMs }) => {
     awsRequestId: id,
     functionName: process.env.AWS_LAMBDA_FUNCTION_NAME,
     functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${process.env.AWS_LAMBDA_FUNCTION_NAME}`,
     getRemainingTimeInMillis: () => Math.max(0, endsAt - Date.now()),
   };
   try {

@@ -8,7 +8,7 @@ export interface Recorder {
   readonly url: string;
   /** The calls as `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
-  /** The partition keys of all reads of the table and its index, as the IAM condition `dynamodb:LeadingKeys` has them. */
+  /** The partition keys in all calls of the table and its index, as the IAM condition `dynamodb:LeadingKeys` has them. */
   readonly leadingKeys: ReadonlySet<string>;
   /** The names of all attributes in writes of the table, as the IAM condition `dynamodb:Attributes` has them. */
   readonly written: ReadonlySet<string>;
@@ -115,25 +115,35 @@ function attributesWritten(call: string, body: string): readonly string[] {
   return [...Object.values(named), ...[put, ...batched].flatMap((item) => Object.keys(item))];
 }
 
+const Keyed = z.object({ pk: z.object({ S: z.string() }) });
 const Read = z.object({
   RequestItems: z
     .record(
       z.string(),
-      z
-        .object({ Keys: z.array(z.object({ pk: z.object({ S: z.string() }) })).default([]) })
-        .or(z.array(z.unknown())),
+      z.object({ Keys: z.array(Keyed).default([]) }).or(
+        z.array(
+          z.object({
+            PutRequest: z.object({ Item: Keyed }).optional(),
+            DeleteRequest: z.object({ Key: Keyed }).optional(),
+          }),
+        ),
+      ),
     )
     .optional(),
+  Key: Keyed.optional(),
+  Item: Keyed.optional(),
   ExpressionAttributeValues: z.object({ ':pk': z.object({ S: z.string() }).optional() }).optional(),
 });
 
 function leadingKeysIn(body: string): readonly string[] {
-  const { RequestItems = {}, ExpressionAttributeValues } = Read.parse(JSON.parse(body));
+  const { RequestItems = {}, Key, Item: put, ExpressionAttributeValues } = Read.parse(JSON.parse(body));
   const batched = Object.values(RequestItems).flatMap((of) =>
-    Array.isArray(of) ? [] : of.Keys.map(({ pk }) => pk.S),
+    Array.isArray(of)
+      ? of.map(({ PutRequest, DeleteRequest }) => PutRequest?.Item ?? DeleteRequest?.Key)
+      : of.Keys,
   );
   const queried = ExpressionAttributeValues?.[':pk']?.S;
-  return queried === undefined ? batched : [...batched, queried];
+  return [...[...batched, Key, put].map((keyed) => keyed?.pk.S), queried].filter((key) => key !== undefined);
 }
 
 const forwarded = ({ headers }: IncomingMessage): Record<string, string> =>

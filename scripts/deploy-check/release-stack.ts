@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VERSION } from '../../shared/contract/version.ts';
@@ -22,6 +22,16 @@ export async function publishRelease(bucket: string, emulator: Emulator): Promis
   for (const file of readdirSync(folder))
     if (file.startsWith(`groupsync-${VERSION}`))
       await emulator.put(bucket, file, readFileSync(join(folder, file)));
+}
+
+/** Lints the template with cfn-lint, if this machine has it. W3005: a dependency that a reference implies too. */
+export function lintRelease(): void {
+  const template = join(ROOT, 'release', `groupsync-${VERSION}.template.json`);
+  const { error, status, stdout } = spawnSync('cfn-lint', ['-i', 'W3005', '-t', template], {
+    encoding: 'utf8',
+  });
+  if (error !== undefined) console.log('    not linted: cfn-lint is not installed (pip install cfn-lint)');
+  else if (status !== 0) throw new Error(`expected a template without findings of cfn-lint:\n${stdout}`);
 }
 
 interface ReleaseStack {

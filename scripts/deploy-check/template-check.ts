@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { queuesOf } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
-import { createReleaseStack, publishRelease } from './release-stack.ts';
+import { createReleaseStack, lintRelease, publishRelease } from './release-stack.ts';
 import { FIRST_GROUPS, firstEvents, send, untilGroups } from './scenario.ts';
 import { type Around, connect, expectEqual, step, TIMEOUT_MS, whileRunning } from './steps.ts';
 
@@ -17,6 +17,7 @@ export async function checkTemplate(on: TemplateCheck): Promise<void> {
   await step('build the template, and copy the zip files into a bucket', () =>
     publishRelease(bucket, emulator),
   );
+  await step('lint the template', async () => lintRelease());
   const stage = await step(`deploy ${prefix} from the template, without the CDK`, () =>
     createReleaseStack({ prefix, bucket, out: join(folder, 'template') }, on),
   );

@@ -16,7 +16,14 @@ import { GetScheduleCommand } from '@aws-sdk/client-scheduler';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
 import * as z from 'zod';
-import { type FunctionKey, functionName, type QueueKey, queueName, scheduleName } from '../contract/names.ts';
+import {
+  connectionAlias,
+  type FunctionKey,
+  functionName,
+  type QueueKey,
+  queueName,
+  scheduleName,
+} from '../contract/names.ts';
 import {
   type Deployment,
   type FunctionFacts,
@@ -192,14 +199,23 @@ async function readFunction(
 
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
-/** Runs deployed functions through Lambda's API and waits for their results, for at most the 15 minutes of Lambda. */
+/**
+ * Runs deployed functions through Lambda's API and waits for their results, for at most the 15 minutes of Lambda. An operator
+ * of one connection may call a function only by the alias of the connection.
+ */
 export function createFunctions(client: LambdaClient, prefix: string): Functions {
+  const invoke = (FunctionName: string, event: object) =>
+    client.send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }));
   return {
     async run(name, event) {
       const FunctionName = functionName(prefix, name);
-      const { Payload, FunctionError } = await client.send(
-        new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
-      );
+      const { Payload, FunctionError } = await invoke(FunctionName, event).catch(async (denied: Error) => {
+        const connection = 'connection' in event ? event.connection : undefined;
+        if (denied.name !== 'AccessDeniedException' || typeof connection !== 'string') throw denied;
+        return invoke(`${FunctionName}:${connectionAlias(connection)}`, event).catch(() => {
+          throw denied;
+        });
+      });
       const answer: unknown = JSON.parse(Payload?.transformToString() || 'null');
       if (FunctionError === undefined) return answer;
       const failure = Failure.safeParse(answer);

@@ -120,6 +120,9 @@ export const StatusReport = z.object({
     state: z.enum(['open', 'backoff', 'unauthorized', 'paused']),
     until: nullable(instant),
     reason: nullable(text),
+    contact: nullable(text).describe(
+      'If the platform refuses the credential: which person to contact, by the id on the platform; null if not known.',
+    ),
   }),
   failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty if none fails.'),
   observing: z.boolean().describe('The connection only plans, and writes nothing.'),

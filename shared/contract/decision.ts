@@ -19,7 +19,10 @@ const RequestRow = z.lazy(() =>
   }),
 );
 
-/** An operator's decision about a hold, or about requested changes of settings, as it is sent to `reconcile`. */
+/**
+ * An operator's decision about a hold or about requested changes of settings, or the order to probe the platform, as it is
+ * sent to `reconcile`.
+ */
 export const Decision = z.lazy(() =>
   z.discriminatedUnion('about', [
     z.object({
@@ -41,6 +44,7 @@ export const Decision = z.lazy(() =>
       isConfirmed: z.boolean(),
       shown: z.array(RequestRow),
     }),
+    z.object({ about: z.literal('probe'), connection }),
   ]),
 );
 export type Decision = z.infer<typeof Decision>;

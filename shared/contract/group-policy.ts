@@ -27,6 +27,12 @@ export function policyFor(
   };
 }
 
+/** Returns a function that tells whether `groups.include` and `groups.exclude` select a group. */
+export const selectionOf =
+  (settings: Pick<ConnectionSettings, 'groups' | 'drift'>) =>
+  ({ id, name }: { readonly id: string; readonly name: string }): boolean =>
+    !policyFor(settings, id, name).excluded;
+
 /** Whether the settings let groupsync create the group on the platform. */
 export function mayCreate(
   settings: Pick<ConnectionSettings, 'groups' | 'drift'>,

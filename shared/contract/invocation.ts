@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { connectionName, type GroupRef, groupId } from '../domain/ids.ts';
 import { AskedDirectory } from './directory-question.ts';
+import { PlatformQuestion } from './platform-question.ts';
 import { DirectorySource } from './settings.ts';
 
 const named = z
@@ -39,6 +40,11 @@ export const DecideInvocation = z.lazy(() =>
 );
 
 export type DecideInvocation = z.infer<typeof DecideInvocation>;
+
+/** The payload with which the command line asks `reconcile` about the platform. */
+export const AskInvocation = z.lazy(() =>
+  z.object({ task: z.literal('ask'), connection: named, question: PlatformQuestion }),
+);
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 

@@ -28,6 +28,8 @@ export const readerQueueName = (prefix: string) => sourceQueueName(prefix, READE
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
+/** The alias of a function by which operators of one connection call it. */
+export const connectionAlias = (connection: string) => `for-${connection}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;
 export const alarmTopicName = (prefix: string) => `${prefix}-alarms`;

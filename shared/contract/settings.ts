@@ -31,20 +31,43 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
+/** How a person enters a value. */
+export type SettingForm =
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'number'; readonly least: number; readonly most: number; readonly isWhole: boolean }
+  | { readonly kind: 'switch' };
+
+const forms = new WeakMap<z.ZodType, SettingForm>();
+export const formOf = (schema: z.ZodType): SettingForm | undefined => forms.get(schema);
+
+function entered<Schema extends z.ZodType>(schema: Schema, form: SettingForm): Schema {
+  forms.set(schema, form);
+  return schema;
+}
+
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  that<Values[number]>(values.map((value) => `"${value}"`).join(' or '), (input) =>
-    values.some((value) => value === input),
+  entered(
+    that<Values[number]>(values.map((value) => `"${value}"`).join(' or '), (input) =>
+      values.some((value) => value === input),
+    ),
+    { kind: 'choice', values },
   );
 
 const numberThat = (what: string, is: (input: unknown) => boolean, least: number, most: number) =>
-  that<number>(
-    `${what} from ${least} to ${most}`,
-    (input) => is(input) && Number(input) >= least && Number(input) <= most,
+  entered(
+    that<number>(
+      `${what} from ${least} to ${most}`,
+      (input) => is(input) && Number(input) >= least && Number(input) <= most,
+    ),
+    { kind: 'number', least, most, isWhole: is === Number.isInteger },
   );
 const wholeNumber = (least: number, most: number) =>
   numberThat('a whole number', Number.isInteger, least, most);
 
-const trueOrFalse = that<boolean>('true or false', (input) => typeof input === 'boolean');
+const trueOrFalse = entered(
+  that<boolean>('true or false', (input) => typeof input === 'boolean'),
+  { kind: 'switch' },
+);
 
 const textThat = (what: string, holds: (text: string) => boolean, clean?: typeof withoutSecrets) =>
   that<string>(what, (input) => typeof input === 'string' && holds(input), clean);

@@ -42,15 +42,16 @@ export function createDirectories(secrets: DirectorySecrets, world: DirectoryWor
       throw new DirectoryError('denied', cause.message, { cause });
     });
   return {
-    async open(connection) {
+    async open(connection, untilMs) {
       const setting = settingOf(connection);
-      return vendorOf(setting).open(setting, secretOf(connection.name), checked(setting, world));
+      const bounded = { ...checked(setting, world), untilMs };
+      return vendorOf(setting).open(setting, secretOf(connection.name), bounded);
     },
 
-    async examine(connection) {
+    async examine(connection, isSelected) {
       const setting = settingOf(connection);
       const examined = await attempt(() =>
-        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, world)),
+        vendorOf(setting).examine(setting, secretOf(connection.name), checked(setting, world), isSelected),
       );
       return 'value' in examined ? examined.value : [stepOf('credential', examined)];
     },

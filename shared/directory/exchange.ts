@@ -20,6 +20,8 @@ export interface DirectoryWorld {
    * @throws DirectoryError `denied` if AWS refuses the request
    */
   readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
+  /** The time at which the run must end. No list continues and no call is repeated after it. undefined: no limit. */
+  readonly untilMs?: number | undefined;
   /** Refuses addresses of this machine and of private networks, as a deployed function does. */
   readonly publicOnly?: boolean | undefined;
 }

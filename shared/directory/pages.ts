@@ -1,4 +1,5 @@
 import { DirectoryError, type DirectoryPage } from '../sync/ports/directory.ts';
+import type { DirectoryWorld } from './exchange.ts';
 
 /** One answer of a listing. */
 export interface ListAnswer<Item> extends DirectoryPage<Item> {
@@ -9,30 +10,52 @@ export interface ListAnswer<Item> extends DirectoryPage<Item> {
 /** The reason of the error for a list that does not end. */
 const ENDLESS = 'endless';
 
-/** A limit above the largest list: 1,000,000 members in pages of 200 are 5,000 pages. */
-export const MAX_PAGES = 20_000;
+/** The longest time of one list: a third of a run, so that lists without an end leave time for the others. */
+const LONGEST_LIST_MS = 4 * 60_000;
+/** A limit for the memory of a run, above the largest list: 1,000,000 members in pages of 200 are 5,000 pages. */
+const MAX_PAGES = 10_000;
+
+/** Reads the lists of one directory. See {@link pagesOf}. */
+export type Pages = <Item>(
+  what: string,
+  ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
+) => AsyncGenerator<DirectoryPage<Item>>;
 
 /**
  * Reads a list to its end. A page without items is not the end.
+ * @param world has the time at which the run must end
  * @param what names the list in errors
- * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end
+ * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end in time
  */
 export async function* pagesOf<Item>(
+  { clock, untilMs = Number.POSITIVE_INFINITY }: Pick<DirectoryWorld, 'clock' | 'untilMs'>,
   what: string,
   ask: (cursor: string | undefined) => Promise<ListAnswer<Item>>,
-  maxPages = MAX_PAGES,
 ): AsyncGenerator<DirectoryPage<Item>> {
   const seen = new Set<string>();
+  const beganMs = clock();
+  const latestMs = Math.min(untilMs, beganMs + LONGEST_LIST_MS);
   let cursor: string | undefined;
-  for (let page = 1; page <= maxPages; page += 1) {
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
     const { next, ...shown } = await ask(cursor);
     yield shown;
     if (next === undefined) return;
     if (seen.has(next)) throw endless(`${what}: page ${page} repeats an earlier cursor`);
+    if (clock() >= latestMs) {
+      const seconds = Math.round((clock() - beganMs) / 1_000);
+      throw endless(
+        `${what}: expected the end of the list within ${seconds} s, got ${page} pages without an end`,
+      );
+    }
     seen.add(next);
     cursor = next;
   }
-  throw endless(`${what}: expected the end within ${maxPages} pages`);
+  throw endless(`${what}: expected the end of the list within ${MAX_PAGES} pages`);
 }
+
+export const createPages =
+  (world: Pick<DirectoryWorld, 'clock' | 'untilMs'>): Pages =>
+  (what, ask) =>
+    pagesOf(world, what, ask);
 
 const endless = (message: string) => new DirectoryError('odd', message, { reason: ENDLESS });

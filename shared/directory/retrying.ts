@@ -9,24 +9,31 @@ const LONGEST_ASKED_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry is earlier. If the last attempt fails too, the error is thrown, and a later run tries again.
+ * names a time, no retry is earlier. After the last attempt, or if the run must end before the next one, the error is
+ * thrown, and a later run tries again.
  * @throws DirectoryError `busy` if the time is too long for a run, also after a 503
  */
-export async function retrying<Result>(
-  world: Pick<DirectoryWorld, 'random' | 'sleep'>,
-  call: () => Promise<Result>,
-): Promise<Result> {
+export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {
+  const { untilMs = Number.POSITIVE_INFINITY } = world;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await call();
     } catch (error) {
       if (!isTransient(error) || attempt === MAX_ATTEMPTS) throw error;
-      const earliestMs = error.retryAfterMs ?? 0;
-      if (earliestMs > LONGEST_ASKED_MS) throw busy(error);
-      const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
-      await world.sleep(earliestMs + Math.ceil(world.random() * longestMs));
+      const waitMs = waitBefore(attempt, error, world);
+      if (world.clock() + waitMs >= untilMs) throw error;
+      await world.sleep(waitMs);
     }
   }
+}
+
+type RetryWorld = Pick<DirectoryWorld, 'random' | 'sleep' | 'clock' | 'untilMs'>;
+
+function waitBefore(attempt: number, error: DirectoryError, { random }: RetryWorld): number {
+  const earliestMs = error.retryAfterMs ?? 0;
+  if (earliestMs > LONGEST_ASKED_MS) throw busy(error);
+  const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+  return earliestMs + Math.ceil(random() * longestMs);
 }
 
 const isTransient = (error: unknown): error is DirectoryError =>

@@ -1,5 +1,5 @@
 import type { DirectoryKind, DirectoryOf } from '../contract/settings.ts';
-import type { Directory, DirectoryStep } from '../sync/ports/directory.ts';
+import type { Directory, DirectoryStep, SelectsGroup } from '../sync/ports/directory.ts';
 import type { DirectoryWorld } from './exchange.ts';
 
 /** Reads the stored secret of the connection. Only a sign-in that needs the secret calls this function. */
@@ -17,5 +17,6 @@ export interface Vendor<Kind extends DirectoryKind> {
     setting: DirectoryOf<Kind>,
     readSecret: ReadSecret,
     world: DirectoryWorld,
+    isSelected?: SelectsGroup,
   ): Promise<readonly DirectoryStep[]>;
 }

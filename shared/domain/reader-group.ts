@@ -33,6 +33,23 @@ export const ReaderGroup = z.lazy(() =>
     missingMs: number.exactOptional(),
     /** The groups below this group in the last whole read. */
     below: z.array(groupText).exactOptional(),
+    /** The addresses of the groups below, if the directory has addresses. A report may name a group only by its address. */
+    belowAddresses: z.array(text).exactOptional(),
+    /**
+     * The memberships that the latest reports have named, in this group or a group below. `member` is a digest of an id or
+     * an address, because addresses are stored only with the person.
+     */
+    named: z
+      .array(
+        z.object({
+          group: groupText,
+          member: text,
+          isMember: z.boolean(),
+          isGroup: z.boolean().exactOptional(),
+          atMs: number,
+        }),
+      )
+      .exactOptional(),
     /**
      * The group of another source that owns this group. The reader only compares the two. The other group has the same
      * id, or another id and the same name.
@@ -47,3 +64,4 @@ export const ReaderGroup = z.lazy(() =>
   }),
 );
 export type ReaderGroup = Frozen<z.infer<typeof ReaderGroup>>;
+export type NamedMembership = NonNullable<ReaderGroup['named']>[number];

@@ -1,14 +1,26 @@
-import { Decision } from '../contract/decision.ts';
+import type { ProbeReport } from '../contract/answers.ts';
+import type { Decision } from '../contract/decision.ts';
 import type { DecidedHold, DecidedRequests, Decisions } from '../sync/ports/decisions.ts';
 import type { Functions } from '../sync/ports/deployment.ts';
+import { PlatformFailure } from '../sync/ports/platform.ts';
 import { type ConfirmPorts, decideRequests } from './confirm-settings.ts';
 import { approveHold, approveSome, type HoldPorts, rejectHold, rejectSome } from './holds.ts';
+import { type ProbePorts, probePlatform } from './probe.ts';
 import { Refused } from './refused.ts';
+import { requireConnection } from './settings.ts';
 
-export type DecisionPorts = HoldPorts & ConfirmPorts;
+export type DecisionPorts = HoldPorts & ConfirmPorts & ProbePorts;
 
-/** Carries out a decision as the caller of the ports. */
-export function carryOut(decision: Decision, ports: DecisionPorts): Promise<DecidedHold | DecidedRequests> {
+type Decided = DecidedHold | DecidedRequests | ProbeReport;
+
+/** Carries out a decision as the caller of the ports. @param signal ends a probe between two of its steps */
+export async function carryOut(
+  decision: Decision,
+  ports: DecisionPorts,
+  signal: AbortSignal,
+): Promise<Decided> {
+  if (decision.about === 'probe')
+    return probePlatform({ connection: await requireConnection(decision.connection, ports), signal }, ports);
   if (decision.about === 'settings') return decideRequests(decision.connection, decision, ports);
   const { connection, group, isApproved, users, request } = decision;
   const ref = { connection, group };
@@ -18,7 +30,7 @@ export function carryOut(decision: Decision, ports: DecisionPorts): Promise<Deci
 
 /** What the function `reconcile` answers. A refusal is an answer, because a failed function would fire an alarm. */
 export type DecisionAnswer =
-  | { readonly outcome: DecidedHold | DecidedRequests }
+  | { readonly outcome: Decided }
   | { readonly refused: string }
   | { readonly failed: string };
 
@@ -39,6 +51,7 @@ export function createDecisions(functions: Functions, prove: Prove, person?: str
     const proof = await prove(provenText(text, person));
     const answer = (await functions.run('reconcile', {
       task: 'decide',
+      connection: decision.connection,
       decision: text,
       proof,
       ...(person !== undefined && { person }),
@@ -50,16 +63,21 @@ export function createDecisions(functions: Functions, prove: Prove, person?: str
   return {
     hold: (decision) => send({ about: 'hold', ...decision }) as Promise<DecidedHold>,
     settings: (decision) => send({ about: 'settings', ...decision }) as Promise<DecidedRequests>,
+    probe: (order) => send({ about: 'probe', ...order }) as Promise<ProbeReport>,
   };
 }
 
-/** Carries out a decision that was sent as text. @returns the answer for the person who decides */
-export async function answerDecision(text: string, ports: DecisionPorts): Promise<DecisionAnswer> {
-  const decision = Decision.parse(JSON.parse(text));
+/** Carries out a decision that was sent to the function. @returns the answer for the person who decides */
+export async function answerDecision(
+  decision: Decision,
+  ports: DecisionPorts,
+  signal: AbortSignal,
+): Promise<DecisionAnswer> {
   try {
-    return { outcome: await carryOut(decision, ports) };
+    return { outcome: await carryOut(decision, ports, signal) };
   } catch (error) {
     if (error instanceof Refused) return { refused: error.message };
+    if (error instanceof PlatformFailure) return { failed: error.message };
     if (error instanceof Error && error.message.startsWith('nothing was changed'))
       return { failed: error.message };
     throw error;

@@ -13,11 +13,11 @@ import { wakeAll } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { plural } from './names.ts';
 import { stateName } from './report.ts';
-import { formatGate, formatWaiting, instant } from './status.ts';
+import { formatGate, formatWaiting, reportGate } from './status.ts';
 
 export type SyncPorts = WakePorts &
   JournalPorts &
-  Pick<ToolPorts, 'groups' | 'index' | 'drift' | 'gates' | 'connections' | 'platforms' | 'sleep'>;
+  Pick<ToolPorts, 'groups' | 'index' | 'drift' | 'gates' | 'health' | 'connections' | 'platforms' | 'sleep'>;
 
 export interface FollowOptions {
   readonly timeoutMs: number;
@@ -177,8 +177,9 @@ function waitsBeyond(
 async function reasonToStop([first]: readonly GroupRef[], ports: SyncPorts): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const { connection: name } = first;
-  const { state, reason = null, untilMs } = await ports.gates.read(name);
-  if (state !== 'open') return `the gate is ${formatGate({ state, reason, until: instant(untilMs) })}`;
+  const gate = await ports.gates.read(name);
+  if (gate.state !== 'open')
+    return `the gate is ${formatGate(reportGate(gate, await ports.health.read(name)))}`;
   const connection = await ports.connections.find(name);
   return connection?.observing === true ? 'the connection only observes, and writes nothing' : undefined;
 }

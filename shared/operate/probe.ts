@@ -10,14 +10,19 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { failureIn, type Platform, PlatformFailure } from '../sync/ports/platform.ts';
 import type { FeedEvent } from '../sync/ports/reconcile.ts';
 import { SCOPE_REFUSALS, type WriteScope } from './connect/write-scopes.ts';
-import { journalOf, recordAction } from './journal.ts';
+import { type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { Refused } from './refused.ts';
 import { fixForGate } from './status.ts';
+
+export type ProbePorts = JournalPorts &
+  Pick<ToolPorts, 'gates' | 'platforms' | 'randomHex' | 'sleep'> & {
+    readonly connections: Pick<ToolPorts['connections'], 'find' | 'list' | 'keepContract'>;
+  };
 
 export interface ProbeRequest {
   readonly connection: Connection;
   /** Ends the probe between two steps. The group is deleted in any case. */
   readonly signal: AbortSignal;
-  readonly report: (what: string) => void;
 }
 
 /** The temporary group of the probe. */
@@ -27,7 +32,7 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly name: string;
   readonly created: ObservedGroup;
   readonly platform: Platform;
-  readonly ports: ToolPorts;
+  readonly ports: ProbePorts;
   /** The longest time, so far, for which reads have shown an earlier state. */
   behindMs: number;
 }
@@ -56,8 +61,10 @@ const STEPS: readonly Step[] = [
  * deletes it in any case.
  * @throws PlatformFailure if no group could be created
  */
-export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Promise<ProbeReport> {
-  const { connection, signal } = request;
+export async function probePlatform(
+  { connection, signal }: ProbeRequest,
+  ports: ProbePorts,
+): Promise<ProbeReport> {
   await refuseClosedGate(connection, ports);
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
@@ -72,7 +79,6 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   try {
     if (created instanceof PlatformFailure) throw created;
     if (id === undefined) throw new PlatformFailure('unavailable', 'the answer is about another group', {});
-    request.report(`made the group ${id}, "${name}"`);
     const throwaway = { id: platformGroupId(id), name, created, behindMs: 0 };
     const group = { ...throwaway, connection, signal, platform, ports };
     for (const step of STEPS) findings.push(...(await tryStep(step, group)));
@@ -89,10 +95,10 @@ export async function probePlatform(request: ProbeRequest, ports: ToolPorts): Pr
   return { findings, kept, stopped, left };
 }
 
-async function refuseClosedGate({ name }: Connection, { gates }: ToolPorts): Promise<void> {
+async function refuseClosedGate({ name }: Connection, { gates }: ProbePorts): Promise<void> {
   const { state } = await gates.read(name);
   const fix = fixForGate({ state }, name);
-  if (fix !== undefined) throw new Error(`nothing may be written now: the gate is ${state}; next: ${fix}`);
+  if (fix !== undefined) throw new Refused(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
 /** @returns the failure, if the group may exist in spite of the failure */
@@ -278,7 +284,7 @@ async function write(
 /** Repeats a read until it returns a value, or the time is over. */
 async function until<Value>(
   read: () => Promise<Value | undefined>,
-  { ports, signal }: { readonly ports: ToolPorts; readonly signal?: AbortSignal },
+  { ports, signal }: { readonly ports: ProbePorts; readonly signal?: AbortSignal },
 ): Promise<{ readonly value?: Value; readonly when: string }> {
   for (const startMs = ports.clock(); ; await ports.sleep(POLL_MS, signal)) {
     const value = await read();

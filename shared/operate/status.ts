@@ -12,6 +12,7 @@ import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { Freshness } from '../plan/freshness.ts';
+import { contactText } from '../plan/holder.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
@@ -20,6 +21,17 @@ import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 import { readSources, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
+
+/** The state of the gate. If the platform refuses the credential, it names the person who can replace it. */
+export const reportGate = (
+  { state, reason, untilMs }: Gate,
+  health: Health | undefined,
+): StatusReport['gate'] => ({
+  state,
+  until: instant(untilMs),
+  reason: reason ?? null,
+  contact: state === 'unauthorized' && health?.holder !== undefined ? contactText(health.holder) : null,
+});
 
 export function reportCredential(health: Health | undefined, nowMs: number): CredentialReport {
   const { goodAtMs, lastFailure } = health ?? {};
@@ -75,7 +87,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
   ]);
   return {
     connection,
-    gate: { state: gate.state, until: instant(gate.untilMs), reason: gate.reason ?? null },
+    gate: reportGate(gate, health),
     failingCalls: failingEndpoints(gate, nowMs),
     observing,
     drift: settings.drift,
@@ -199,7 +211,7 @@ export const formatWaiting = ({ until, reason }: Waiting): string =>
  * Returns the state of the gate as a sentence: whether writes are blocked, the reason, and the time of the next
  * attempt.
  */
-export function formatGate({ state, reason, until }: StatusReport['gate']): string {
+export function formatGate({ state, reason, until, contact }: StatusReport['gate']): string {
   const why = reason === null ? 'no reason given' : shortened(reason);
   switch (state) {
     case 'open':
@@ -207,7 +219,7 @@ export function formatGate({ state, reason, until }: StatusReport['gate']): stri
     case 'paused':
       return `paused: nothing is written until an operator resumes (${why})`;
     case 'unauthorized':
-      return `unauthorized: the platform does not accept the credential (${why})`;
+      return `unauthorized: the platform does not accept the credential (${why})${contact === null ? '' : `. ${contact}`}`;
     case 'backoff':
       return `backoff: the platform fails (${why})${until === null ? '' : `; next try at ${until.slice(0, 19)}Z`}`;
   }

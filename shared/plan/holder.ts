@@ -5,6 +5,10 @@ export interface Holder {
   readonly lastDay?: string;
 }
 
+/** Who can replace a credential that the platform refuses. It names the user by id, because logs may contain it. */
+export const contactText = ({ user }: Holder): string =>
+  `Contact the person who installed the app, or another administrator: the platform user is ${user}`;
+
 /** Another person must install the app before this time is over. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 

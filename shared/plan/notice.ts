@@ -99,7 +99,7 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
  * @param connection undefined for the whole stage
  */
 export function noticeOf(
-  { subject, count, sinceMs, names = [], endedMs }: Episode,
+  { subject, count, sinceMs, names = [], contact, endedMs }: Episode,
   prefix: string,
   connection?: ConnectionName,
 ): Notice {
@@ -112,7 +112,14 @@ export function noticeOf(
   const which = names.length === 0 ? [] : [[...names.slice(0, MOST_NAMES).map(shown), ...more].join(', ')];
   const of = connection === undefined ? '' : ` --connection ${connection}`;
   const line = `npx groupsync --prefix ${prefix}${of} ${command}`;
-  return [`${where}: ${what.replace('{n}', String(count))}`, ...which, `Since ${utc(sinceMs)}.`, line];
+  const person = contact === undefined ? [] : [`${contact}.`];
+  return [
+    `${where}: ${what.replace('{n}', String(count))}`,
+    ...which,
+    `Since ${utc(sinceMs)}.`,
+    ...person,
+    line,
+  ];
 }
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,8 +1,8 @@
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import { fieldName, parseMatchRule } from '../contract/match-rule.ts';
 import { VERSION } from '../contract/version.ts';
 import { versionToken } from '../domain/ids.ts';
-import { type Applicant, type Applicants, failureIn } from '../sync/ports/platform.ts';
+import { type Applicant, type Applicants, failureIn, type StoredApplicants } from '../sync/ports/platform.ts';
 import { type Credential, staticBearer } from './credential.ts';
 import { PlatformError } from './errors.ts';
 import { createGroupClient } from './group-client.ts';
@@ -18,12 +18,17 @@ const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
 /** An operator waits for the result of these calls. */
 const PATIENCE_MS = 15_000;
 
-type ApplicantsOptions = Omit<PlatformsOptions, 'onAttempt'>;
+type StoredOptions = Omit<PlatformsOptions, 'onAttempt'>;
+type ApplicantsOptions = Omit<StoredOptions, 'secrets' | 'leases'>;
 
 /** Creates the platform for a credential that is only tried: no connection has to use the credential yet. */
 export function createApplicants(options: ApplicantsOptions): Applicants {
+  return { present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options) };
+}
+
+/** The platform for the stored credential of a connection. */
+export function createStoredApplicants(options: StoredOptions): StoredApplicants {
   return {
-    present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options),
     async stored(name, baseUrl) {
       const { value } = await options.secrets.read(name);
       return applicant(baseUrl, credentialFor(name, value, options), options);
@@ -80,7 +85,8 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
 /** The platform's Date header has whole seconds, so the result can be wrong by half a second. No credential is sent. */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const { headers, body } = await request(`${baseUrl}/platform/api/me`, { dispatcher, signal });
+  const { origin, pathname } = new URL(`${baseUrl}/platform/api/me`);
+  const { headers, body } = await dispatcher.request({ origin, path: pathname, method: 'GET', signal });
   await body.dump();
   const theirs = Date.parse(String(headers['date'] ?? ''));
   return Number.isNaN(theirs) ? undefined : clock() - theirs;

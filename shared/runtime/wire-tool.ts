@@ -10,20 +10,14 @@ import {
 import { proveIdentity } from '../aws/identity-proof.ts';
 import { createQuery } from '../aws/query.ts';
 import { type AwsTarget, createSdk, type Sdk } from '../aws/sdk.ts';
-import {
-  createDirectorySecrets,
-  createSecrets,
-  createVault,
-  removeDirectoryKey,
-  storeDirectoryKey,
-} from '../aws/secrets.ts';
+import { createVault, removeDirectoryKey, storeDirectoryKey } from '../aws/secrets.ts';
 import { createStackClient } from '../aws/stacks.ts';
 import { readerBinding } from '../contract/decode.ts';
 import { functionName, type QueueKey, queueName, readerQueueName, tableName } from '../contract/names.ts';
 import type { DirectorySetting } from '../contract/settings.ts';
 import { DEFAULT_COALESCE_SECONDS } from '../contract/topology.ts';
 import { createDecisions, type Prove } from '../operate/decisions.ts';
-import type { PlatformsOptions } from '../platform/oauth-secret.ts';
+import { platformsThroughFunction } from '../operate/platform/through-function.ts';
 import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
@@ -36,7 +30,6 @@ import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { MissingPart } from '../sync/ports/deployment.ts';
 import { DirectoryError } from '../sync/ports/directory.ts';
-import type { DirectorySecrets } from '../sync/ports/secrets.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import { storesOver } from './stores.ts';
@@ -86,13 +79,11 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
   const bindingOf = bindingsOf(sdk, prefix);
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
-  const secrets = createSecrets(sdk.secrets, prefix);
   const stores = storesOver(table);
   const world = { clock: systemClock, random: systemRandom, sleep };
   let talking: ReturnType<typeof talkToPlatform> | undefined;
   const platform = () => {
-    const directorySecrets = createDirectorySecrets(sdk.secrets, prefix);
-    talking ??= talkToPlatform({ ...world, secrets, directorySecrets, leases: stores.leases });
+    talking ??= talkToPlatform(world);
     return talking;
   };
   const secretPlace = {
@@ -111,17 +102,13 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     tokens: createScimTokenStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
-    platforms: { open: async (...args) => (await platform()).platforms.open(...args) },
+    ...platformsThroughFunction({ functions, clock: systemClock }),
     directoryApplicants: {
       present: async (...args) => (await platform()).openDirectory(...args),
-      stored: async (...args) => (await platform()).openStored(...args),
       store: storeDirectoryKey(secretPlace, prefix),
       remove: removeDirectoryKey(sdk.secrets, prefix),
     },
-    applicants: {
-      present: async (...args) => (await platform()).applicants.present(...args),
-      stored: async (...args) => (await platform()).applicants.stored(...args),
-    },
+    applicants: { present: async (...args) => (await platform()).applicants.present(...args) },
     applyQueue: createApplyQueue(sdk.sqs, () => requireUrl('apply')),
     // The command line never dead-letters a group; only apply does.
     deadLetters: { send: async (deadLetters) => deadLetters.map(({ messageId }) => messageId) },
@@ -178,30 +165,22 @@ const webIdentity = async (): Promise<string> => {
   throw new DirectoryError('denied', 'only the deployed function can sign in without a stored secret');
 };
 
-/** Loads the HTTP client only when it is needed, because most commands read only the table. */
-async function talkToPlatform({
-  directorySecrets,
-  ...options
-}: Omit<PlatformsOptions, 'dispatcher'> & { readonly directorySecrets: DirectorySecrets }) {
+/**
+ * Loads the HTTP client only when a command tries a credential that is not stored yet. All other calls of the platform and
+ * of directories are made by the functions.
+ */
+async function talkToPlatform(world: Pick<ToolPorts, 'clock' | 'random' | 'sleep'>) {
   // The default export is used, because a bundled CommonJS module that is imported dynamically has no other.
-  const [
-    { default: undici },
-    { createApplicants },
-    { createPlatforms },
-    { createDirectories, openDirectory },
-  ] = await Promise.all([
+  const [{ default: undici }, { createApplicants }, { openDirectory }] = await Promise.all([
     import('undici'),
     import('../platform/applicants.ts'),
-    import('../platform/platforms.ts'),
     import('../directory/directories.ts'),
   ]);
   const dispatcher = new undici.Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
-  const all = { ...options, dispatcher, webIdentity };
+  const all = { ...world, dispatcher, webIdentity };
   return {
     dispatcher,
-    platforms: createPlatforms(all),
     applicants: createApplicants(all),
     openDirectory: (setting: DirectorySetting, key: unknown) => openDirectory(setting, key, all),
-    openStored: createDirectories(directorySecrets, all).open,
   };
 }

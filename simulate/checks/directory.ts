@@ -26,8 +26,6 @@ const READER_HEX = Buffer.from(READER).toString('hex');
 
 interface Memory {
   readonly judged: Map<string, number>;
-  /** By connection and group: the state of the directory group, and the time when the check first saw this state. */
-  readonly states: Map<string, { readonly text: string; readonly sinceMs: number }>;
 }
 
 /**
@@ -35,14 +33,14 @@ interface Memory {
  * removes every member who left.
  */
 export function createDirectoryCheck(): Checker {
-  const memory: Memory = { judged: new Map(), states: new Map() };
+  const memory: Memory = { judged: new Map() };
   return (observation) => {
     for (const connection of observation.connections) {
       const source = observation.seen.sources.get(connection.name);
       if (source === undefined) continue;
       const scene = { observation, connection, source };
       checkRemovals(scene, memory);
-      checkAgreement(scene, memory);
+      checkAgreement(scene);
       checkOwner(scene);
     }
   };
@@ -69,6 +67,7 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
     if (one.source !== READER) continue;
     const { group, kind } = one.directoryEvent;
     for (const taken of takenAway(one, connection, source)) {
+      if (!wasShown(observation, name, one, taken)) continue;
       const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}; expected no removal, because the directory had this state during the whole read.`;
       observation.accuse(
         'directory',
@@ -78,6 +77,18 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
       );
     }
   }
+}
+
+/** Returns whether earlier events of the connection show the member in the group. Other members cannot be removed. */
+function wasShown(
+  { seen }: Observation,
+  connection: string,
+  { arrivedAtMs, directoryEvent: { kind, group = '' } }: Received,
+  member: string,
+): boolean {
+  if (kind !== 'snapshot' && kind !== 'leave') return true;
+  const before = seen.directory.read(connection, arrivedAtMs - 1).groups.get(group);
+  return before?.members.has(member) === true;
 }
 
 function takenAway(
@@ -113,7 +124,7 @@ const timesIn = ({ directory }: SimulatedGoogle, fromMs: number, untilMs: number
  * Checks that the events of the reader equal the directory, once enough time has passed since the last change and the
  * last fault.
  */
-function checkAgreement(scene: Scene, { states }: Memory): void {
+function checkAgreement(scene: Scene): void {
   const { observation, connection, source } = scene;
   const { nowMs, isEnd } = observation;
   const { name, reading } = connection;
@@ -121,18 +132,30 @@ function checkAgreement(scene: Scene, { states }: Memory): void {
   const ids = new Set([...view.groups().map(({ id }) => id), ...connection.groups]);
   const troubledMs = lastTroubleMs(scene);
   for (const group of ids) {
-    const truth = trueGroup(view, group, isFlat(connection));
-    const wanted = textOf(truth?.name, truth?.members, (id) => isOn(view, id));
-    const known = states.get(`${name} ${group}`);
-    const sinceMs = known?.text === wanted ? known.sinceMs : nowMs;
-    states.set(`${name} ${group}`, { text: wanted, sinceMs });
+    const wanted = stateOf(view, group, connection);
     const read = reading.groups.get(group);
     const found = textOf(read?.name, read?.members, (id) => !reading.inactive.has(id));
+    if (found === wanted) continue;
+    const sinceMs = sinceOf(scene, group, wanted);
     const isDue = nowMs - latest([sinceMs, troubledMs]) > boundOf(scene);
-    if (found === wanted || !(isEnd || isDue)) continue;
+    if (!isEnd && !isDue) continue;
     const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the events of the reader to show the same, but they show ${found}.`;
     observation.accuse('directory', 'not_followed', { connection: name, group }, sentence);
   }
+}
+
+type DirectoryView = ReturnType<SimulatedGoogle['directory']['viewAt']>;
+
+const stateOf = (view: DirectoryView, group: string, connection: ObservedConnection): string => {
+  const truth = trueGroup(view, group, isFlat(connection));
+  return textOf(truth?.name, truth?.members, (id) => isOn(view, id));
+};
+
+/** Returns the time since which the directory has had the group in this state. */
+function sinceOf({ observation, connection, source }: Scene, group: string, state: string): number {
+  const times = source.directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs <= observation.nowMs);
+  const isOther = (atMs: number) => stateOf(source.directory.viewAt(atMs - 1), group, connection) !== state;
+  return times.findLast(isOther) ?? START_MS;
 }
 
 function textOf(

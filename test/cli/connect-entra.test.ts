@@ -162,6 +162,13 @@ describe('doctor of a connection that reads Entra ID', () => {
       name: 'default: directory groups',
       fix: expect.stringContaining('permission GroupMember.Read.All'),
     });
+    await world.entra.control('rights', { roles: ['GroupMember.Read.All', 'User.Read.All'] });
+    const [members] = (await checksOf(world)).filter(({ ok }) => !ok);
+    expect(members).toMatchObject({
+      name: 'default: directory members',
+      detail: expect.stringContaining('hidden: g-hidden:'),
+      fix: expect.stringContaining('permission Member.Read.Hidden'),
+    });
     await world.entra.control('federation', { subject: 'arn:aws:iam::111122223333:role/other' });
     const [exchange] = (await checksOf(world)).filter(({ ok }) => !ok);
     expect(exchange?.fix).toMatch(/^docs\/read-entra\.md, step 1: .* DirectoryRoleArn/);

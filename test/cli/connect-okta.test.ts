@@ -110,6 +110,7 @@ describe('doctor of a connection that reads Okta', () => {
   it('names the step of the credential if no usable key is stored', async () => {
     const world = await oktaWorldOf();
     await world.connectByKey();
+    world.stored.push('removed');
     expect(await checksOf(world)).toMatchObject([
       { name: 'default: directory credential', ok: false, fix: expect.stringContaining('docs/read-okta.md') },
     ]);

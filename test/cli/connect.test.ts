@@ -20,7 +20,7 @@ async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
     },
     ...change,
   };
-  const applicants = { present: () => applicant, stored: async () => applicant };
+  const applicants = { present: () => applicant };
   const vault = { ...world.ports.vault, store: async () => 'v1' };
   const functions = { ...world.ports.functions, run: async () => ({}) };
   const ports = { ...world.ports, applicants, vault, functions };

@@ -35,12 +35,13 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
   const asked: DirectoryQuestion[] = [];
   const directoryApplicants: ToolPorts['directoryApplicants'] = {
     present,
-    stored: async () => simulated.directory,
     store: async (_: unknown, key: unknown) => void stored.push(key),
     remove: async () => void stored.push('removed'),
   };
   const read = async () => {
-    throw new SecretError('the secret cannot be read');
+    const key = stored.at(-1);
+    if (key === undefined || key === 'removed') throw new SecretError('the secret cannot be read');
+    return key;
   };
   const functions: ToolPorts['functions'] = {
     async run(_, event) {

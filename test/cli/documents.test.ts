@@ -166,7 +166,7 @@ describe('documents of --json', () => {
     const { json, code, stderr } = await document('probe', ['probe']);
     const whole = { connection: 'default', kept: true, stopped: null, left: [] };
     expect({ code, ...json }).toMatchObject({ code: 0, ...whole });
-    expect(stderr).toMatch(/creates one group "groupsync probe .* and deletes it\nmade the group /s);
+    expect(stderr).toMatch(/creates one group "groupsync probe .* and deletes it/);
     const { json: shown } = await document('connections show', ['connections', 'show']);
     expect(shown.contract).toEqual({ at: expect.any(String), findings: json.findings });
     const inWords = async (...args: string[]) => (await runCli(args, { ports })).stdout;
@@ -194,18 +194,26 @@ describe('documents of --json', () => {
     }
   });
 
-  it('probe prints a document when it is interrupted or asks for confirmation', async () => {
+  it('probe does not start if it is interrupted or not confirmed, and stops waiting after Ctrl-C', async () => {
     const { ports, platform } = await worldOf();
     const before = platform.writes.length;
     expect(await runCli(['probe'], { ports })).toMatchObject({ code: 2, stdout: '' });
     expect(platform.writes).toHaveLength(before);
-    const signal = AbortSignal.abort();
-    const { code, stdout } = await runCli(['probe', '--yes'], { ports, signal });
-    expect({ code, stdout }).toEqual({
+    const stopped = await runCli(['probe', '--yes'], { ports, signal: AbortSignal.abort() });
+    expect(stopped).toMatchObject({ code: 1, stdout: '' });
+    expect(platform.writes).toHaveLength(before);
+    const waiting = new AbortController();
+    const probe = () => {
+      waiting.abort();
+      return new Promise<never>(() => {});
+    };
+    const decisions = { ...ports.decisions, probe };
+    const left = await runCli(['probe', '--yes'], { ports: { ...ports, decisions }, signal: waiting.signal });
+    expect(left).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('the probe is incomplete: it was interrupted\nreport not stored'),
+      stdout: '',
+      stderr: expect.stringContaining('stopped waiting; the function'),
     });
-    expect(platform.groups.size).toBe(1);
   });
 
   it('Ctrl-C during a plan prints no document', async () => {
@@ -233,6 +241,25 @@ describe('documents of --json', () => {
     expect(stdout).toContain('good 3 d ago; then: the credential was not accepted');
     expect(stderr).toContain('groupsync doctor');
   });
+
+  it.each(['status', 'connections show', 'doctor --faults', 'sync new --yes'])(
+    '%s names the person to contact if the platform refuses the credential',
+    async (words) => {
+      const { ports, connection, clock, publish } = await worldOf();
+      await publish(group('new'));
+      const seen = await ports.gates.read(connection.name);
+      await ports.gates.write(connection.name, seen, {
+        state: 'unauthorized',
+        reason: 'it answers 401',
+        closings: 1,
+      });
+      await ports.health.write(connection.name, { checkedAtMs: clock.ms, holder: { user: 'u-boss' } });
+      const { stdout } = await runCli(words.split(' '), { ports });
+      expect(stdout).toContain('it answers 401');
+      expect(stdout).toContain('Contact the person who installed the app');
+      expect(stdout).toContain('the platform user is u-boss');
+    },
+  );
 
   it('platform-groups prints documents that match their schemas', async () => {
     const { document, platform, publish } = await worldOf();

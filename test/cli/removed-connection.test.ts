@@ -20,7 +20,7 @@ async function servedWorld() {
   const ports: ToolPorts = {
     ...world.ports,
     randomHex,
-    applicants: { present: (_, token) => applicantOf(token), stored: async () => applicantOf('company') },
+    applicants: { present: (_, token) => applicantOf(token) },
     vault: { store: async (_, token) => `v${stored.push(token)}`, remove: async () => true },
   };
   const { clock } = world.ports;

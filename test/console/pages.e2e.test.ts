@@ -197,15 +197,19 @@ describe('Dead-lettered messages page', () => {
 describe('Connection page', () => {
   it('the Connection page shows a preview before it changes a setting, and can change it back', async () => {
     const { page, errors } = await on.open('/connection');
-    await page.getByRole('button', { name: 'Change onGroupDeleted' }).click();
-    const value = page.getByLabel('Value, as JSON or plain text');
-    await value.fill('nonsense');
-    await page.getByRole('button', { name: 'Preview change' }).click();
-    await page
-      .getByText('onGroupDeleted: expected "delete" or "empty" or "release", got "nonsense"')
-      .waitFor();
+    await page.getByRole('button', { name: 'Change Removed people per group' }).click();
+    await page.getByLabel('Value').fill('-1');
+    await page.getByRole('alert').getByText('A whole number from 0 to 1,000,000').waitFor();
     expect(await page.getByRole('button', { name: /^Save/ }).getAttribute('aria-disabled')).toBe('true');
-    await value.fill('empty');
+    await page.getByLabel('Value').fill('200');
+    await page.getByRole('button', { name: 'Preview change' }).click();
+    await page.getByText('This change permits more removals without an approval.').waitFor();
+    await page.getByRole('button', { name: 'Change Match rules' }).click();
+    await page.getByLabel('One per line').fill('nonsense');
+    await page.getByRole('button', { name: 'Preview change' }).click();
+    await page.getByText(/^match.0: expected a rule memberAttribute=employeeField/).waitFor();
+    await page.getByRole('button', { name: 'Change If the directory deletes a group' }).click();
+    await page.getByRole('radio', { name: /^Empty/ }).check();
     await page.getByRole('button', { name: 'Preview change' }).click();
     await page.getByText('No group would change.').waitFor();
     await expectAccessible(page);
@@ -300,8 +304,12 @@ describe('keyboard', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
     await shortcuts.waitFor({ state: 'hidden' });
-    await page.keyboard.type('gg');
-    await page.getByRole('heading', { name: 'Groups', exact: true }).waitFor();
+    const groups = page.getByRole('heading', { name: 'Groups', exact: true });
+    // A busy machine may press the second key too late.
+    await eventually(async () => {
+      await page.keyboard.type('gg');
+      return groups.isVisible();
+    });
     await page.getByRole('link', { name: 'Choir' }).waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('choir');
@@ -348,8 +356,8 @@ describe('Platform groups page', () => {
     await page.getByRole('button', { name: 'Adopt 1 group' }).click();
     await page.getByText('1 group adopted.').waitFor();
     await resumeConnection(connectionName('default'), on.ports);
-    await expect.poll(() => on.platformUsers('Sailing')).toEqual(platformIds(0, 2));
-    await expect.poll(() => on.platformUsers('Rowing')).toEqual(platformIds(0, 1));
+    await eventually(async () => String(await on.platformUsers('Sailing')) === 'u0,u1');
+    await eventually(async () => String(await on.platformUsers('Rowing')) === 'u0');
     expect(errors).toEqual([]);
   });
 });

@@ -4,7 +4,11 @@ import { readConfig } from '../../shared/runtime/config.ts';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { createMetrics } from '../../shared/runtime/metrics.ts';
 
-export const CONTEXT = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 } as Context;
+export const CONTEXT = {
+  awsRequestId: 'request-1',
+  invokedFunctionArn: 'arn:aws:lambda:eu-west-1:111122223333:function:groupsync-reconcile',
+  getRemainingTimeInMillis: () => 60_000,
+} as Context;
 
 /** Creates the logger and the metrics of a function. A test can read the lines that they write. */
 export function fakeBase() {

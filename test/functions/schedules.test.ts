@@ -12,10 +12,8 @@ import { MemoryTable } from '../../simulate/table.ts';
 import { CONTEXT, fakeBase } from './fake-base.ts';
 
 const world = vi.hoisted(() => ({ wired: undefined as unknown, ran: [] as string[] }));
-vi.mock('../../shared/runtime/wire-platform.ts', () => ({
-  wirePeople: () => world.wired,
-  wireReconcile: () => world.wired,
-}));
+vi.mock('../../shared/runtime/wire-platform.ts', () => ({ wirePeople: () => world.wired }));
+vi.mock('../../shared/runtime/wire-reconcile.ts', () => ({ wireReconcile: () => world.wired }));
 vi.mock('../../functions/frame/once.ts', () => ({ once: (wire: () => unknown) => wire }));
 vi.mock('../../shared/sync/people.ts', () => ({ refreshPeople: turn }));
 vi.mock('../../shared/runtime/run-reconcile.ts', () => ({ runReconcile: turn }));
@@ -45,7 +43,7 @@ beforeEach(() => {
 });
 
 describe.each([
-  ['people', people, 'PeopleRefreshed', 4],
+  ['people', (event: object) => people(event, CONTEXT), 'PeopleRefreshed', 4],
   ['the requeue job', (event: object) => reconcile({ task: 'pump', ...event }, CONTEXT), 'PumpCompleted', 1],
 ] as const)('the schedule of %s', (_, run, metric, value) => {
   it('the scheduled function runs for every connection, and fails at the end if one connection failed', async () => {

@@ -42,6 +42,7 @@ const COMMANDS = (
     ['approver', 'holds reject g --reason r; holds approve h --reason r'],
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
     ['operator', 'pause --reason r; resume; rebind unknown r-bob; connections set default drift=report'],
+    ['operator', 'platform-groups; platform-groups adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],
     ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <deadLetter> --reason r'],
@@ -54,7 +55,14 @@ const COMMANDS = (
   ] as const
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 
-const POLICIES = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
+/** Commands that also an operator of one connection may run. */
+const FOR_ONE_CONNECTION =
+  'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume; rebind unknown r-bob; connections set default drift=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
+    '; ',
+  );
+
+const STAGE = synthesise({ connectionOperators: 'default', directory: true });
+const POLICIES = Object.values(resourcesOf(STAGE.template, 'AWS::IAM::ManagedPolicy'));
 /** Returns every call that a policy of the template allows, as the recorder writes it: `service:Action on name`. */
 function grantedTo(who: string): string[] {
   const policy = POLICIES.find(
@@ -80,7 +88,10 @@ function nameOf(resource: unknown): string {
 /** Commands that still answer from stored data if this call is denied. */
 const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'members g'];
 const isTriedOnly = (line: string, call: string) =>
-  TRIED_ONLY.includes(line) && call.startsWith('secretsmanager:GetSecretValue ');
+  TRIED_ONLY.includes(line) && call === 'lambda:InvokeFunction on groupsync-reconcile';
+
+/** The same call as an operator of one connection makes it. */
+const byAlias = (call: string) => call.replace(/^(lambda:InvokeFunction on \S+)$/, '$1:for-default');
 
 /** Whether the policy of a viewer of the default connection refuses a read of this partition. */
 const isOfOther = (key: string) =>
@@ -133,6 +144,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     local: { dynamodb: url, sqs: url, secretsManager: url, lambda: url, scheduler: url },
   };
   const seen = { viewer: new Set<string>(), approver: new Set<string>(), operator: new Set<string>() };
+  const tried = new Set<string>();
   const filled: Record<string, string> = { platform: address.platform };
   const run = async (line: string) => {
     const tool = await wireTool(target);
@@ -195,6 +207,13 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
       line,
     ).toEqual([]);
     const allowed = grantedTo(who);
+    if (FOR_ONE_CONNECTION.includes(line)) {
+      tried.add(line);
+      expect([...recorder.leadingKeys].filter(isOfOther), line).toEqual([]);
+      expect(grantedTo('operator-default'), line).toEqual(
+        expect.arrayContaining([...recorder.calls].map(byAlias)),
+      );
+    }
     for (const call of recorder.calls) {
       const named = call.replace(/(?<=groupsync\/connections\/).*/, '*');
       if (isTriedOnly(line, named)) continue;
@@ -202,6 +221,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
       seen[who].add(named);
     }
   }
+  expect([...tried].sort()).toEqual(FOR_ONE_CONNECTION.toSorted());
   const isTried = (name: string) => !/^(completion|console|deploy|destroy|upgrade)/.test(name);
   const commands = commandNames().filter(isTried);
   const lines = COMMANDS.map(([, line]) => line);

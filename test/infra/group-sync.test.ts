@@ -47,6 +47,7 @@ describe('GroupSync in a CDK app', () => {
       alarmEmail: 'ops@acme.test',
       notify: ['alarms'],
       connectionViewers: ['acme'],
+      connectionOperators: ['acme'],
       persons: { 'arn:aws:sts::111122223333:assumed-role/Ops/{person}': '{person}' },
       producers: ['arn:aws:iam::111122223333:role/directory'],
       sources: { okta: { connection: 'acme' } },

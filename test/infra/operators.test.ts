@@ -45,7 +45,96 @@ describe('policy for one connection', () => {
   });
 });
 
+describe('policy for operators of one connection', () => {
+  const { template } = synthesise({ connectionOperators: 'acme', directory: true, secretsKey: 'stage' });
+  const policies = Object.values(resourcesOf(template, 'AWS::IAM::ManagedPolicy'));
+  const policy = policies.find(
+    ({ Properties }) => Properties.ManagedPolicyName === 'groupsync-operator-acme-eu-west-1',
+  );
+  const statements: Statement[] = policy?.Properties.PolicyDocument.Statement;
+
+  /** Evaluates the policy as IAM does, for one call on one resource and, for the table, one partition key. */
+  function mayCall(call: string, resource: string, key?: string): boolean {
+    const applies = ({ Action, Resource, Condition }: Statement) =>
+      listed(Action).includes(call) &&
+      listed(Resource).some((one) => isLike(resource, nameOf(one))) &&
+      holds(Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'], key);
+    return statements.some((one) => one.Effect === 'Allow' && applies(one));
+  }
+  const holds = (keys: unknown, key: string | undefined) =>
+    // `ForAllValues` is also true for a call without a partition key, such as a scan.
+    keys === undefined || key === undefined || (keys as string[]).some((pattern) => isLike(key, pattern));
+
+  it.each([
+    ['dynamodb:UpdateItem', 'table/groupsync-state', 'G#acme#g', true],
+    ['dynamodb:PutItem', 'table/groupsync-state', 'C#acme', true],
+    ['dynamodb:BatchWriteItem', 'table/groupsync-state', 'U#acme#ann', true],
+    ['dynamodb:UpdateItem', 'table/groupsync-state', 'G#other#g', false],
+    ['dynamodb:UpdateItem', 'table/groupsync-state', 'G#acme-2#g', false],
+    ['dynamodb:PutItem', 'table/groupsync-state', 'C#other', false],
+    ['dynamodb:PutItem', 'table/groupsync-state', 'L#company#0', false],
+    ['dynamodb:PutItem', 'table/groupsync-state', 'connections', false],
+    ['dynamodb:Query', 'table/groupsync-state', 'G#other#g', false],
+    ['dynamodb:Scan', 'table/groupsync-state', undefined, false],
+    ['lambda:InvokeFunction', 'function:groupsync-reconcile:for-acme', undefined, true],
+    ['lambda:InvokeFunction', 'function:groupsync-people:for-acme', undefined, true],
+    ['lambda:InvokeFunction', 'function:groupsync-directory:for-acme', undefined, true],
+    ['lambda:InvokeFunction', 'function:groupsync-reconcile', undefined, false],
+    ['lambda:InvokeFunction', 'function:groupsync-reconcile:$LATEST', undefined, false],
+    ['lambda:InvokeFunction', 'function:groupsync-reconcile:for-other', undefined, false],
+    ['secretsmanager:PutSecretValue', 'secret:groupsync/connections/acme-a1b2c3', undefined, true],
+    ['secretsmanager:PutSecretValue', 'secret:groupsync/connections/acme/directory-a1b2c3', undefined, true],
+    ['secretsmanager:PutSecretValue', 'secret:groupsync/connections/acme-2-a1b2c3', undefined, false],
+    ['secretsmanager:GetSecretValue', 'secret:groupsync/connections/acme-a1b2c3', undefined, false],
+    ['sqs:SendMessage', 'groupsync-apply', undefined, true],
+    ['sqs:SendMessage', 'groupsync-events', undefined, false],
+    ['sqs:ReceiveMessage', 'groupsync-events-dlq', undefined, false],
+  ])(
+    'an operator of the connection acme may call %s on %s with key %s: %s',
+    (call, resource, key, expected) => {
+      expect(mayCall(call, resource, key)).toBe(expected);
+    },
+  );
+
+  it('each function that operators call has an alias of the connection, for the code that runs for all others', () => {
+    const aliases = Object.values(resourcesOf(template, 'AWS::Lambda::Alias'));
+    expect(aliases.map(({ Properties: { Name, FunctionVersion } }) => [Name, FunctionVersion])).toEqual(
+      ['reconcile', 'people', 'directory'].map(() => ['for-acme', '$LATEST']),
+    );
+  });
+});
+
+/** The part of an ARN after the account. */
+const nameOf = (resource: unknown): string =>
+  String((resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1].at(-1) ?? '').replace(/^:/, '');
+
+/** Whether IAM's `*` and `?` in the pattern match the text. */
+const isLike = (text: string, pattern: string): boolean =>
+  new RegExp(
+    `^${pattern
+      .replaceAll(/[.+^$()|[\]\\{}]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')}$`,
+  ).test(text);
+
 describe('policy of operators', () => {
+  it('no policy for people allows to read a secret', () => {
+    const given = {
+      connectionOperators: 'acme',
+      connectionViewers: 'acme',
+      directory: true,
+      secretsKey: 'stage',
+    };
+    const policies = Object.values(resourcesOf(synthesise(given).template, 'AWS::IAM::ManagedPolicy'));
+    expect(policies).toHaveLength(5);
+    const actions = policies.flatMap(({ Properties }) =>
+      (Properties.PolicyDocument.Statement as Statement[]).flatMap(({ Action }) => listed(Action)),
+    );
+    expect(
+      actions.filter((action) => /GetSecret|BatchGetSecret|secretsmanager:\*|^\*$/.test(action)),
+    ).toEqual([]);
+  });
+
   it('an operator may not write a decision about held removals directly', () => {
     const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
     const denials = policies.map(({ Properties }) => [

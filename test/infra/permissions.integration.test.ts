@@ -168,6 +168,11 @@ describe('AWS calls of the bundles', () => {
     }
     await expireCredential();
     for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
+    // Questions of operators' commands about the platform.
+    for (const question of [{ credential: 'check' }, { groups: { from: 0 } }, { group: 'unknown' }]) {
+      const reply = await functions.reconcile.invoke({ task: 'ask', connection: 'default', question });
+      expect(reply).toHaveProperty('answer');
+    }
     // The reader deletes its item of a group that no longer exists.
     await functions.directory.invoke({});
     await running.changeDirectory({ kind: 'deleteGroup', group: 'read' });

@@ -28,6 +28,7 @@ describe('readSettings', () => {
       directoryAudiences: [],
       directoryKeys: [],
       connectionViewers: [],
+      connectionOperators: [],
       persons: {},
       producers: [],
       sources: {},

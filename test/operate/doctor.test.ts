@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { QUEUES, TABLE } from '../../shared/contract/topology.ts';
+import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
 import { createFeedStore } from '../../shared/store/connection-states.ts';
@@ -66,7 +67,10 @@ async function soundWorld() {
       {
         ...world.ports,
         deployment: parts.deployment,
-        applicants: { present: () => parts.applicant, stored: async () => parts.applicant },
+        checkCredential: (connection) => {
+          const applicants = { stored: async () => parts.applicant };
+          return checkCredential(connection, { ...world.ports, applicants });
+        },
       },
     );
   return { ...world, parts, ask };
@@ -405,8 +409,8 @@ describe('groupsync doctor', () => {
       const fails = () => Promise.reject(failed('unanswered'));
       await applicant({ groups: fails, clockSkewMs: () => Promise.reject(new Error('no route')) })(world);
       expect(await faults(world)).toMatchObject([
-        { name: 'default: clock', detail: 'cannot be read: Error: no route' },
         { name: 'default: groups permission', fix: expect.stringMatching(/^wait a few minutes/) },
+        { name: 'default: clock', detail: 'cannot be read: Error: no route' },
       ]);
     });
 

@@ -66,8 +66,8 @@ describe('hold made under four eyes', () => {
 
   it('the function that carries decisions out refuses the person who caused the hold, and accepts another person', async () => {
     const { as, ref, state } = await held();
-    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD };
-    const send = (by: string) => answerDecision(JSON.stringify(decision), as(by));
+    const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
+    const send = (by: string) => answerDecision(decision, as(by), new AbortController().signal);
     expect(await send('ann')).toEqual({ refused: expect.stringContaining('other than ann') });
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
     expect(await send('bob')).toMatchObject({

@@ -39,7 +39,7 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
   const sleep = async () => {};
   const real = { clock: Date.now, sleep };
   const platforms = createPlatforms({ ...ports, ...real, secrets, dispatcher } as never);
-  const request = { connection: acme, by: 'me', signal: new AbortController().signal, report: () => {} };
+  const request = { connection: acme, signal: new AbortController().signal };
   return {
     break: (...faults: readonly object[]) => control('faults', faults),
     probe: () => probePlatform(request, { ...ports, ...real, platforms }),

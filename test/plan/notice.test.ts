@@ -94,6 +94,9 @@ describe('notifications about findings', () => {
       'prod acme: over: groups held until an operator decides',
       'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
     ]);
+    const contact = 'Contact the person who installed the app: the platform user is u-1';
+    const refused = { subject: 'gate', count: 1, sinceMs: START_MS, contact } as const;
+    expect(noticeOf(refused, 'prod', acme).slice(2, 3)).toEqual([`${contact}.`]);
     const deadLetters = {
       subject: 'dead_letters',
       count: 6,

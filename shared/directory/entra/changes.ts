@@ -1,6 +1,11 @@
 import * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
-import { type DirectoryChange, type DirectoryChanges, DirectoryError } from '../../sync/ports/directory.ts';
+import {
+  type DirectoryChange,
+  type DirectoryChanges,
+  DirectoryError,
+  type NamedMember,
+} from '../../sync/ports/directory.ts';
 import { type Graph, listPages } from './graph.ts';
 import { Change } from './schemas.ts';
 
@@ -94,11 +99,25 @@ async function readChanges(graph: Graph, resource: Resource, url: string) {
 /** An object may have several entries, without an order. If one of them is a removal, the object is read to check it. */
 function changesOf(entries: readonly Entry[], nowMs: number): readonly DirectoryChange[] {
   const byKey = new Map<string, DirectoryChange>();
-  for (const { id: key, '@removed': removed } of entries) {
+  for (const entry of entries) {
+    const { id: key, '@removed': removed, displayName } = entry;
     const before = byKey.get(key);
     const isDeletion = before?.isDeletion === true || removed !== undefined;
     const isFinal = before?.isFinal === true || removed?.reason === 'deleted';
-    byKey.set(key, { key, atMs: nowMs, isDeletion, ...(isFinal && { isFinal }) });
+    const isMembership = before?.isMembership !== false && displayName === undefined;
+    const members = [...(before?.members ?? []), ...membersIn(entry, nowMs)];
+    byKey.set(key, { key, atMs: nowMs, isDeletion, isMembership, members, ...(isFinal && { isFinal }) });
   }
   return [...byKey.values()];
 }
+
+const USER = '#microsoft.graph.user';
+const GROUP = '#microsoft.graph.group';
+
+/** Lists of members are read by kind, so devices and service principals are left out here too. */
+const membersIn = ({ 'members@delta': members = [] }: Entry, atMs: number): readonly NamedMember[] =>
+  members.flatMap(({ id: key, '@odata.type': type, '@removed': removed }) => {
+    const named = { key, atMs, isMember: removed === undefined };
+    if (type === GROUP) return [{ ...named, isGroup: true }];
+    return type === USER ? [named] : [];
+  });

@@ -1,28 +1,30 @@
-import type { DirectoryStep } from '../../sync/ports/directory.ts';
+import type { DirectoryStep, SelectsGroup } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
 import { attempt, firstOf, stepOf } from '../steps.ts';
 import { cursorNow } from './changes.ts';
 import { type EntraOptions, groupPages, userPages } from './directory.ts';
 import { createGraph, type Graph } from './graph.ts';
 import { hostsOf } from './hosts.ts';
-import { userMemberPages } from './members.ts';
+import { refuseHiddenGroups, userMemberPages } from './members.ts';
 import { createAccessTokens } from './sign-in.ts';
 
-/** One call of the reader for each right. Only the first page of a list is read. */
+/** Calls of the reader for each right. Only the first page of a list is read, except for groups with hidden membership. */
 const CALLS = {
   groups: (graph) => firstOf(groupPages(graph)),
-  async members(graph) {
+  async members(graph, isSelected) {
     const [group] = (await firstOf(groupPages(graph)))?.items ?? [];
-    return group && firstOf(userMemberPages(graph, group.id));
+    if (group !== undefined) await firstOf(userMemberPages(graph, group.id));
+    if (isSelected !== undefined) await refuseHiddenGroups(graph, isSelected);
   },
   users: (graph) => firstOf(userPages(graph)),
   reports: (graph) => cursorNow(graph),
-} satisfies Readonly<Record<string, (graph: Graph) => Promise<unknown>>>;
+} satisfies Readonly<Record<string, (graph: Graph, isSelected?: SelectsGroup) => Promise<unknown>>>;
 
 /** Tries each step of reading an Entra directory: the calls of the sign-in, and then each right. */
 export async function examineEntra(
   { baseUrl, ...account }: EntraOptions,
   world: DirectoryWorld,
+  isSelected?: SelectsGroup,
 ): Promise<readonly DirectoryStep[]> {
   const hosts = hostsOf(baseUrl);
   const proven = await examineCredential(account.credential, world);
@@ -31,8 +33,10 @@ export async function examineEntra(
   const signed = stepOf('token exchange', await attempt(() => tokens.current()));
   if (signed.failure !== undefined) return [proven, signed];
   const graph = createGraph(hosts.graph, tokens, world);
-  const rights = Object.entries(CALLS) as readonly [keyof typeof CALLS, (typeof CALLS)['groups']][];
-  const steps = rights.map(async ([right, call]) => stepOf(right, await attempt(() => call(graph))));
+  const rights = Object.entries(CALLS) as readonly [keyof typeof CALLS, (typeof CALLS)['members']][];
+  const steps = rights.map(async ([right, call]) =>
+    stepOf(right, await attempt(() => call(graph, isSelected))),
+  );
   return [proven, signed, ...(await Promise.all(steps))];
 }
 

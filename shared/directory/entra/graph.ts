@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import type { AccessTokens } from '../access-tokens.ts';
 import type { DirectoryWorld } from '../exchange.ts';
-import { type ListAnswer, pagesOf } from '../pages.ts';
+import { createPages, type ListAnswer, type Pages } from '../pages.ts';
 import { createSignedCalls, type SignedCalls, urlOf } from '../signed-calls.ts';
 import { graphRefusal } from './refusal.ts';
 import { listOf } from './schemas.ts';
@@ -12,6 +12,7 @@ export interface Graph {
   readonly call: SignedCalls;
   readonly tokens: AccessTokens;
   readonly clock: () => number;
+  readonly pages: Pages;
   /** Returns the URL of a path below the version. */
   url(path: readonly string[], query?: Readonly<Record<string, string>>): string;
   /**
@@ -32,6 +33,7 @@ export function createGraph(graphUrl: string, tokens: AccessTokens, world: Direc
     call,
     tokens,
     clock: world.clock,
+    pages: createPages(world),
     url: (path, query) => urlOf(base, path, query),
     ownLink(operation, link) {
       const parsed = URL.parse(link);
@@ -65,7 +67,7 @@ export function listPages<Item extends z.ZodType>(
   { operation, url, item, headers = {} }: Listing<Item>,
 ): AsyncGenerator<GraphPage<z.infer<Item>>> {
   const schema = listOf(item);
-  const pages = pagesOf(operation, async (link): Promise<GraphAnswer<z.infer<Item>>> => {
+  const pages = graph.pages(operation, async (link): Promise<GraphAnswer<z.infer<Item>>> => {
     const request = { operation, url: link ?? url, headers, body: schema };
     const { body, asOfMs } = await graph.call(request);
     const next = body['@odata.nextLink'];

@@ -1,8 +1,8 @@
 import { groupId } from '../../domain/ids.ts';
-import { DirectoryError, type MemberPage } from '../../sync/ports/directory.ts';
+import { DirectoryError, type MemberPage, type SelectsGroup } from '../../sync/ports/directory.ts';
 import { unlessMissing } from '../steps.ts';
 import { type Graph, listPages } from './graph.ts';
-import { MAX_PAGE, USER_PROPERTIES, userOf } from './objects.ts';
+import { GROUP_PROPERTIES, groupOf, MAX_PAGE, USER_PROPERTIES, userOf } from './objects.ts';
 import { GroupVisibility, NestedGroup, User } from './schemas.ts';
 
 /** The header that a count needs ("Advanced query capabilities on Microsoft Entra ID objects"). */
@@ -76,18 +76,41 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
  * @throws DirectoryError `odd` for this group, unless the access token has the right
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {
-  if (rolesIn(await graph.tokens.current()).includes(READ_HIDDEN)) return;
-  const url = graph.url(['groups', group], { $select: 'id,visibility' });
+  if (await mayReadHidden(graph)) return;
+  const url = graph.url(['groups', group], VISIBILITY);
   const { body } = await graph.call({ operation: 'groups.get', url, body: GroupVisibility });
-  if (body.visibility !== HIDDEN) return;
-  throw new DirectoryError(
-    'odd',
-    `the membership of the group is hidden: expected the right ${READ_HIDDEN}`,
-    {
-      reason: READ_HIDDEN,
-    },
+  if (body.visibility === HIDDEN) throw hiddenMembership('the membership of the group is hidden');
+}
+
+const VISIBILITY = { $select: `${GROUP_PROPERTIES},visibility` };
+
+/** The number of groups in a message. */
+const MAX_SHOWN = 5;
+
+/**
+ * Refuses a directory that has selected groups with hidden membership, if the right to read it is missing.
+ * @throws DirectoryError `odd` that names the groups
+ */
+export async function refuseHiddenGroups(graph: Graph, isSelected: SelectsGroup): Promise<void> {
+  if (await mayReadHidden(graph)) return;
+  const hidden: string[] = [];
+  const url = graph.url(['groups'], { ...VISIBILITY, $top: MAX_PAGE });
+  for await (const { items } of listPages(graph, { operation: 'groups.list', url, item: GroupVisibility })) {
+    const found = items.filter((group) => group.visibility === HIDDEN && isSelected(groupOf(group)));
+    hidden.push(...found.map(({ id }) => id));
+  }
+  if (hidden.length === 0) return;
+  const rest = hidden.length > MAX_SHOWN ? ` and ${hidden.length - MAX_SHOWN} others` : '';
+  throw hiddenMembership(
+    `the membership of selected groups is hidden: ${hidden.slice(0, MAX_SHOWN).join(', ')}${rest}`,
   );
 }
+
+const hiddenMembership = (found: string): DirectoryError =>
+  new DirectoryError('odd', `${found}: expected the right ${READ_HIDDEN}`, { reason: READ_HIDDEN });
+
+const mayReadHidden = async ({ tokens }: Graph): Promise<boolean> =>
+  rolesIn(await tokens.current()).includes(READ_HIDDEN);
 
 /**
  * Returns the roles in an access token. Microsoft may change the form of these tokens. The result is then empty, and a

@@ -14,7 +14,7 @@ export const Group = z.object({
   displayName: filled,
 });
 
-export const GroupVisibility = z.object({ id: filled, visibility: nullable });
+export const GroupVisibility = Group.extend({ visibility: nullable });
 
 /**
  * Resource type user. All properties but `id` are null if the application may not read users ("Limited information
@@ -29,10 +29,22 @@ export const User = z.object({
 
 export const NestedGroup = z.object({ id: filled });
 
+const Removed = z.object({ reason: z.string().nullish() }).optional();
+
+/** A changed member of a group in a list of changes. Each removal has the reason `deleted`. */
+const ChangedMember = z.object({
+  id: filled,
+  '@odata.type': z.string().optional(),
+  '@removed': Removed,
+});
+
 /** An object in a list of changes. `changed`: it can be restored. `deleted`: it cannot. */
 export const Change = z.object({
   id: filled,
-  '@removed': z.object({ reason: z.string().nullish() }).optional(),
+  /** Shown only if it has changed. */
+  displayName: nullable,
+  '@removed': Removed,
+  'members@delta': z.array(ChangedMember).optional(),
 });
 
 /**

@@ -12,9 +12,9 @@ export const entra: Vendor<'entra'> = {
     return createEntraDirectory({ ...setting, credential }, world);
   },
 
-  async examine(setting, readSecret, world) {
+  async examine(setting, readSecret, world, isSelected) {
     const credential = await credentialOf(setting, readSecret);
-    return examineEntra({ ...setting, credential }, world);
+    return examineEntra({ ...setting, credential }, world, isSelected);
   },
 };
 

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { AccessTokens } from '../access-tokens.ts';
 import type { DirectoryWorld } from '../exchange.ts';
+import { createPages, type Pages } from '../pages.ts';
 import { type ApiAnswer, createSignedCalls, urlOf } from '../signed-calls.ts';
 import { apiRefusal } from './refusal.ts';
 
@@ -13,12 +14,17 @@ export interface ApiCall<Body extends z.ZodType> {
   readonly body: Body;
 }
 
-export type Api = <Body extends z.ZodType>(call: ApiCall<Body>) => Promise<ApiAnswer<z.infer<Body>>>;
+export interface Api {
+  <Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
+  readonly pages: Pages;
+}
 
 /** Reads the JSON APIs below one base URL. Every request is sent to this host. */
 export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): Api {
   const refusalOf = (operation: string, { status }: { readonly status: number }, value: unknown) =>
     apiRefusal(operation, status, value);
   const call = createSignedCalls(tokens, refusalOf, world);
-  return ({ operation, path, query, body }) => call({ operation, url: urlOf(baseUrl, path, query), body });
+  const api = <Body extends z.ZodType>({ operation, path, query, body }: ApiCall<Body>) =>
+    call({ operation, url: urlOf(baseUrl, path, query), body });
+  return Object.assign(api, { pages: createPages(world) });
 }

@@ -1,6 +1,5 @@
 import type * as z from 'zod';
-import type { DirectoryChange, DirectoryChanges } from '../../sync/ports/directory.ts';
-import { pagesOf } from '../pages.ts';
+import type { DirectoryChange, DirectoryChanges, NamedMember } from '../../sync/ports/directory.ts';
 import type { Api } from './api.ts';
 import { Activity, listOf } from './schemas.ts';
 
@@ -42,7 +41,7 @@ async function activitiesOf(api: Api, application: string, startTime: string): P
   const entries: Entry[] = [];
   const operation = `activities.list ${application}`;
   const path = ['admin', 'reports', 'v1', 'activity', 'users', 'all', 'applications', application];
-  const pages = pagesOf(operation, async (pageToken) => {
+  const pages = api.pages(operation, async (pageToken) => {
     const query = { startTime, maxResults: MAX_PAGE, pageToken };
     const { body, asOfMs } = await api({ operation, path, query, body: Activities });
     return { ...body, asOfMs };
@@ -72,6 +71,16 @@ const MEMBERSHIPS = new Set([
   'remove_member_role',
 ]);
 
+/** Parameters that name a member, in the logs `admin` and `groups_enterprise`. */
+const MEMBER_PARAMETERS = new Set(['USER_EMAIL', 'member_id']);
+/** Names of the events that add or remove a member, and whether the member is in the group after the event. */
+const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
+  ADD_GROUP_MEMBER: true,
+  add_member: true,
+  REMOVE_GROUP_MEMBER: false,
+  remove_member: false,
+};
+
 const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
 
 /**
@@ -82,18 +91,37 @@ function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readon
   const latest = new Map<string, DirectoryChange>();
   for (const change of entries.flatMap((entry) => changesIn(entry, names))) {
     const place = `${change.isDeletion} ${change.key}`;
-    const before = latest.get(place) ?? change;
-    const isMembership = isOfMembers(before) && isOfMembers(change);
-    latest.set(place, { ...(before.atMs < change.atMs ? change : before), isMembership });
+    const before = latest.get(place);
+    latest.set(place, before === undefined ? change : merged(before, change));
   }
   return [...latest.values()];
 }
 
+function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChange {
+  const isMembership = isOfMembers(before) && isOfMembers(change);
+  const members = [before, change].flatMap((one) => one.members ?? []);
+  return { ...(before.atMs < change.atMs ? change : before), isMembership, members };
+}
+
 const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly DirectoryChange[] =>
-  events.flatMap(({ name: event = '', parameters }) =>
-    parameters.flatMap(({ name, value: key }) =>
-      names.has(name) && key !== undefined
-        ? [{ key, atMs: id.time, isDeletion: DELETIONS.has(event), isMembership: MEMBERSHIPS.has(event) }]
-        : [],
-    ),
-  );
+  events.flatMap((event) => {
+    const { name = '', parameters } = event;
+    const change = {
+      atMs: id.time,
+      isDeletion: DELETIONS.has(name),
+      isMembership: MEMBERSHIPS.has(name),
+      members: membersIn(event, id.time),
+    };
+    return valuesOf(parameters, names).map((key) => ({ ...change, key }));
+  });
+
+type Event = Entry['events'][number];
+
+function membersIn({ name = '', parameters }: Event, atMs: number): readonly NamedMember[] {
+  const isMember = NAMES_MEMBER[name];
+  if (isMember === undefined) return [];
+  return valuesOf(parameters, MEMBER_PARAMETERS).map((key) => ({ key, atMs, isMember }));
+}
+
+const valuesOf = (parameters: Event['parameters'], names: ReadonlySet<string>): readonly string[] =>
+  parameters.flatMap(({ name, value }) => (names.has(name) && value !== undefined ? [value] : []));

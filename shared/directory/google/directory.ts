@@ -8,7 +8,6 @@ import {
   type DirectoryUser,
 } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
-import { pagesOf } from '../pages.ts';
 import { unlessMissing } from '../steps.ts';
 import { type Api, createApi } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
@@ -80,14 +79,14 @@ export const findUser = (api: Api, userKey: string): Promise<DirectoryUser | und
   });
 
 export const groupPages = (api: Api) =>
-  pagesOf('groups.list', async (pageToken) => {
+  api.pages('groups.list', async (pageToken) => {
     const query = { customer: 'my_customer', maxResults: MAX_PAGE, pageToken };
     const { body, asOfMs } = await api({ operation: 'groups.list', path: GROUPS, query, body: GroupPage });
     return { items: body.items.map(groupOf), next: body.next, asOfMs };
   });
 
 export const memberPages = (api: Api, group: string) =>
-  pagesOf('members.list', async (pageToken) => {
+  api.pages('members.list', async (pageToken) => {
     const path = [...GROUPS, group, 'members'];
     const query = { maxResults: MAX_PAGE, pageToken };
     const { body, asOfMs } = await api({ operation: 'members.list', path, query, body: MemberPage });
@@ -96,7 +95,7 @@ export const memberPages = (api: Api, group: string) =>
 
 /** Lists the users who were deleted in the last 20 days ("Manage users", retrieve deleted users). */
 const deletedUserPages = (api: Api) =>
-  pagesOf('users.list', async (pageToken) => {
+  api.pages('users.list', async (pageToken) => {
     const query = { customer: 'my_customer', showDeleted: 'true', maxResults: MAX_USERS, pageToken };
     const { body, asOfMs } = await api({ operation: 'users.list', path: USERS, query, body: UserPage });
     const items = body.items.map((user) => ({ ...userOf(user), isActive: false }));
@@ -112,7 +111,7 @@ function groupOf({ id, email, name, directMembersCount = '' }: z.infer<typeof Gr
 const INACTIVE_STATUSES = new Set(['SUSPENDED', 'ARCHIVED']);
 
 function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): DirectoryMember {
-  if (type === 'GROUP') return { kind: 'group', id: groupId(id) };
+  if (type === 'GROUP') return { kind: 'group', id: groupId(id), address: email };
   if (type === 'CUSTOMER') return { kind: 'everyone' };
   if (type !== 'USER') {
     throw new DirectoryError('odd', 'members.list: type: expected USER, GROUP or CUSTOMER');

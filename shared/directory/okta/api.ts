@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
+import { createPages, type Pages } from '../pages.ts';
 import { retrying } from '../retrying.ts';
 import type { Authorization } from './authorization.ts';
 import { nextPage } from './links.ts';
@@ -35,6 +36,7 @@ export interface Api {
   one<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
   /** Reads one page of a list. */
   list<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ListAnswer<z.infer<Body>>>;
+  readonly pages: Pages;
 }
 
 export interface ApiOptions {
@@ -66,6 +68,7 @@ export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: 
       return { url, answer, body: bodyOf(call, answer) };
     });
   return {
+    pages: createPages(world),
     async one(call) {
       const { answer, body } = await read(call);
       return { body, asOfMs: answer.asOfMs };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { parseJson } from '../../contract/json.ts';
-import type { DirectoryChange, DirectoryChanges } from '../../sync/ports/directory.ts';
+import type { DirectoryChange, DirectoryChanges, NamedMember } from '../../sync/ports/directory.ts';
 import type { Api } from './api.ts';
 import { groupList } from './groups.ts';
 import { listPages } from './lists.ts';
@@ -79,6 +79,12 @@ async function changedUsers(api: Api, sinceMs: number): Promise<readonly Directo
 /** Events that report the end of a group or user. Okta deletes for ever, and never uses an id again. */
 const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
 
+/** Events that add or remove a member, and whether the member is in the group after the event. */
+const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
+  'group.user_membership.add': true,
+  'group.user_membership.remove': false,
+};
+
 /**
  * Returns the changes of groups or users in the log. A change of a membership also names its user. Such a change belongs
  * to the group.
@@ -86,16 +92,26 @@ const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.comp
 const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
   events
     .filter(({ eventType }) => eventType.startsWith('group.') === (type === 'UserGroup'))
-    .flatMap(({ eventType, published: atMs, outcome, target }) => {
-      const isDeletion = DELETIONS.has(eventType) && outcome?.result === 'SUCCESS';
+    .flatMap((event) => {
+      const { eventType, published: atMs } = event;
+      const isDeletion = DELETIONS.has(eventType) && isSuccess(event);
       const isMembership = eventType.startsWith('group.user_membership.');
-      const named = (target ?? []).filter((one) => one.type === type);
-      return named.flatMap(({ id: key }) =>
-        typeof key === 'string' && key !== ''
-          ? [{ key, atMs, isDeletion, isFinal: isDeletion, isMembership }]
-          : [],
-      );
+      const members = isMembership ? membersIn(event) : [];
+      return targetsOf(event, type).map((key) => {
+        return { key, atMs, isDeletion, isFinal: isDeletion, isMembership, members };
+      });
     });
+
+const isSuccess = ({ outcome }: LogEvent): boolean => outcome?.result === 'SUCCESS';
+
+const targetsOf = ({ target }: LogEvent, type: 'User' | 'UserGroup'): readonly string[] =>
+  (target ?? []).flatMap((one) => (one.type === type && one.id ? [one.id] : []));
+
+function membersIn(event: LogEvent): readonly NamedMember[] {
+  const isMember = NAMES_MEMBER[event.eventType];
+  if (isMember === undefined || !isSuccess(event)) return [];
+  return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
+}
 
 /** Returns the latest change of each key. A deletion is final, so a list that was late does not replace it. */
 function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
@@ -111,5 +127,6 @@ function merged(before: DirectoryChange, change: DirectoryChange): DirectoryChan
   const atMs = Math.max(before.atMs, change.atMs);
   const isMembership = before.isMembership === true && change.isMembership === true;
   const deletion = [before, change].find(({ isDeletion }) => isDeletion);
-  return { ...(deletion ?? { ...before, ...change }), atMs, isMembership };
+  const members = [before, change].flatMap((one) => one.members ?? []);
+  return { ...(deletion ?? { ...before, ...change }), atMs, isMembership, members };
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { DirectoryPage } from '../../sync/ports/directory.ts';
-import { pagesOf } from '../pages.ts';
 import type { Api } from './api.ts';
 
 /** Okta will lower the default, so the size of a page is always given. All lists accept 200. */
@@ -20,7 +19,7 @@ export const listPages = <Item extends z.ZodType>(
   api: Api,
   { operation, path, item, isFixed = false }: List<Item>,
 ): AsyncGenerator<DirectoryPage<z.infer<Item>>> =>
-  pagesOf(operation, async (next = path) => {
+  api.pages(operation, async (next = path) => {
     const answer = await api.list({ operation, path: next, body: z.array(item), isFixed });
     return { items: answer.body as readonly z.infer<Item>[], asOfMs: answer.asOfMs, next: answer.next };
   });

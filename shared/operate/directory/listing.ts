@@ -1,4 +1,4 @@
-import { policyFor } from '../../contract/group-policy.ts';
+import { selectionOf } from '../../contract/group-policy.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import type { ListedGroup } from '../../sync/directory/context.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -40,6 +40,6 @@ export async function listDirectory(
   for await (const { items, asOfMs } of directory.groups()) {
     for (const group of items) listed.set(group.id, { group, asOfMs });
   }
-  const isSelected = ({ group: { id, name } }: ListedGroup) => !policyFor(settings, id, name).excluded;
-  return { listed, selected: [...listed.values()].filter(isSelected) };
+  const isSelected = selectionOf(settings);
+  return { listed, selected: [...listed.values()].filter(({ group }) => isSelected(group)) };
 }

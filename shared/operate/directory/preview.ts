@@ -1,4 +1,5 @@
 import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers.ts';
+import { selectionOf } from '../../contract/group-policy.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
@@ -52,19 +53,20 @@ export async function tryDirectory(
   ports: TryPorts & { readonly directories: Directories },
 ): Promise<TryReport> {
   const wanted = { ...connection, settings: { ...connection.settings, directory: setting } };
-  const { steps } = await examineDirectory(wanted, ports);
+  const steps = (await ports.directories.examine(wanted)).map(rowOfStep);
   if (steps.some(({ problem }) => problem !== null)) return { steps, trial: null };
   const directory = await ports.directories.open(wanted);
   return { steps, trial: await readTrial(wanted, directory, ports) };
 }
 
-/** Tries the steps of reading the directory of a connection. */
-export const examineDirectory = async (
+/** Tries the steps of reading the directory of a connection, and the rights to read its selected groups. */
+export async function examineDirectory(
   connection: Connection,
   { directories }: { readonly directories: Directories },
-): Promise<{ readonly steps: readonly DirectoryStepRow[] }> => ({
-  steps: (await directories.examine(connection)).map(rowOfStep),
-});
+): Promise<{ readonly steps: readonly DirectoryStepRow[] }> {
+  const steps = await directories.examine(connection, selectionOf(connection.settings));
+  return { steps: steps.map(rowOfStep) };
+}
 
 const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
   step,

@@ -1,13 +1,28 @@
 import type { Check } from '../../contract/answers.ts';
-import { leavesSoon } from '../../plan/holder.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { type Applicant, failureIn } from '../../sync/ports/platform.ts';
-import { checkFields, neededFields } from '../connect/inspect.ts';
+import { failureIn } from '../../sync/ports/platform.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
-import { failingEndpoints, formatFailingCalls, formatGate, formatSource, reportSources } from '../status.ts';
-import { type Checked, check, connectAgain, fault, fixOfCall, guarded, wait, well } from './check.ts';
+import {
+  failingEndpoints,
+  formatFailingCalls,
+  formatGate,
+  formatSource,
+  reportGate,
+  reportSources,
+} from '../status.ts';
+import {
+  type Checked,
+  check,
+  connectAgain,
+  fault,
+  fixOfCall,
+  guarded,
+  minutes,
+  wait,
+  well,
+} from './check.ts';
 import { checkDirectory } from './directory.ts';
 
 /**
@@ -27,7 +42,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
   const rounds = await Promise.all([
-    guarded('credential', () => checkCredential(connection, ports)),
+    guarded('credential', () => checkStoredCredential(connection, ports)),
     guarded('gate', () => checkGate(connection, ports)),
     guarded('groups', () => checkGroups(connection, ports)),
     guarded('group by id', () => checkOneGroup(connection, ports)),
@@ -55,80 +70,17 @@ const checkRequests = (connection: Connection): readonly Check[] =>
     ),
   );
 
-async function checkCredential({ name, company, settings }: Connection, ports: ToolPorts) {
-  const reconnect = connectAgain(name);
-  let applicant: Applicant;
-  try {
-    applicant = await ports.applicants.stored(name, settings.baseUrl);
-  } catch (error) {
-    return [fault('secret', error instanceof Error ? error.message : String(error), reconnect)];
-  }
-  const me = await applicant.me().catch((error: unknown) => error as Error);
-  const checks: Check[] = [well('secret', 'readable')];
-  const fixOf = (error: unknown) => fixOfCall(error, name, ports);
-  if (me instanceof Error) {
-    const fix = (await fixOf(me)) ?? reconnect;
-    const { holder } = (await ports.health.read(name)) ?? {};
-    const whose = holder === undefined ? '' : `. ${CONTACT} ${holder.user}`;
-    const refused = fault('credential', `${me.message}${whose}`, fix);
-    return [...checks, refused, ...(await checkDaily(name, fix, ports))];
-  }
-  checks.push(
-    check('company', me.company === company, {
-      detail: `the credential belongs to ${me.company}`,
-      fix: `the connection was made for ${company}: give it a token of that company\n${reconnect}`,
-    }),
-    ...(await checkDaily(name, undefined, ports)),
-    ...(await checkHolder(name, ports)),
-    ...(await guarded('clock', () => checkClock(applicant), fixOf)),
-    ...(await guarded(
-      'groups permission',
-      async () =>
-        well('groups permission', `${plural((await applicant.groups()).length, 'group')} on the platform`),
-      fixOf,
-    )),
-    ...(await guarded(
-      'employees',
-      async () => {
-        const sample = await firstPage(applicant, neededFields(settings), settings.includeStates);
-        return checkFields(settings, sample);
-      },
-      fixOf,
-    )),
-  );
-  return checks;
+/** The function checks the credential, because only functions have it. Here, this machine's clock is checked. */
+async function checkStoredCredential(
+  connection: Connection,
+  { checkCredential, clock }: ToolPorts,
+): Promise<Checked> {
+  const { checks, platformTimeMs } = await checkCredential(connection);
+  return platformTimeMs === undefined ? checks : [...checks, checkClock(clock() - platformTimeMs)];
 }
 
-const CONTACT = 'Contact the person who installed the app, or another administrator: the platform user is';
-
-/** Whether the person behind the credential stays. The daily check stores who it is. */
-async function checkHolder(
-  name: Connection['name'],
-  { health, clock }: ToolPorts,
-): Promise<readonly Check[]> {
-  const { holder } = (await health.read(name)) ?? {};
-  if (holder === undefined) return [];
-  const { user, lastDay } = holder;
-  return [
-    check('credential holder', !leavesSoon(holder, clock()), {
-      detail: lastDay === undefined ? user : `the platform user ${user}; the employment ends on ${lastDay}`,
-      fix: `the platform ends the credential with the employment: another administrator must install the app\n${connectAgain(name)}`,
-    }),
-  ];
-}
-
-/** @param fix how to fix the credential; undefined if the platform accepts it now */
-async function checkDaily(name: Connection['name'], fix: string | undefined, { health, clock }: ToolPorts) {
-  const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
-  if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
-  if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
-  const ago = minutes(clock() - lastFailure.atMs);
-  return [well('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
-}
-
-async function checkClock(applicant: Applicant): Promise<Checked> {
-  const skewMs = await applicant.clockSkewMs();
-  if (skewMs === undefined) return [];
+/** @param skewMs how far the clock of this machine is ahead of the platform's clock */
+function checkClock(skewMs: number): Check {
   const seconds = Math.round(skewMs / 1_000);
   return check('clock', Math.abs(skewMs) <= MAX_SKEW_MS, {
     detail: `this machine is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} the platform`,
@@ -136,17 +88,15 @@ async function checkClock(applicant: Applicant): Promise<Checked> {
   });
 }
 
-async function firstPage(applicant: Applicant, fields: readonly string[], states: readonly string[]) {
-  for await (const page of applicant.employees(fields, states)) return page;
-  return [];
-}
-
-async function checkGate(connection: Connection, { gates, clock }: ToolPorts): Promise<readonly Check[]> {
+async function checkGate(
+  connection: Connection,
+  { gates, health, clock }: ToolPorts,
+): Promise<readonly Check[]> {
   const gate = await gates.read(connection.name);
-  const { state, reason = null, sinceMs, untilMs } = gate;
+  const { state, sinceMs, untilMs } = gate;
+  const report = reportGate(gate, await health.read(connection.name));
   const failing = failingEndpoints(gate, clock());
   const since = sinceMs === undefined ? '' : `, for ${minutes(clock() - sinceMs)}`;
-  const until = untilMs === undefined ? null : new Date(untilMs).toISOString();
   const fixes = {
     open: '',
     paused: 'groupsync resume',
@@ -155,7 +105,7 @@ async function checkGate(connection: Connection, { gates, clock }: ToolPorts): P
   };
   return [
     check('gate', state === 'open', {
-      detail: state === 'open' ? 'open' : `${formatGate({ state, reason, until })}${since}`,
+      detail: state === 'open' ? 'open' : `${formatGate(report)}${since}`,
       fix: fixes[state],
     }),
     check('platform calls', failing.length === 0, {
@@ -273,6 +223,3 @@ async function checkSources(connection: Connection, ports: ToolPorts): Promise<C
     return check(`source ${source}`, !one.late, { detail: formatSource(one, minutes), fix });
   });
 }
-
-const minutes = (ms: number): string =>
-  ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;

@@ -1,5 +1,6 @@
 import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { namedWithinLag } from './named.ts';
 import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,6 +20,8 @@ export interface WholeRead {
   /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
+  /** The addresses of the groups below, as far as the lists show them. */
+  readonly belowAddresses: readonly string[];
   /** The directory's count of direct members, or the number of listed ones if the count was not read. */
   readonly counted: number | undefined;
   readonly nowMs: number;
@@ -48,9 +51,10 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
 
 /** Returns the item with the content of the read, to be read again after the lag. */
 function readAt(
-  { group, reportedMs, deletedMs, sentMs }: ReaderGroup,
-  { address, asOfMs, below, counted, nowMs, lagMs }: WholeRead,
+  { group, reportedMs, deletedMs, sentMs, named: reported }: ReaderGroup,
+  { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,
 ): ReaderGroup {
+  const named = namedWithinLag({ named: reported ?? [] }, { nowMs, lagMs });
   return {
     group,
     address,
@@ -60,6 +64,8 @@ function readAt(
     ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
     ...(sentMs !== undefined && { sentMs }),
     ...(below.length > 0 && { below }),
+    ...(belowAddresses.length > 0 && { belowAddresses }),
+    ...(named.length > 0 && { named }),
     ...(counted !== undefined && { counted }),
   };
 }
@@ -76,6 +82,11 @@ function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs }: Who
 const isShort = (outcome: ReadOutcome): boolean =>
   (outcome.kind === 'again' && outcome.because === 'short') ||
   (outcome.kind === 'changes' && outcome.isShort);
+
+/** Returns the reader's item of a group after a list that is older than a report. The next run reads the group again. */
+export function afterOldList({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup {
+  return { ...known, dueMs: nowMs + SOON_MS };
+}
 
 const SHORT = 'the directory lists fewer members than it counts';
 

@@ -90,5 +90,5 @@ export async function endMissing(
  */
 async function takeNextOwner(run: ReaderRun, { address, missingMs, deletedMs, reportedMs }: ReaderGroup) {
   const mayHaveOne = missingMs === undefined && (deletedMs === undefined || (reportedMs ?? 0) > deletedMs);
-  if (mayHaveOne) await takeKey(run, address, reportedMs ?? run.ports.clock());
+  if (mayHaveOne) await takeKey(run, address, { atMs: reportedMs ?? run.ports.clock() });
 }

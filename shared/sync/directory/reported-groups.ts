@@ -1,54 +1,68 @@
-import { policyFor } from '../../contract/group-policy.ts';
+import { selectionOf } from '../../contract/group-policy.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
+import { afterNaming } from '../../plan/directory/named.ts';
 import { afterChange, afterReport } from '../../plan/directory/schedule.ts';
 import type { DirectoryChange, DirectoryGroup } from '../ports/directory.ts';
 import { addGroup, type ReaderRun, storeGroup } from './context.ts';
+import { memberDigest } from './key-digest.ts';
 
-export const isSelected = ({ connection }: ReaderRun, { id, name }: DirectoryGroup): boolean =>
-  !policyFor(connection.settings, id, name).excluded;
+export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): boolean =>
+  selectionOf(connection.settings)(group);
 
 /**
  * Takes a report about a group. The report names the group by its id or by an address. Once the group with that address
  * is deleted, a later report may mean a new group with the same address.
  */
 export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promise<void> {
-  const { key, atMs, isDeletion } = report;
+  const { key, isDeletion } = report;
   const named = [...run.groups.values()].filter(({ group, address }) => group === key || address === key);
   for (const known of named) await takeKnown(run, known, report);
   const isFound = named.some(({ deletedMs }) => deletedMs === undefined);
   if (isFound) return;
-  if (!isDeletion) await takeKey(run, key, atMs);
-  else if (named.length === 0) await markAbove(run, groupId(key), atMs);
+  if (!isDeletion) await takeKey(run, key, report);
+  else if (named.length === 0) await markAbove(run, groupId(key), report);
 }
 
-async function takeKnown(
-  run: ReaderRun,
+/** The part of a report that concerns the lists of members. */
+type MemberReport = Pick<DirectoryChange, 'atMs' | 'members'>;
+
+/** Returns the reader's item of a group after a report about `changed`, which is the group or a group below. */
+function afterMemberReport(
+  { ports, directory }: ReaderRun,
   known: ReaderGroup,
-  { atMs, isDeletion, isMembership = false }: DirectoryChange,
-): Promise<void> {
+  changed: GroupId,
+  { atMs, members = [] }: MemberReport,
+): ReaderGroup {
+  const nowMs = ports.clock();
+  const named = members.map(({ key, ...one }) => ({ ...one, group: changed, member: memberDigest(key) }));
+  return afterNaming(afterReport(known, atMs, nowMs), named, { nowMs, lagMs: directory.lagMs });
+}
+
+async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryChange): Promise<void> {
+  const { atMs, isDeletion, isMembership = false } = report;
   const nowMs = run.ports.clock();
-  const reported = afterReport(known, atMs, nowMs);
+  const reported = afterMemberReport(run, known, known.group, report);
   const isNews = reported !== known;
   // A newer change by another source does not cancel the reported deletion.
   const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
   const marked = isMembership || isDeletion ? reported : afterChange(reported, nowMs);
   await storeGroup(run, isDeleted ? { ...marked, deletedMs: atMs, dueMs: nowMs } : marked);
-  if (isNews) await markAbove(run, known.group, atMs);
+  if (isNews) await markAbove(run, known.group, report);
 }
 
 /**
  * Asks the directory which group has this id or address now, and marks the group and the groups above it as reported.
  * If there is no such group, a group that was not selected may be gone from the groups above it.
- * @param atMs the time of the report
  */
-export async function takeKey(run: ReaderRun, key: string, atMs: number): Promise<void> {
+export async function takeKey(run: ReaderRun, key: string, report: MemberReport): Promise<void> {
   const group = await run.directory.group(key);
-  if (group === undefined) return markAbove(run, groupId(key), atMs);
+  if (group === undefined) return markAbove(run, groupId(key), report);
+  const isNew = !run.groups.has(group.id);
+  if (isNew && isSelected(run, group)) await addGroup(run, group);
   const known = run.groups.get(group.id);
-  if (known !== undefined) await storeGroup(run, afterReport(known, atMs, run.ports.clock()));
-  else if (isSelected(run, group)) await addGroup(run, group);
-  await markAbove(run, group.id, atMs);
+  if (known !== undefined) await storeGroup(run, afterMemberReport(run, known, group.id, report));
+  await markAbove(run, group.id, report);
 }
 
 /** Marks as reported the reader's groups for which SCIM or an event has sent a change. This run reads these groups. */
@@ -70,8 +84,10 @@ export async function reportAllGroups(run: ReaderRun): Promise<void> {
   for (const group of run.groups.values()) await storeGroup(run, afterReport(group, nowMs, nowMs));
 }
 
-/** Marks the groups that contain `child` as reported. */
-async function markAbove(run: ReaderRun, child: GroupId, atMs: number): Promise<void> {
-  const above = [...run.groups.values()].filter(({ below = [] }) => below.includes(child));
-  for (const group of above) await storeGroup(run, afterReport(group, atMs, run.ports.clock()));
+/** Marks the groups that contain `child` as reported. A report may name the child by its address. */
+async function markAbove(run: ReaderRun, child: GroupId, report: MemberReport): Promise<void> {
+  const above = [...run.groups.values()].filter(
+    ({ below = [], belowAddresses = [] }) => below.includes(child) || belowAddresses.includes(child),
+  );
+  for (const group of above) await storeGroup(run, afterMemberReport(run, group, child, report));
 }

@@ -21,21 +21,29 @@ export async function unknownUsers<Change extends DirectoryChange>(
   return named.filter(({ key }) => !known.has(memberId(key)));
 }
 
+/** An answer that is requested this soon after a change may show the user before the change. */
+const SHOWN_AFTER_MS = 2 * 60_000;
+
 /**
  * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
  * they may have changed meanwhile. If answers may lag, the user's groups are also read again after the lag.
+ * @returns whether the report is taken. If not, the next run asks for the user again
  */
-export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<void> {
-  if (report.isDeletion) return takeDeletedUser(run, report);
+export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
+  if (report.isDeletion) {
+    await takeDeletedUser(run, report);
+    return true;
+  }
   const { key, atMs, found } = report;
   const { directory, users, ports } = run;
   if (directory.lagMs > 0) await confirmGroupsOf(run, memberId(key));
   const askedAtMs = found?.asOfMs ?? ports.clock();
   const user = found?.user ?? (await directory.user(key));
-  if (user === undefined || !(await isKnownUser(run, user))) return;
+  if (user === undefined || !(await isKnownUser(run, user))) return true;
   const comesBack = users.comesBack(user);
   await sendUser(run, user, askedAtMs);
   if (comesBack) await markGroupsOf(run, user.id, atMs);
+  return directory.lagMs > 0 || askedAtMs - atMs >= SHOWN_AFTER_MS;
 }
 
 /**

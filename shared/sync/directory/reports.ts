@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type DirectoryChange, DirectoryError, type ReaderPosition } from '../ports/directory.ts';
 import type { ReaderRun } from './context.ts';
+import { keyDigest } from './key-digest.ts';
 import { reportAllGroups, takeGroup } from './reported-groups.ts';
 import {
   isByAddress,
@@ -66,15 +66,11 @@ export async function takeReports(
   return { position, isReset, failure };
 }
 
-/** Hashes the key of a report. A key can be a person's address, and addresses are stored only with the person. */
 const digestOf = ({ kind, key, isDeletion }: Report): string =>
-  createHash('sha256')
-    .update(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`)
-    .digest('base64url')
-    .slice(0, 16);
+  keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
-  /** Whether each report is recorded, or waits for the directory to list a deleted user. */
+  /** Whether each report is recorded, or waits until the directory shows the user as reported. */
   readonly isWhole: boolean;
   readonly failure: TakenReports['failure'];
 }
@@ -112,7 +108,8 @@ interface Taking {
   readonly left: Set<Report>;
   /** The errors of reports that could not be recorded. */
   readonly failures: Failure[];
-  readonly take: (run: ReaderRun, report: Report) => Promise<void>;
+  /** Returns false if the next run must take the report again. */
+  readonly take: (run: ReaderRun, report: Report) => Promise<boolean | void>;
 }
 
 /** Records reports until the time of the run is up. A wrong answer about one object does not stop the other reports. */
@@ -124,8 +121,8 @@ async function takeEach(
   for (const report of reports) {
     if (isTimeUp(run)) return;
     try {
-      await take(run, report);
-      left.delete(report);
+      const isTaken = await take(run, report);
+      if (isTaken !== false) left.delete(report);
     } catch (error) {
       if (!(error instanceof DirectoryError) || error.kind !== 'odd') throw error;
       failures.push({ error });

@@ -23,6 +23,12 @@ const LISTED_EVERY_MS = 3_600_000;
 /** The number of groups that are read at the same time: about 1,200 calls a minute, half of Google's limit. */
 const READ_AT_ONCE = 8;
 
+/**
+ * After the deadline, a group that the run has begun to read is read to the end for this time. The function keeps two
+ * minutes: this time, and the time limit of one call.
+ */
+const FINISH_MS = 60_000;
+
 export interface ReadingOptions {
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
@@ -77,7 +83,7 @@ async function readWithLease(
   const known = await ports.reader.groups(connection.name);
   // The time of a read comes from a header that counts in seconds.
   const fullMs = isFull ? Math.floor(ports.clock() / 1_000) * 1_000 : begun.position?.fullMs;
-  const directory = await ports.directories.open(connection);
+  const directory = await ports.directories.open(connection, deadlineMs + FINISH_MS);
   const run: ReaderRun = {
     connection,
     ports,
@@ -183,28 +189,38 @@ const endsRun = (error: unknown): boolean =>
   !(error instanceof DirectoryError) || error.kind === 'denied' || error.kind === 'busy';
 
 /**
- * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all results
- * before it are stored. If a call fails, the recorded reports are stored before the run fails.
+ * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all reports
+ * before it are recorded. If a call fails, the recorded reports are stored before the run fails.
  */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
   await takePushed(run);
   const taken = await reportsOf(position, run);
   const { failure } = taken;
-  if (failure !== undefined) await writePosition(run, taken.position, position?.listedMs);
+  // If the listing fails, the next run lists the groups.
+  await writePosition(run, taken.position, taken.isReset ? undefined : position?.listedMs);
   if (failure !== undefined && endsRun(failure.error)) throw failure.error;
   const isOld = nowMs - (position?.listedMs ?? 0) >= LISTED_EVERY_MS;
-  const isListingDue = taken.isReset || isOld || isListingCheaper(run);
-  if (isListingDue) await takeListing(run);
-  await writePosition(run, taken.position, isListingDue ? nowMs : position?.listedMs);
+  if (taken.isReset || isOld || isListingCheaper(run)) {
+    await takeListing(run);
+    await writePosition(run, taken.position, nowMs);
+  }
   if (failure !== undefined) throw failure.error;
   await noteAnswer(run);
 }
 
+/** Returns the recorded reports. If the changes cannot be read, the run still lists the groups. */
 async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
-  if (position !== undefined) return takeReports(run, position);
-  const cursor = await run.directory.cursorAt(run.ports.clock());
-  return { position: { cursor }, isReset: false, failure: undefined };
+  const unread = { isReset: false, failure: undefined };
+  if (position === undefined) {
+    return { ...unread, position: { cursor: await run.directory.cursorAt(run.ports.clock()) } };
+  }
+  try {
+    return await takeReports(run, position);
+  } catch (error) {
+    if (endsRun(error)) throw error;
+    return { ...unread, position, failure: { error } };
+  }
 }
 
 async function writePosition(
@@ -269,9 +285,14 @@ async function readDue(run: ReaderRun): Promise<void> {
   report.waiting = outcomes.filter((outcome) => outcome === 'waiting' || outcome === 'busy').length;
 }
 
-/** Sorts groups with reported changes first, then by the time at which they were due. */
+/**
+ * Sorts groups with reported changes first, then by the time at which they were due. A group whose last read failed waits
+ * for its turn, because its read may take long and fail again.
+ */
 const byUrgency = (a: ReaderGroup, b: ReaderGroup): number =>
-  Number(isReported(b)) - Number(isReported(a)) || a.dueMs - b.dueMs;
+  Number(isUrgent(b)) - Number(isUrgent(a)) || a.dueMs - b.dueMs;
+
+const isUrgent = (group: ReaderGroup): boolean => isReported(group) && group.failingMs === undefined;
 
 const isReported = ({ reportedMs = 0, readMs = 0 }: ReaderGroup): boolean => reportedMs > readMs;
 

@@ -1,7 +1,8 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { outcomeOf, type ReadOutcome } from '../../plan/directory/outcome.ts';
+import { namedWithinLag } from '../../plan/directory/named.ts';
 import { differenceOf, type GroupRead } from '../../plan/directory/read.ts';
-import { afterRead, asksFacts } from '../../plan/directory/schedule.ts';
+import { afterOldList, afterRead, asksFacts } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { DirectoryError, type DirectoryUser } from '../ports/directory.ts';
 import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
@@ -26,6 +27,11 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   if (known.other !== undefined && known.other !== known.group) return leaveOut(known, run);
   const found = await readNow(known, run);
   if (found === undefined) return false;
+  if (found.isOld) {
+    report.read += 1;
+    await storeGroup(run, afterOldList(known, ports.clock()));
+    return true;
+  }
   await takeEarlierAddress(known, found, run);
   await users.read(found.users.keys());
   const described = { ...found, users: await withPrimaryAddresses(run, found.users) };
@@ -68,7 +74,8 @@ async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup |
   const { directory, listed, questions } = run;
   const { name = '', address } = known;
   const { nested } = run.connection.settings;
-  const reading = { listed, questions, nested, known: known.below ?? [] };
+  const named = namedWithinLag(known, { nowMs: run.ports.clock(), lagMs: directory.lagMs });
+  const reading = { listed, questions, nested, named, known: known.below ?? [] };
   if (asksFacts(known)) return readWhole(directory, known.group, reading);
   try {
     return await readWhole(directory, known.group, { ...reading, facts: { name, address } });
@@ -85,7 +92,8 @@ async function takeEarlierAddress(
   { group, asOfMs }: WholeGroup,
   run: ReaderRun,
 ): Promise<void> {
-  if (readMs !== undefined && group.address !== address) await takeKey(run, address, reportedMs ?? asOfMs);
+  if (readMs !== undefined && group.address !== address)
+    await takeKey(run, address, { atMs: reportedMs ?? asOfMs });
 }
 
 const readOf = ({ group, users, isShort }: WholeGroup): GroupRead => ({
@@ -117,6 +125,7 @@ function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): Reade
     asOfMs: whole.asOfMs,
     stampMs,
     below: whole.below,
+    belowAddresses: whole.belowAddresses,
     counted: whole.counted,
     nowMs,
     lagMs: directory.lagMs,

@@ -1,4 +1,6 @@
 import type { GroupId, MemberId } from '../../domain/ids.ts';
+import type { NamedMembership } from '../../domain/reader-group.ts';
+import { isOlderThanReports } from '../../plan/directory/named.ts';
 import {
   type Directory,
   DirectoryError,
@@ -7,6 +9,7 @@ import {
   type MemberPage,
 } from '../ports/directory.ts';
 import type { ListedGroup } from './context.ts';
+import { memberDigest } from './key-digest.ts';
 import type { MemberQuestions } from './member-questions.ts';
 
 /** A group and all groups within it. Every listing was read to its end. */
@@ -16,9 +19,13 @@ export interface WholeGroup {
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
+  /** The addresses of these groups, as far as the lists show them. */
+  readonly belowAddresses: readonly string[];
+  /** Whether a list is older than a report. The read must then not be used. */
+  readonly isOld: boolean;
   /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
-  /** The groups whose facts were not asked for, each with the number of its listed users. */
+  /** The groups whose number of users is not known, each with the number of its listed users. */
   readonly unchecked: ReadonlyMap<GroupId, number>;
   /** The directory's count of direct members, or the number of listed ones if the count was not asked for. */
   readonly counted: number | undefined;
@@ -39,6 +46,8 @@ export interface Reading {
   /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
   readonly questions: MemberQuestions;
+  /** The memberships that the lists must show, because reports have named them. */
+  readonly named?: readonly NamedMembership[];
   /** If given, the facts of the last read. The directory is then asked only for members, and for unknown groups. */
   readonly facts?: Pick<DirectoryGroup, 'name' | 'address'> | undefined;
 }
@@ -54,27 +63,51 @@ export async function readWhole(
   id: GroupId,
   reading: Reading,
 ): Promise<WholeGroup | undefined> {
-  const { nested, known, listed, questions } = reading;
+  const { nested, known, listed, questions, named = [] } = reading;
   const unchecked = new Map<GroupId, number>();
   const find = finderOf(directory, { ...reading, id, unchecked });
   const group = await find(id);
   if (group === undefined) return undefined;
   const { read, below } = await readNested(directory, group, { nested, known, find });
-  for (const { group: one, users } of read) if (unchecked.has(one)) unchecked.set(one, users.size);
+  for (const { group: one, users, isCounted } of read) {
+    if (isCounted) unchecked.delete(one);
+    else if (unchecked.has(one)) unchecked.set(one, users.size);
+  }
   const isListed = new Set(below);
   const gone = nested === 'ignore' ? [] : known.filter((child) => !isListed.has(child));
   const isListShort = read.some((direct) => direct.isShort);
-  const unproven = isListShort ? gone : await questions.unproven(gone, [group.id, ...isListed]);
+  const isOld = isOlder(read, { nested, named });
+  const unproven = isListShort || isOld ? gone : await questions.unproven(gone, [group.id, ...isListed]);
   return {
     group,
     users: new Map(read.flatMap(({ users }) => [...users])),
     // After a short list, the next read expects the groups that were not listed.
     below: [...isListed, ...unproven],
+    belowAddresses: read.flatMap(({ groups }) => [...groups.values()].flatMap((address) => address ?? [])),
+    isOld,
     isShort: isListShort || unproven.length > 0,
     unchecked,
-    counted: unchecked.get(group.id) ?? group.userCount,
+    counted: group.userCount ?? read.find((direct) => direct.group === group.id)?.users.size,
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
   };
+}
+
+/** Whether a list of the read is older than a report. Only lists of groups with named memberships are compared. */
+function isOlder(
+  read: readonly DirectMembers[],
+  { nested, named }: { readonly nested: Reading['nested']; readonly named: readonly NamedMembership[] },
+): boolean {
+  const isNamed = new Set(named.map(({ group }) => group));
+  return read
+    .filter(({ group }) => isNamed.has(group))
+    .some(({ group, users, groups }) => {
+      const keys = [
+        ...[...users.values()].flatMap(({ id, attributes }) => [id, attributes.get('email')]),
+        ...[...groups].flat(),
+      ];
+      const members = new Set(keys.flatMap((key) => (key === undefined ? [] : memberDigest(key))));
+      return isOlderThanReports({ group, members, showsGroups: nested === 'flatten' }, named);
+    });
 }
 
 interface Walk extends Pick<Reading, 'nested' | 'known'> {
@@ -90,7 +123,7 @@ async function readNested(directory: ReadDirectory, group: DirectoryGroup, { nes
     const direct = await readDirect(directory, next, nested);
     read.push(direct);
     if (nested === 'ignore') break;
-    const children = direct.groups.filter((child) => !visited.has(child));
+    const children = [...direct.groups.keys()].filter((child) => !visited.has(child));
     for (const child of children) visited.add(child);
     below.push(...(await readChildren(directory, children, { outer: group.id, known, find })));
     if (below.length > MAX_BELOW) {
@@ -141,8 +174,11 @@ export async function checkCounts(
 interface DirectMembers {
   readonly group: GroupId;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  readonly groups: readonly GroupId[];
+  /** By id: the address, if the list shows one. */
+  readonly groups: ReadonlyMap<GroupId, string | undefined>;
   readonly isShort: boolean;
+  /** Whether the directory has shown its count of users with the list. */
+  readonly isCounted: boolean;
   readonly asOfMs: number;
 }
 
@@ -152,16 +188,16 @@ async function readDirect(
   nested: Reading['nested'],
 ): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
-  const groups = new Set<GroupId>();
+  const groups = new Map<GroupId, string | undefined>();
   // If a count is absent, the number is unknown. Every number of members is then enough.
-  const counted = { users: userCount, groups: 0 };
+  const counted = { users: userCount, groups: 0, isCounted: false };
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of directory.membersOf(id, nested)) {
     asOfMs = Math.min(asOfMs, page.asOfMs);
     noteCounts(counted, page);
     for (const member of page.items) {
       if (member.kind === 'everyone') throw everyoneIn(id);
-      if (member.kind === 'group') groups.add(member.id);
+      if (member.kind === 'group') groups.set(member.id, member.address);
       else users.set(member.user.id, member.user);
     }
   }
@@ -169,10 +205,17 @@ async function readDirect(
     throw new DirectoryError('odd', `members of group ${id}: expected at least one page, got none`);
   }
   const isShort = users.size < counted.users || groups.size < counted.groups;
-  return { group: id, users, groups: [...groups], isShort, asOfMs };
+  return { group: id, users, groups, isShort, isCounted: counted.isCounted, asOfMs };
 }
 
-function noteCounts(counted: { users: number; groups: number }, { userCount, groupCount }: MemberPage): void {
+interface Counted {
+  users: number;
+  groups: number;
+  isCounted: boolean;
+}
+
+function noteCounts(counted: Counted, { userCount, groupCount }: MemberPage): void {
+  counted.isCounted ||= userCount !== undefined;
   counted.users = Math.max(counted.users, userCount ?? 0);
   counted.groups = Math.max(counted.groups, groupCount ?? 0);
 }

@@ -1,5 +1,7 @@
+import type { CredentialChecks } from '../../contract/platform-reply.ts';
 import type { ClaimStore } from './claims.ts';
 import type {
+  Connection,
   ConnectionStore,
   Connections,
   CurrentConnections,
@@ -49,6 +51,8 @@ export interface Ports {
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
   readonly applicants: Applicants;
+  /** @throws PlatformFailure if the function that checks cannot be asked */
+  readonly checkCredential: (connection: Connection) => Promise<CredentialChecks>;
   readonly directoryApplicants: DirectoryApplicants;
   readonly applyQueue: ApplyQueue;
   readonly deadLetters: DeadLetterQueue;

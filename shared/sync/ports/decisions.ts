@@ -1,3 +1,4 @@
+import type { ProbeReport } from '../../contract/answers.ts';
 import type { SettingDifference } from '../../contract/change-setting.ts';
 import type { Decision } from '../../contract/decision.ts';
 import type { Hold } from '../../domain/hold.ts';
@@ -37,4 +38,6 @@ export interface Decisions {
   hold(decision: Omit<Extract<Decision, { about: 'hold' }>, 'about'>): Promise<DecidedHold>;
   /** @throws Refused if the person may not decide */
   settings(decision: Omit<Extract<Decision, { about: 'settings' }>, 'about'>): Promise<DecidedRequests>;
+  /** Tests the behaviour of the platform. */
+  probe(order: Omit<Extract<Decision, { about: 'probe' }>, 'about'>): Promise<ProbeReport>;
 }

@@ -11,15 +11,19 @@ import type { Lease } from './reconcile.ts';
 export interface Directories {
   /**
    * The directory that a connection reads.
+   * @param untilMs the time at which the run must end. A list that does not end before it is an error
    * @throws DirectoryError `denied` if there is no usable credential
    */
-  open(connection: Connection): Promise<Directory>;
+  open(connection: Connection, untilMs?: number): Promise<Directory>;
   /**
    * Tries each step of reading the directory. After the failure of a step that the later steps need, no further step is
    * tried.
+   * @param isSelected if given, the step `members` also fails if the reader may not read one of these groups
    */
-  examine(connection: Connection): Promise<readonly DirectoryStep[]>;
+  examine(connection: Connection, isSelected?: SelectsGroup): Promise<readonly DirectoryStep[]>;
 }
+
+export type SelectsGroup = (group: Pick<DirectoryGroup, 'id' | 'name'>) => boolean;
 
 /** A directory that an operator wants to connect. */
 export interface DirectoryApplicants {
@@ -28,11 +32,6 @@ export interface DirectoryApplicants {
    * @throws DirectoryError `denied` if `key` is not a key file
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
-  /**
-   * The directory of a connection, opened with its stored credential.
-   * @throws DirectoryError `denied` if there is none
-   */
-  stored(connection: Connection): Promise<Directory>;
   /** Stores the credential for the connection. */
   store(connection: ConnectionName, key: unknown): Promise<void>;
   /** Removes the stored credential, if there is one. The connection signs in without a stored credential. */
@@ -106,7 +105,12 @@ export interface DirectoryGroup {
 
 export type DirectoryMember =
   | { readonly kind: 'user'; readonly user: DirectoryUser }
-  | { readonly kind: 'group'; readonly id: GroupId }
+  | {
+      readonly kind: 'group';
+      readonly id: GroupId;
+      /** Absent if the directory names groups only by id. */
+      readonly address?: string | undefined;
+    }
   /** Means every user of the company. */
   | { readonly kind: 'everyone' };
 
@@ -128,10 +132,22 @@ export interface DirectoryChange {
   readonly isDeletion: boolean;
   /** Whether only members of the group changed. The name and the address of the group are then as before. */
   readonly isMembership?: boolean;
+  /** The members that a report about a group names. A member may be named several times. */
+  readonly members?: readonly NamedMember[];
   /** Whether a deleted user cannot be restored. */
   readonly isFinal?: boolean;
   /** The changed user, if the report shows the user. Otherwise, the user must be asked for. */
   readonly found?: FoundUser;
+}
+
+/** A member that a report shows as added or removed. */
+export interface NamedMember {
+  /** Id or address of the user or group. */
+  readonly key: string;
+  readonly atMs: number;
+  readonly isMember: boolean;
+  /** True for a group, if the report shows the kind of the member. */
+  readonly isGroup?: true;
 }
 
 export interface FoundUser {

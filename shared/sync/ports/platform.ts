@@ -156,6 +156,9 @@ export interface Applicant {
 export interface Applicants {
   /** @throws TypeError if base URL or token cannot be used; the message does not show the token */
   present(baseUrl: string, token: string): Promise<Applicant> | Applicant;
+}
+
+export interface StoredApplicants {
   /**
    * Uses the stored credential.
    * @throws PlatformFailure

@@ -1,12 +1,12 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Finding, Subject } from '../../domain/notice.ts';
 import type { Freshness } from '../../plan/freshness.ts';
-import { type Holder, leavesSoon } from '../../plan/holder.ts';
+import { contactText, type Holder, leavesSoon } from '../../plan/holder.ts';
 import { MOST_NAMES } from '../../plan/notice.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { Connection, Health } from '../ports/connections.ts';
 import type { GroupIndex, GroupSummary } from '../ports/group-index.ts';
-import { failureIn } from '../ports/platform.ts';
+import { failureIn, type PlatformFailure } from '../ports/platform.ts';
 import { type SourcesFound, watchSources } from '../sources.ts';
 import { holderOf } from './holder.ts';
 
@@ -54,16 +54,20 @@ export async function readLevels(
   const gate = await ports.gates.read(connection);
   const isClosed = gate.state === 'backoff' || gate.state === 'unauthorized';
   const feed = await ports.feed.read(connection);
-  const { goodAtMs, lastFailure, holder } = (await ports.health.read(connection)) ?? {};
+  const health = await ports.health.read(connection);
   const unauthorized = gate.state === 'unauthorized';
   const closedMs = isClosed ? nowMs - (gate.sinceMs ?? nowMs) : 0;
-  const hasFailed = lastFailure !== undefined && lastFailure.atMs > (goodAtMs ?? 0);
   const sources = sourceLevels(await watchSources({ name: connection, settings }, ports), nowMs);
   const found: Levels['found'] = [
     ...groups.found,
     ...sources.found,
-    { subject: 'gate', count: unauthorized || closedMs >= CLOSED_FOR_MS ? 1 : 0, sinceMs: gate.sinceMs },
-    { subject: 'credential', count: hasFailed ? 1 : 0, sinceMs: lastFailure?.atMs },
+    {
+      subject: 'gate',
+      count: unauthorized || closedMs >= CLOSED_FOR_MS ? 1 : 0,
+      sinceMs: gate.sinceMs,
+      ...(unauthorized && contactOf(health)),
+    },
+    credentialFinding(health),
   ];
   return {
     ...groups,
@@ -71,12 +75,24 @@ export async function readLevels(
     pendingMembers,
     gateClosedSeconds: seconds(closedMs),
     unauthorized,
-    ...holderLevel(holder, nowMs),
+    ...holderLevel(health?.holder, nowMs),
     found,
     ...(feed === undefined ? {} : { feedCursorAgeSeconds: seconds(nowMs - feed.readAtMs) }),
-    ...(goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) }),
+    ...uncheckedLevel(health, nowMs),
   };
 }
+
+function credentialFinding({ goodAtMs = 0, ...health }: Partial<Health> = {}): Finding {
+  const { atMs } = health.lastFailure ?? {};
+  const hasFailed = atMs !== undefined && atMs > goodAtMs;
+  return { subject: 'credential', count: hasFailed ? 1 : 0, sinceMs: atMs, ...contactOf(health) };
+}
+
+const contactOf = ({ holder }: Partial<Health> = {}): Pick<Finding, 'contact'> =>
+  holder === undefined ? {} : { contact: contactText(holder) };
+
+const uncheckedLevel = ({ goodAtMs }: Partial<Health> = {}, nowMs: number) =>
+  goodAtMs === undefined ? {} : { credentialUncheckedSeconds: seconds(nowMs - goodAtMs) };
 
 const holderLevel = (holder: Holder | undefined, nowMs: number): Pick<Levels, 'holderLeaves'> =>
   leavesSoon(holder, nowMs) ? { holderLeaves: true } : {};
@@ -160,7 +176,16 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
   const health: Health =
     failure === undefined
       ? { ...known, ...whose, checkedAtMs: nowMs, goodAtMs: nowMs }
-      : { ...known, ...whose, checkedAtMs: nowMs, lastFailure: { atMs: nowMs, message: failure.message } };
+      : {
+          ...known,
+          ...whose,
+          checkedAtMs: nowMs,
+          lastFailure: { atMs: nowMs, message: messageOf(failure, holder) },
+        };
   await ports.health.write(connection.name, health);
   return health;
 }
+
+/** The message of a failed check. If the platform refuses the credential, it names the person to contact. */
+const messageOf = ({ kind, message }: PlatformFailure, holder: Holder | undefined): string =>
+  kind === 'unauthorized' && holder !== undefined ? `${message}. ${contactText(holder)}` : message;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { loadPage } from '../../../cli/console/page.ts';
 import { serveConsole } from '../../../cli/console/serve.ts';
 import { describeError } from '../../../cli/describe-error.ts';
@@ -57,6 +57,8 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
 
 async function openPage(browser: Browser, url: string, context: BrowserContextOptions) {
   const opened = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context });
+  // An open page asks the server for changes, again and again.
+  onTestFinished(() => opened.close());
   const page = await opened.newPage();
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));
@@ -69,8 +71,9 @@ async function openPage(browser: Browser, url: string, context: BrowserContextOp
 /** Expects no accessibility violation that axe finds, and no content wider than the window. */
 export async function expectAccessible(page: Page): Promise<void> {
   // The page's policy allows only its own scripts, so the test runs axe through the debugger.
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE);
   const violations = await page.evaluate(
-    `(() => { ${AXE}; return axe.run(document, { resultTypes: ['violations'] }); })()
+    `axe.run(document, { resultTypes: ['violations'] })
       .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
   );
   expect(violations).toEqual([]);

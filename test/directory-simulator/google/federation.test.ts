@@ -131,7 +131,7 @@ describe('sign-in without a stored secret', () => {
       allowedSubjects: ['role'],
     });
     const claims = { iss: issuer, sub: 'role', aud: PROVIDER, iat: NOW_SECONDS, exp: NOW_SECONDS + 60 };
-    const subjectToken = signJwt({ id: 'k', algorithm: 'ES384', privateKey, publicKey }, claims);
+    const subjectToken = signJwt({ id: 'k', algorithm: 'ES384', privateKey }, claims);
     const token = (await exchange(google, subjectToken)).json.access_token;
     expect((await sign(google, token, assertion)).status).toBe(200);
   });

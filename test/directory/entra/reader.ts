@@ -6,6 +6,7 @@ import { CLIENT_ID } from '../../../directory-simulator/entra/application.ts';
 import { createEntraDirectory, type EntraOptions } from '../../../shared/directory/entra/directory.ts';
 import { examineEntra } from '../../../shared/directory/entra/examine.ts';
 import type { Credential } from '../../../shared/directory/entra/sign-in.ts';
+import type { SelectsGroup } from '../../../shared/sync/ports/directory.ts';
 import type { DirectoryWorld } from '../../../shared/directory/exchange.ts';
 import { SECRET, startEntra, TENANT } from '../../directory-simulator/entra/fixture.ts';
 
@@ -65,7 +66,7 @@ export async function openEntra({ account: changed = {}, ...options }: Options =
     account,
     requests,
     directory: createEntraDirectory(account, world),
-    examine: () => examineEntra(account, world),
+    examine: (isSelected?: SelectsGroup) => examineEntra(account, world, isSelected),
     /** Returns the requests to Graph since the log was read last. */
     graphCalls: async () => (await requests()).filter(({ path }) => path.startsWith('/v1.0/')),
   };

@@ -85,6 +85,23 @@ describe('the steps of reading an Entra directory', () => {
     for (const { failure } of failed) expect(failure?.kind).toBe('denied');
   });
 
+  it('the examination names the selected groups with hidden membership, if the right to read it is missing', async () => {
+    const { examine, control, change } = await openEntra();
+    const vendorFields = { groupTypes: ['Unified'], visibility: 'HiddenMembership' };
+    await change(
+      { kind: 'changeGroup', group: 'g-sales', vendorFields },
+      { kind: 'changeGroup', group: 'g-emea', vendorFields },
+    );
+    const isSales = ({ id }: { readonly id: string }) => id === 'g-sales';
+    expect(linesOf(await examine(isSales))).toEqual(['credential', 'token exchange', ...RIGHTS]);
+    await control('rights', { roles: ['GroupMember.Read.All', 'User.Read.All'] });
+    const failed = (await examine(isSales)).filter(({ failure }) => failure !== undefined);
+    const message =
+      'the membership of selected groups is hidden: g-sales: expected the right Member.Read.Hidden';
+    expect(failed).toMatchObject([{ step: 'members', failure: { kind: 'odd', message } }]);
+    expect(linesOf(await examine(() => false))).toEqual(['credential', 'token exchange', ...RIGHTS]);
+  });
+
   it.each([
     ['another issuer is trusted', { issuer: 'https://other.example' }, 'AADSTS700211'],
     ['another role is trusted', { subject: 'arn:aws:iam::111122223333:role/other' }, 'AADSTS700213'],

@@ -23,6 +23,7 @@ const read = (known: typeof NEW, outcome: ReadOutcome, minute: number, lagMinute
     asOfMs: START_MS + minute * MINUTE_MS,
     stampMs: START_MS + (minute - 1) * MINUTE_MS,
     below: [],
+    belowAddresses: [],
     counted: undefined,
     nowMs: START_MS + minute * MINUTE_MS,
     lagMs: lagMinutes * MINUTE_MS,

@@ -4,10 +4,10 @@ import { it } from 'vitest';
 const explored = process.env['GROUPSYNC_RUNS'];
 
 /**
- * `npm test` always draws the same cases, so more cases find little. It draws 400 per property; `perThousand` reduces
+ * `npm test` always draws the same cases, so more cases find little. It draws 200 per property; `perThousand` changes
  * that number in proportion. `npm run test:explore` draws new cases, by default 10,000.
  */
-const asked = Number(explored ?? 400);
+const asked = Number(explored ?? 200);
 
 export const runs = (perThousand = 1_000) => ({ numRuns: Math.ceil((asked * perThousand) / 1_000) });
 

@@ -1,3 +1,4 @@
+import type { ProbeReport } from '../../../shared/contract/answers.ts';
 import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
@@ -25,10 +26,14 @@ export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acm
 const OF_REMOVED = { queue: 'groupsync-events-gone', to: undefined };
 export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((one) => one.queue === queue);
 
+const UNTIL_DONE = new AbortController().signal;
+
 /** Decisions that are carried out here, as the caller of the ports. */
 const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
-  hold: (decision) => carryOut({ about: 'hold', ...decision }, ports()) as Promise<DecidedHold>,
-  settings: (decision) => carryOut({ about: 'settings', ...decision }, ports()) as Promise<DecidedRequests>,
+  hold: (decision) => carryOut({ about: 'hold', ...decision }, ports(), UNTIL_DONE) as Promise<DecidedHold>,
+  settings: (decision) =>
+    carryOut({ about: 'settings', ...decision }, ports(), UNTIL_DONE) as Promise<DecidedRequests>,
+  probe: (order) => carryOut({ about: 'probe', ...order }, ports(), UNTIL_DONE) as Promise<ProbeReport>,
 });
 
 /** Returns the ports of another operator. */
@@ -156,9 +161,6 @@ export function createWorld(
       present: async () => {
         throw new Error('this world has no directory');
       },
-      stored: async () => {
-        throw new Error('this world has no directory');
-      },
       store: async () => {},
       remove: async () => {},
     },
@@ -177,7 +179,8 @@ export function createWorld(
       scim: async () => undefined,
       statusOf: async () => 401,
     },
-    applicants: { present: noApplicant, stored: async () => noApplicant() },
+    applicants: { present: noApplicant },
+    checkCredential: async () => noApplicant(),
   };
   const connection = {
     name: DEFAULT_CONNECTION,

@@ -31,6 +31,30 @@ const emailOf = async ({ world, ports }: Reader, id: string) => {
   return (await ports.users.read(name, [memberId(id)])).get(memberId(id))?.attributes.get('email')?.value;
 };
 
+describe('reported user', () => {
+  it('a suspended user leaves within two runs, although the first answer shows the user before the suspension', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    await reader.google.control('settings', { lagSeconds: { users: 90 } });
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.run();
+    await reader.pass(5 * MINUTE_MS);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+    await reader.passMinutes(5);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+
+  it('a report that is two minutes old is taken once', async () => {
+    const reader = await settled({ rowing: ['a', 'b'] });
+    const questions = callsTo(reader, /\/v1\/users\/./);
+    await questions();
+    await reader.change({ kind: 'suspendUser', user: 'a' });
+    await reader.pass(3 * MINUTE_MS);
+    await reader.passMinutes(20);
+    expect(await questions()).toBe(1);
+    expect(reader.shown('rowing')).toEqual([['u-b']]);
+  });
+});
+
 describe('deleted user', () => {
   it('a deleted user leaves every group when the directory reports the deletion, although no report names the groups', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a', 'c'] });

@@ -20,7 +20,10 @@ describe('daily check of a credential', () => {
     expect(await world.ports.health.read(CONNECTION)).toEqual({
       checkedAtMs: START_MS + DAY_MS,
       goodAtMs: START_MS,
-      lastFailure: { atMs: START_MS + DAY_MS, message: expect.stringContaining('401') },
+      lastFailure: {
+        atMs: START_MS + DAY_MS,
+        message: expect.stringMatching(/401.*Contact the person who installed the app.*the platform user is/),
+      },
       holder: { user: expect.any(String) },
     });
     world.advance(DAY_MS);

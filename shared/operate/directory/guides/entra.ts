@@ -29,13 +29,17 @@ export const entraGuide: Guide<'entra'> = {
       case 'token exchange':
         return fixOfSignIn(reason, setting);
       default:
-        return `${PAGE}, step 2: give the application the permission ${PERMISSIONS[step]} of Microsoft Graph (Application, not Delegated), and grant admin consent. It may take a few minutes`;
+        return `${PAGE}, step 2: give the application the permission ${permissionFor(step, reason)} of Microsoft Graph (Application, not Delegated), and grant admin consent. It may take a few minutes`;
     }
   },
 
   fixOfBusy: () =>
     'wait a few minutes: Microsoft Graph limits calls or is not available. If it lasts, another program may use the same application',
 };
+
+/** The right to read hidden membership is a permission of its own. Its name is the reason of the failed step. */
+const permissionFor = (step: string, reason: string | null): string | undefined =>
+  reason === 'Member.Read.Hidden' ? reason : PERMISSIONS[step];
 
 /** The fixes by the code of the token endpoint ("Microsoft Entra authentication and authorization error codes"). */
 function fixOfSignIn(reason: string | null, { tenant, clientId, federation }: DirectoryOf<'entra'>): string {

@@ -1,0 +1,234 @@
+export const SECTIONS = ['matching', 'groups', 'safety', 'drift', 'advanced'] as const;
+export type Section = (typeof SECTIONS)[number];
+
+interface SettingText {
+  readonly section: Section;
+  readonly title: string;
+  readonly text: string;
+  /** Label and explanation of each value. */
+  readonly choices?: Readonly<Record<string, readonly [label: string, text: string]>>;
+}
+
+/** The texts of each setting, by its key. A test compares the keys with the schema of the settings. */
+export const texts: Readonly<Record<string, SettingText>> = {
+  match: {
+    section: 'matching',
+    title: 'Match rules',
+    text: 'How the employee of a member is found: memberAttribute=employeeField, one rule per line. The first rule with a match decides.',
+  },
+  includeStates: {
+    section: 'matching',
+    title: 'Employee states',
+    text: 'Employees in these states may be members.',
+  },
+  memberIdField: {
+    section: 'matching',
+    title: 'Id of members',
+    text: 'Which id of the employee is written into a group.',
+    choices: {
+      userId: ['User id', 'all roles of one user are one person'],
+      id: ['Employee id', 'each role is a separate person'],
+    },
+  },
+  membership: {
+    section: 'groups',
+    title: 'Membership',
+    text: 'Whether users that the directory does not name stay in a group.',
+    choices: {
+      authoritative: ['Authoritative', 'only members of the directory stay'],
+      additive: ['Additive', 'users that other clients add stay'],
+    },
+  },
+  onGroupDeleted: {
+    section: 'groups',
+    title: 'If the directory deletes a group',
+    text: 'What happens to the platform group.',
+    choices: {
+      delete: ['Delete', 'the platform group is deleted'],
+      empty: ['Empty', 'its members are removed'],
+      release: ['Release', 'it stays as it is, without an owner'],
+    },
+  },
+  adoptExisting: {
+    section: 'groups',
+    title: 'Adopt existing groups',
+    text: 'Which existing platform groups are linked instead of creating new ones.',
+    choices: {
+      never: ['Never', 'only an operator adopts groups'],
+      bySpokeId: ['By external id', 'groups with the id of the directory group'],
+      byName: ['By name', 'also groups whose name is exactly the same and unique'],
+    },
+  },
+  nameTemplate: {
+    section: 'groups',
+    title: 'Name on the platform',
+    text: 'A template with {name}, {id} and {connection}.',
+  },
+  'groups.include': {
+    section: 'groups',
+    title: 'Included groups',
+    text: 'Patterns with * and ? for the name or the id, one per line. Other groups are recorded and not written.',
+  },
+  'groups.exclude': {
+    section: 'groups',
+    title: 'Excluded groups',
+    text: 'Patterns for groups that are not written. They have priority over included groups.',
+  },
+  'groups.policies': {
+    section: 'groups',
+    title: 'Policies of groups',
+    text: 'A JSON list of {"match": pattern, "mode": "sync", "upsertOnly" or "report", "drift": optional}. The first match applies.',
+  },
+  nested: {
+    section: 'groups',
+    title: 'Groups within groups',
+    text: 'What happens with a group that is a member of a group.',
+    choices: {
+      flatten: ['Flatten', 'its members are members of the outer group too'],
+      ignore: ['Ignore', 'such a group is left out or refused'],
+    },
+  },
+  guard: {
+    section: 'safety',
+    title: 'Removal guard',
+    text: 'Holds removals above the limits below until an operator decides.',
+  },
+  'guard.maxRemovedShare': {
+    section: 'safety',
+    title: 'Removed share of a group',
+    text: 'Removals of more than this share of a group within an hour are held.',
+  },
+  'guard.minSize': {
+    section: 'safety',
+    title: 'Smallest group for the share',
+    text: 'The share does not limit groups with fewer users.',
+  },
+  'guard.maxRemovedCount': {
+    section: 'safety',
+    title: 'Removed people per group',
+    text: 'More removals from a group within an hour are held.',
+  },
+  'guard.perHourCount': {
+    section: 'safety',
+    title: 'Removed people in all groups',
+    text: 'More removals from all groups within an hour are held.',
+  },
+  'guard.deletedGroups': {
+    section: 'safety',
+    title: 'Deleted groups',
+    text: 'If more groups are deleted within an hour, the deletions are held.',
+  },
+  'guard.deletedGroupsShare': {
+    section: 'safety',
+    title: 'Deleted share of all groups',
+    text: 'The larger of this share and the number of deleted groups is the limit.',
+  },
+  fourEyes: {
+    section: 'safety',
+    title: 'Four eyes',
+    text: 'The operator who caused a hold cannot approve it, and weaker limits need a second person.',
+  },
+  drift: {
+    section: 'drift',
+    title: 'External changes',
+    text: 'What groupsync does with changes that other clients make to a group.',
+    choices: {
+      restore: ['Restore', 'the change is reverted'],
+      report: ['Report', 'the change stays until the directory changes the group'],
+      adopt: ['Adopt', 'the change stays until the directory changes the same member or field'],
+    },
+  },
+  baseUrl: { section: 'advanced', title: 'Address of the platform', text: 'An https URL.' },
+  concurrency: {
+    section: 'advanced',
+    title: 'Concurrent calls',
+    text: 'Calls to the platform at the same time, in each worker.',
+  },
+  timeoutMs: {
+    section: 'advanced',
+    title: 'Time limit of a call',
+    text: 'In milliseconds, for one attempt.',
+  },
+  'activity.startParam': {
+    section: 'advanced',
+    title: 'Activity feed: start',
+    text: 'Name of the query parameter for the start.',
+  },
+  'activity.endParam': {
+    section: 'advanced',
+    title: 'Activity feed: end',
+    text: 'Name of the query parameter for the end.',
+  },
+  'activity.sizeParam': {
+    section: 'advanced',
+    title: 'Activity feed: size',
+    text: 'Name of the query parameter for the size of a page.',
+  },
+  'activity.pageSize': {
+    section: 'advanced',
+    title: 'Activity feed: page',
+    text: 'Number of events in a page.',
+  },
+  'scim.storeProfile': {
+    section: 'advanced',
+    title: 'SCIM: store all attributes',
+    text: 'Stores every attribute of a person, not only those for matching.',
+  },
+  'scim.announcePagination': {
+    section: 'advanced',
+    title: 'SCIM: announce pagination',
+    text: 'Shows pagination in ServiceProviderConfig. Some strict clients refuse it.',
+  },
+  'scim.maxGroupNameLength': {
+    section: 'advanced',
+    title: 'SCIM: longest group name',
+    text: 'In characters. A request with a longer name is refused.',
+  },
+  directory: {
+    section: 'advanced',
+    title: 'Directory that is read',
+    text: 'Set by groupsync connect --directory. The value is JSON.',
+  },
+  'sources.expectEvery.events': {
+    section: 'advanced',
+    title: 'Events expected every',
+    text: 'In minutes. Later events are reported as late. Empty: never late.',
+  },
+  'sources.expectEvery.scim': {
+    section: 'advanced',
+    title: 'SCIM requests expected every',
+    text: 'In minutes. Later requests are reported as late. Empty: never late.',
+  },
+  'sources.expectEvery.directory': {
+    section: 'advanced',
+    title: 'Read of the directory expected every',
+    text: 'In minutes. Empty: at the interval of its schedule.',
+  },
+};
+
+export type NumberLimits = { readonly least: number; readonly most: number; readonly isWhole: boolean };
+
+export const settings = {
+  sections: {
+    matching: 'Matching',
+    groups: 'Groups',
+    safety: 'Safety',
+    drift: 'Drift',
+    advanced: 'Advanced',
+  } satisfies Readonly<Record<Section, string>>,
+  of: texts,
+  on: 'On',
+  off: 'Off',
+  empty: 'none',
+  defaultIs: (text: string) => `Default: ${text}`,
+  isDefault: 'default',
+  value: 'Value',
+  onePerLine: 'One per line',
+  limits: ({ least, most, isWhole }: NumberLimits) =>
+    `${isWhole ? 'A whole number' : 'A number'} from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`,
+  orEmpty: ', or empty',
+  notJson: 'Enter valid JSON.',
+  fourEyesOn:
+    'Four eyes is on: a change that permits more removals, or switches four eyes off, needs a second person.',
+  weakens: 'This change permits more removals without an approval.',
+} as const;

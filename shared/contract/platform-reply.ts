@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import { roleId } from '../domain/ids.ts';
+import { Check } from './answers.ts';
+
+/** A failed call of the platform. */
+const Failure = z.object({
+  kind: z.enum([
+    'unauthorized',
+    'forbidden',
+    'not_found',
+    'rejected',
+    'throttled',
+    'unavailable',
+    'unanswered',
+    'unreached',
+  ]),
+  message: z.string(),
+  status: z.number().optional(),
+  retryAfterMs: z.number().optional(),
+});
+
+/** What the function `reconcile` replies to a question about the platform. The form of `answer` depends on the question. */
+export const PlatformReply = z.union([
+  z.object({ failure: Failure }),
+  z.object({ answer: z.unknown(), failure: z.undefined().optional() }),
+]);
+export type PlatformReply = z.infer<typeof PlatformReply>;
+
+/** A part of a list. */
+export const ListPart = z.object({
+  items: z.array(z.unknown()),
+  /** The position of the next part; absent in the last part. */
+  next: z.number().optional(),
+  /** Differs if the list differs. */
+  digest: z.string(),
+});
+export type ListPart = z.infer<typeof ListPart>;
+
+/** A listed group. For a malformed group, only the id and the spokeId are known. */
+export const SentGroup = z.looseObject({
+  id: z.string(),
+  users: z.array(z.string()).optional(),
+  version: z.union([z.string(), z.number()]).optional(),
+});
+
+/** An employee. `values` has the fields by their names. */
+export const SentEmployee = z.object({
+  role: z.string().transform(roleId),
+  userId: z.string().exactOptional(),
+  state: z.string().exactOptional(),
+  endDate: z.string().exactOptional(),
+  values: z.record(z.string(), z.string().nullable()),
+});
+
+/** The state of a credential. */
+export const CredentialChecks = z.object({
+  checks: z.array(Check),
+  /** The time of the platform's clock, in milliseconds since 1970; absent if the platform sends no time. */
+  platformTimeMs: z.number().exactOptional(),
+});
+export type CredentialChecks = z.infer<typeof CredentialChecks>;

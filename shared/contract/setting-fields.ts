@@ -1,0 +1,69 @@
+import type * as z from 'zod';
+import { parseSettings } from './change-setting.ts';
+import { ConnectionSettings, formOf, type SettingForm } from './settings.ts';
+
+/** How a person enters a value of one setting. `json`: any other form. `group`: null, or settings of its own. */
+export type FieldForm =
+  | SettingForm
+  | { readonly kind: 'text' }
+  | { readonly kind: 'list'; readonly values: readonly string[] | null }
+  | { readonly kind: 'json' }
+  | { readonly kind: 'group' };
+
+/** One setting that a person can change, as the schema of the settings defines it. */
+export interface SettingField {
+  /** Dotted: `guard.minSize`. */
+  readonly key: string;
+  readonly form: FieldForm;
+  readonly isNullable: boolean;
+  /** null for a setting without a default. */
+  readonly default: unknown;
+}
+
+interface Definition {
+  readonly type: string;
+  readonly innerType?: z.ZodType;
+  readonly shape?: Readonly<Record<string, z.ZodType>>;
+  readonly element?: z.ZodType;
+}
+
+const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition;
+
+/** Every setting of a connection, in the order of the schema. Settings of a group follow their group. */
+export const settingFields = (): readonly SettingField[] =>
+  fieldsOf(
+    ConnectionSettings,
+    { ...parseSettings({ baseUrl: 'https://platform.invalid' }), baseUrl: null },
+    '',
+  );
+
+function fieldsOf(schema: z.ZodType, defaults: unknown, prefix: string): readonly SettingField[] {
+  return Object.entries(definitionOf(schema).shape ?? {}).flatMap(([name, declared]) => {
+    const key = `${prefix}${name}`;
+    const { inner, isNullable } = unwrapped(declared);
+    const value = (defaults as Readonly<Record<string, unknown>> | null)?.[name] ?? null;
+    const field = { key, isNullable, default: value };
+    if (definitionOf(inner).type !== 'object') return [{ ...field, form: formFor(inner) }];
+    const group: readonly SettingField[] = isNullable ? [{ ...field, form: { kind: 'group' } }] : [];
+    return [...group, ...fieldsOf(inner, value, `${key}.`)];
+  });
+}
+
+/** Returns the schema without its default and null. */
+function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly isNullable: boolean } {
+  const { type, innerType } = definitionOf(schema);
+  if (innerType === undefined) return { inner: schema, isNullable: false };
+  const { inner, isNullable } = unwrapped(innerType);
+  return { inner, isNullable: isNullable || type === 'nullable' };
+}
+
+function formFor(schema: z.ZodType): FieldForm {
+  const form = formOf(schema);
+  if (form !== undefined) return form;
+  const { type, element } = definitionOf(schema);
+  if (type === 'custom') return { kind: 'text' };
+  if (type !== 'array' || element === undefined || definitionOf(element).type !== 'custom')
+    return { kind: 'json' };
+  const item = formOf(element);
+  return { kind: 'list', values: item?.kind === 'choice' ? item.values : null };
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { fieldName } from '../../contract/match-rule.ts';
+import type { Part, PlatformQuestion } from '../../contract/platform-question.ts';
+import type { CredentialChecks, ListPart, PlatformReply } from '../../contract/platform-reply.ts';
+import { contactText } from '../../plan/holder.ts';
+import type { Connection, HealthStore } from '../../sync/ports/connections.ts';
+import {
+  type EmployeeRecord,
+  type Platform,
+  PlatformFailure,
+  type Platforms,
+} from '../../sync/ports/platform.ts';
+
+/** The size of a part of a list. An answer then stays below 6 MB, the limit of Lambda. */
+const MAX_BYTES = 4_000_000;
+/** The parts of one list are made from the same list, while the worker has it. */
+const LIST_AGE_MS = 60_000;
+
+export interface PlatformAnswerPorts {
+  readonly platforms: Platforms;
+  readonly health: Pick<HealthStore, 'read'>;
+  readonly checkCredential: (connection: Connection) => Promise<CredentialChecks>;
+}
+
+/** Answers a question of an operator's command about the platform. A failed call of the platform is an answer too. */
+export async function answerPlatformQuestion(
+  connection: Connection,
+  question: PlatformQuestion,
+  ports: PlatformAnswerPorts,
+): Promise<PlatformReply> {
+  const answer = async () => ({ answer: await answerTo(question, connection, ports) });
+  try {
+    // After a refusal, the platform is opened again: the operator may have replaced the credential that this worker knows.
+    return await answer().catch((error: unknown) => {
+      if (error instanceof PlatformFailure && error.kind === 'unauthorized') return answer();
+      throw error;
+    });
+  } catch (error) {
+    if (!(error instanceof PlatformFailure)) throw error;
+    const { kind, status, retryAfterMs } = error;
+    const { holder } = (kind === 'unauthorized' ? await ports.health.read(connection.name) : undefined) ?? {};
+    const message = holder === undefined ? error.message : `${error.message}. ${contactText(holder)}`;
+    return { failure: { kind, message, status, retryAfterMs } };
+  }
+}
+
+async function answerTo(question: PlatformQuestion, connection: Connection, ports: PlatformAnswerPorts) {
+  if ('credential' in question) return ports.checkCredential(connection);
+  const platform = await ports.platforms.open(connection);
+  if ('group' in question) return (await platform.groups.get(question.group)) ?? null;
+  if ('groups' in question) {
+    const maxAgeMs = question.groups.from === 0 ? 0 : LIST_AGE_MS;
+    return partOf(await platform.groups.list(maxAgeMs), question.groups);
+  }
+  if ('employee' in question) {
+    const found = await platform.employee(question.employee, question.fields);
+    return found === undefined ? null : sent(found);
+  }
+  return partOf(await employeesOf(platform, question), question.employees);
+}
+
+async function employeesOf(platform: Platform, wanted: Parameters<Platform['employees']>[0]) {
+  const found: object[] = [];
+  for await (const page of platform.employees(wanted)) {
+    if (page instanceof PlatformFailure) throw page;
+    found.push(...page.map(sent));
+  }
+  return found;
+}
+
+const sent = ({ fields, ...employee }: EmployeeRecord) => ({
+  ...employee,
+  values: Object.fromEntries([...fields].map(([field, value]) => [fieldName(field), value])),
+});
+
+/** If the list has changed since the earlier parts were sent, the digest differs, and the command begins again. */
+function partOf(all: readonly object[], { from, digest: known }: Part): ListPart {
+  const texts = all.map((item) => JSON.stringify(item));
+  const digest = createHash('sha256').update(texts.join('\n')).digest('hex');
+  if (known !== undefined && known !== digest) return { items: [], digest };
+  let bytes = 0;
+  let next = from;
+  while (next < all.length && (next === from || bytes + Buffer.byteLength(texts[next] ?? '') <= MAX_BYTES)) {
+    bytes += Buffer.byteLength(texts[next] ?? '');
+    next += 1;
+  }
+  return { items: all.slice(from, next), digest, ...(next < all.length && { next }) };
+}

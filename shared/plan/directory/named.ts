@@ -1,0 +1,51 @@
+import type { GroupId } from '../../domain/ids.ts';
+import type { NamedMembership, ReaderGroup } from '../../domain/reader-group.ts';
+import { CONFIRMED_AFTER_MS } from './outcome.ts';
+
+/** The number of named memberships that are stored of a group. A few are enough to recognise an old list. */
+const MAX_NAMED = 50;
+
+interface Lag {
+  readonly nowMs: number;
+  /** For this time after a reported change, a list may show the state before the change. */
+  readonly lagMs: number;
+}
+
+/** Returns the named memberships that a list must show. After the lag, the list is right, whatever a report has named. */
+export const namedWithinLag = (
+  { named = [] }: Pick<ReaderGroup, 'named'>,
+  { nowMs, lagMs }: Lag,
+): readonly NamedMembership[] => named.filter(({ atMs }) => nowMs - atMs < CONFIRMED_AFTER_MS + lagMs);
+
+/** Returns the reader's item of a group after a report has named memberships in the group or in a group below. */
+export function afterNaming(known: ReaderGroup, added: readonly NamedMembership[], lag: Lag): ReaderGroup {
+  if (added.length === 0) return known;
+  const latest = new Map<string, NamedMembership>();
+  for (const one of [...namedWithinLag(known, lag), ...added].toSorted((a, b) => a.atMs - b.atMs)) {
+    const key = `${one.group} ${one.member}`;
+    latest.delete(key);
+    latest.set(key, one);
+  }
+  return { ...known, named: [...latest.values()].slice(-MAX_NAMED) };
+}
+
+export interface ListedMembers {
+  readonly group: GroupId;
+  /** Digests of the ids and addresses of the members. */
+  readonly members: ReadonlySet<string>;
+  /** Whether the list shows groups too. */
+  readonly showsGroups: boolean;
+}
+
+/**
+ * Returns whether a list is older than a report: it lacks a member that the report shows as added, or has one that the
+ * report shows as removed. Such a list can also lack other members, so it must not be sent.
+ */
+export const isOlderThanReports = (
+  { group, members, showsGroups }: ListedMembers,
+  named: readonly NamedMembership[],
+): boolean =>
+  named.some((one) => {
+    const isShown = one.isGroup !== true || showsGroups;
+    return one.group === group && isShown && members.has(one.member) !== one.isMember;
+  });

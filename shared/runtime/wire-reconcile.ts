@@ -1,0 +1,86 @@
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SNSClient } from '@aws-sdk/client-sns';
+import { deciderOf, signedIn, verifyIdentity } from '../aws/identity-proof.ts';
+import { createNotifier } from '../aws/notifier.ts';
+import type { DecideInvocation } from '../contract/invocation.ts';
+import { type DecisionPorts, provenText } from '../operate/decisions.ts';
+import { checkCredential } from '../operate/doctor/credential.ts';
+import type { PlatformAnswerPorts } from '../operate/platform/answer.ts';
+import { createStoredApplicants } from '../platform/applicants.ts';
+import type { AttemptFacts } from '../platform/call.ts';
+import { createPlatforms } from '../platform/platforms.ts';
+import { createMailbox } from '../queues/mailbox.ts';
+import { createConnectionStore } from '../store/connection-store.ts';
+import { createEraser } from '../store/eraser.ts';
+import { createScimTokenStore } from '../store/scim-token-store.ts';
+import type { ToolPorts } from '../sync/ports/bundles.ts';
+import type { AuditActor } from '../sync/ports/logs.ts';
+import { randomHex, sleep, systemClock } from './clock.ts';
+import { required } from './config.ts';
+import { reportOdd } from './report.ts';
+import type { ReconcileTaskPorts } from './run-reconcile.ts';
+import { type Base, wireBase } from './wire.ts';
+import { type RecordsCalls, wireSync } from './wire-platform.ts';
+
+/** The ports of the function that runs scheduled tasks, carries out decisions and answers operators' questions. */
+export function wireReconcile(): Base & {
+  readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
+  /** Returns the ports for the decision of a person. @throws if the proof does not show who the person is */
+  readonly deciding: (sent: SentDecision) => Promise<DecisionPorts>;
+  /** The ports for questions of operators' commands. */
+  readonly asked: PlatformAnswerPorts & Pick<ToolPorts, 'connections'>;
+} {
+  const base = wireBase();
+  const sync = wireSync(base);
+  const { prefix, notify: targets, isDeployed, queueUrls, persons } = base.config;
+  const secrets = new SecretsManagerClient({});
+  const { dispatcher } = sync;
+  const identify = identifier(base.config);
+  const own = { sns: new SNSClient({}), secrets, dispatcher, isLocal: !isDeployed };
+  const depth = async (name: 'events' | 'apply', url: string | undefined) => {
+    const queueUrl = async () => required(url, `the URL of the dead-letter queue of ${name}`);
+    const { visible, inFlight } = await createMailbox(sync.sqs, { name, queueUrl }).counts();
+    return visible + inFlight;
+  };
+  // A decision must see the newest settings, and so must a question.
+  const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
+  const applicants = createStoredApplicants(sync.calling);
+  // Calls for an operator are not counted: a failed one is not repeated, so it would be shown as failing for two hours.
+  const onAttempt = (facts: AttemptFacts) => reportOdd(facts, base.logger);
+  const platforms = createPlatforms({ ...sync.calling, onAttempt });
+  return {
+    ...base,
+    deciding: async (sent) => {
+      const actor = await identify(sent);
+      return { ...sync, platforms, connections, randomHex, sleep, caller: async () => actor, persons };
+    },
+    asked: {
+      platforms,
+      health: sync.health,
+      connections,
+      checkCredential: (connection) => checkCredential(connection, { ...sync, applicants }),
+    },
+    ports: {
+      ...sync,
+      eraser: createEraser(sync.table),
+      tokens: createScimTokenStore(sync.table),
+      notifier: createNotifier({ ...own, prefix, targets }),
+      deadLetterCount: async () =>
+        (await depth('events', queueUrls.eventsDlq)) + (await depth('apply', queueUrls.applyDlq)),
+    },
+  };
+}
+
+type SentDecision = Pick<DecideInvocation, 'decision' | 'proof' | 'person'>;
+
+/** An emulator has no STS that knows people, so the name in the proof counts there. */
+const identifier =
+  ({ prefix, region, isDeployed, isEmulated, consoleRole }: Base['config']) =>
+  async ({ decision, proof, person }: SentDecision): Promise<AuditActor> => {
+    if (!isDeployed || isEmulated) {
+      return person === undefined ? { kind: 'operator', id: proof['user'] ?? 'unknown' } : signedIn(person);
+    }
+    const verification = { stage: prefix, region, nowMs: systemClock(), fetch };
+    const actor = await verifyIdentity(provenText(decision, person), proof, verification);
+    return deciderOf(actor, person, consoleRole);
+  };

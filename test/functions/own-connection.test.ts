@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { requireOwnConnection } from '../../functions/frame/own-connection.ts';
+
+const FUNCTION = 'arn:aws:lambda:eu-west-1:111122223333:function:groupsync-reconcile';
+
+describe('requireOwnConnection', () => {
+  it.each([
+    [FUNCTION, 'acme'],
+    [FUNCTION, undefined],
+    [`${FUNCTION}:$LATEST`, undefined],
+    [`${FUNCTION}:for-acme`, 'acme'],
+  ])('accepts a call of %s about the connection %s', (invokedFunctionArn, connection) => {
+    expect(() => requireOwnConnection({ invokedFunctionArn }, connection)).not.toThrow();
+  });
+
+  it.each(['other', 'acme-2', undefined])(
+    'refuses a call by the alias of acme about the connection %s',
+    (connection) => {
+      const context = { invokedFunctionArn: `${FUNCTION}:for-acme` };
+      expect(() => requireOwnConnection(context, connection)).toThrow(
+        'expected a call about the connection acme',
+      );
+    },
+  );
+});

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+import { company, openReader } from './fixture.ts';
+
+const DELETED = { kind: 'deleteGroup', group: 'inner' };
+
+async function settled() {
+  const reader = await openReader({
+    world: company({ outer: ['a', 'inner'], inner: ['b'], chess: ['c'] }),
+    settings: { nested: 'flatten', groups: { include: ['Group *'], exclude: ['inner'] } },
+  });
+  await reader.hire('a', 'b', 'c', 'd');
+  await reader.passMinutes(40);
+  expect(reader.shown('outer')).toEqual([['u-a', 'u-b']]);
+  return reader;
+}
+
+it.each(['console', 'groups'])(
+  'the users of a deleted group that is not selected leave the group around it, if Google reports its address (%s)',
+  async (via) => {
+    const reader = await settled();
+    await reader.change({ ...DELETED, via });
+    await reader.pass(MINUTE_MS);
+    await reader.passMinutes(5);
+    expect(reader.shown('outer')).toEqual([['u-a']]);
+  },
+);
+
+it('the users leave although the nested group had another address before', async () => {
+  const reader = await settled();
+  await reader.change({ kind: 'changeGroup', group: 'inner', email: 'within@acme.test' });
+  await reader.passMinutes(10);
+  await reader.change(DELETED);
+  await reader.pass(MINUTE_MS);
+  await reader.passMinutes(5);
+  expect(reader.shown('outer')).toEqual([['u-a']]);
+});
