@@ -111,7 +111,9 @@ export function createReaderStore(table: Table): ReaderStore {
   };
 }
 
-const Move = z.lazy(() => z.object({ from: groupText, to: groupText, source: z.enum(SOURCES) }));
+const Move = z.lazy(() =>
+  z.object({ from: groupText, to: groupText, source: z.enum(SOURCES), isOpen: z.boolean().exactOptional() }),
+);
 
 const moveOf = (item: Item): MovedGroup => understood(Move, item, `a moved group at ${item.pk}`);
 

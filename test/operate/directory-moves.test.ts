@@ -333,6 +333,30 @@ describe('interrupted takeover', () => {
   );
 });
 
+describe('interrupted takeover back', () => {
+  it.each(EFFECTS)(
+    'a takeover back that dies before %s.%s is completed by the next one',
+    async (...effect) => {
+      const reader = await openWith({}, {});
+      const scim = await scimOf(reader);
+      await BY_SOURCE.events(reader, ['a', 'b'], scim);
+      const [before] = onPlatform(reader);
+      await BY_SOURCE.scim(reader, ['a', 'b'], scim);
+      await takeOver(reader, 'scim');
+      await resume(reader);
+      const ports = intercepted(reader.world.toolPorts, [effect], async () => {
+        throw new Error('it dies here');
+      });
+      await expect(takeOver(reader, 'events', { ports })).rejects.toThrow('it dies here');
+      await reader.pass(10 * MINUTE_MS);
+      await takeOver(reader, 'events');
+      await resume(reader);
+      expect(onPlatform(reader)).toEqual([before]);
+      expect((await reader.state('okta-1'))?.link?.id).toBe(before?.id);
+    },
+  );
+});
+
 describe('takeover while events arrive', () => {
   it.each([
     ['scim', 'events'],
@@ -358,7 +382,7 @@ describe('takeover while events arrive', () => {
         await reader.work(20);
       });
       const report = await takeOver(reader, to, { ports });
-      expect([report.busy, step]).toEqual([[], EFFECTS.length]);
+      expect([report.busy, step]).toEqual([[], EFFECTS.length + 1]);
       await reader.pass(20 * MINUTE_MS);
       expect(onPlatform(reader)).toEqual([before]);
       await resume(reader);

@@ -19,7 +19,7 @@ const ASKED_EVERY_MS = 2_000;
 /**
  * Makes another source the owner of a group and of its platform group. Each step can be repeated:
  *
- *     owner ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked
+ *     open move ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked ──▶ move closed
  *
  * The old group is released before its link ends, otherwise apply would create another platform group for it. A group
  * of the reader has no name until the reader has sent all its members. A group without a name is not written.
@@ -38,13 +38,16 @@ export async function moveGroup(
   const change = { kind: 'take_over_group', before: from, after: to, reason: OWNS[source] };
   const recorded = { action: 'directory_takeover', changes: [change] };
   return doRecorded(old, recorded, ports, async () => {
-    await ports.reader.noteMove(name, move);
+    await ports.reader.noteMove(name, from === to ? move : { ...move, isOpen: true });
     if (source === 'directory') await ports.reader.notePushed(name, to, ports.clock());
     if (from === to) return true;
     await ports.reader.dropMove(name, to);
     await ports.groups.release(old, dirtyNow(ports));
     const left = await untilNoIntent(old, ports);
-    return left !== undefined && movePlatformGroup(connection, left, { ref: next, source }, ports);
+    if (left === undefined) return false;
+    const isMoved = await movePlatformGroup(connection, left, { ref: next, source }, ports);
+    if (isMoved) await ports.reader.noteMove(name, move);
+    return isMoved;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { TakeoverPlan, TakeoverReport } from '../../contract/answers.ts';
-import { groupExists, groupName } from '../../domain/group.ts';
+import { groupName } from '../../domain/group.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
 import type { Source } from '../../domain/source.ts';
 import { mapGroups, type TargetGroup } from '../../plan/directory/mapping.ts';
@@ -112,27 +112,27 @@ function refuseUnknown(
   }
 }
 
-/** Groups of an earlier takeover that was interrupted: their platform group has not moved yet. */
+/** Groups of an earlier takeover that was interrupted. */
 async function unfinished(
   { name }: Connection,
   to: Source,
   ports: DirectoryToolPorts,
 ): Promise<TakeoverPlan['groups']> {
-  const left: TakeoverPlan['groups'][number][] = [];
-  const moves = (await ports.reader.moves(name)).filter(({ source }) => source === to);
-  for (const move of moves.filter((one) => one.from !== one.to)) {
-    const [before, after] = await Promise.all(
-      [move.from, move.to].map((group) => ports.groups.read({ connection: name, group })),
-    );
-    const platformId = before?.link?.id ?? before?.previousLink?.platformId;
-    const hasMoved = after?.link !== undefined || after?.previousLink?.platformId === platformId;
-    const isKnown = to === 'directory' || (after !== undefined && groupExists(after.registers));
-    if (platformId === undefined || hasMoved || !isKnown) continue;
-    const targetName = (after && groupName(after.registers)) ?? null;
-    const groupNamed = (before && groupName(before.registers)) ?? null;
-    left.push({ group: move.from, name: groupNamed, target: move.to, targetName, by: 'earlier' });
-  }
-  return left;
+  const all = await ports.reader.moves(name);
+  const moves = all.filter(({ source, isOpen }) => source === to && isOpen === true);
+  const refs = moves
+    .flatMap(({ from, to: next }) => [from, next])
+    .map((group) => ({ connection: name, group }));
+  const states = new Map((await ports.groups.readMany(refs)).map((state) => [state.ref.group, state]));
+  const nameIn = (group: GroupId) => {
+    const state = states.get(group);
+    return (state && groupName(state.registers)) ?? null;
+  };
+  return moves.map(({ from, to: next }) => ({
+    ...{ group: from, name: nameIn(from) },
+    ...{ target: next, targetName: nameIn(next) },
+    by: 'earlier',
+  }));
 }
 
 /** The number of groups that move at the same time. Each costs one call to the platform. */

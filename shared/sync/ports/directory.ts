@@ -269,6 +269,8 @@ export interface MovedGroup {
   readonly to: GroupId;
   /** The source that owns `to`. */
   readonly source: Source;
+  /** Whether the platform group has not moved yet. */
+  readonly isOpen?: boolean;
 }
 
 export interface PushedGroup {
