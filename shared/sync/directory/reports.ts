@@ -109,7 +109,7 @@ interface Taking {
   /** The errors of reports that could not be recorded. */
   readonly failures: Failure[];
   /** Returns false if the next run must take the report again. */
-  readonly take: (run: ReaderRun, report: Report) => Promise<boolean | void>;
+  readonly take: (run: ReaderRun, report: Report) => Promise<unknown>;
 }
 
 /** Records reports until the time of the run is up. A wrong answer about one object does not stop the other reports. */
