@@ -15,11 +15,25 @@ export async function groupsOfReader(
   return owned.map(({ group }) => group);
 }
 
+/**
+ * Returns the groups that a takeover has given to a directory and that the reader has not found yet, each with the group
+ * from which it was taken.
+ */
+export async function awaitedGroups(
+  { name }: Pick<Connection, 'name'>,
+  { reader }: Pick<SourceGroupPorts, 'reader'>,
+): Promise<ReadonlyMap<GroupId, GroupId>> {
+  const [moves, found] = await Promise.all([reader.moves(name), reader.groups(name)]);
+  const isFound = new Set(found.map(({ group }) => group));
+  const given = moves.filter(({ from, to, source }) => source === 'directory' && from !== to);
+  return new Map(given.filter(({ to }) => !isFound.has(to)).map(({ from, to }) => [to, from]));
+}
+
 const MAX_NAMED = 5;
 
 /**
  * Refuses to end the reading of a directory whose groups the reader owns. These groups would have no source, and the
- * next source would create them a second time.
+ * next source would create them a second time. A takeover has already given groups to the next directory.
  * @throws InvalidSettingError
  */
 export async function refuseOwnerless(
@@ -29,7 +43,8 @@ export async function refuseOwnerless(
 ): Promise<void> {
   const { directory } = connection.settings;
   if (directory === null || !isReplaced(directory, next.directory)) return;
-  const owned = await groupsOfReader(connection, ports);
+  const given = next.directory === null ? new Map() : await awaitedGroups(connection, ports);
+  const owned = (await groupsOfReader(connection, ports)).filter((group) => !given.has(group));
   if (owned.length === 0) return;
   const named = owned.slice(0, MAX_NAMED).join(', ');
   throw new InvalidSettingError([

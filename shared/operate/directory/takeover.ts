@@ -9,6 +9,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import { observeConnection } from '../pausing.ts';
 import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { moveGroup } from './move-group.ts';
+import { awaitedGroups } from './reader-groups.ts';
 import { type GroupOfSource, groupsWithSource } from './source-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
@@ -41,12 +42,23 @@ export async function planTakeover(
   file: GroupFile = new Map(),
 ): Promise<TakeoverPlan> {
   const known = await groupsWithSource(connection, ports);
+  const awaited = await awaitedGroups(connection, ports);
   const begun = await unfinished(connection, target.source, ports);
   const isBegun = new Set(begun.map(({ group }) => group));
-  const sources = known.filter((one) => isToMove(one, target) && !isBegun.has(one.group));
+  const names = new Map(known.map(({ group, name }) => [group, name]));
+  // A group that no reader has found has no name yet. It has the name of the group from which it was taken.
+  const sources = known
+    .filter((one) => isToMove(one, target, awaited) && !isBegun.has(one.group))
+    .map((one) => ({ ...one, name: one.name ?? names.get(awaited.get(one.group) ?? one.group) }));
   const targets = await targetsOf(known, target, { connection, sources });
   refuseUnknown(file, sources, targets);
-  const { pairs, unmapped } = mapGroups(sources, targets, file);
+  const sourceOfGroup = new Map<string, Source>(sources.map(({ group, source }) => [group, source]));
+  const mapping = mapGroups(sources, targets, file);
+  const { unmapped } = mapping;
+  // An earlier takeover has already moved a group that the directory has under the same id.
+  const isMoved = ({ from, to }: (typeof mapping.pairs)[number]) =>
+    to.id === from && sourceOfGroup.get(from) === target.source;
+  const pairs = mapping.pairs.filter((pair) => !isMoved(pair));
   const nameOf = new Map(sources.map(({ group, name = null }) => [group as string, name]));
   const isOwnGroup = ({ from, to }: (typeof pairs)[number]) => to.id === from || !to.isLinked;
   const occupied = pairs.filter((pair) => !isOwnGroup(pair));
@@ -73,10 +85,18 @@ export async function planTakeover(
   };
 }
 
-/** No source owns a released group, because it is not written. */
-function isToMove({ source, state }: GroupOfSource, target: TakeoverTarget): boolean {
+/**
+ * No source owns a released group, because it is not written. A group that the reader has not found may belong to another
+ * directory, for which an operator has begun a takeover.
+ */
+function isToMove(
+  { group, source, state }: GroupOfSource,
+  target: TakeoverTarget,
+  awaited: ReadonlyMap<GroupId, GroupId>,
+): boolean {
   if (state.released) return false;
-  return source !== target.source || (target.source === 'directory' && target.replaces);
+  if (source !== target.source) return true;
+  return target.source === 'directory' && (target.replaces || awaited.has(group));
 }
 
 async function targetsOf(

@@ -1,4 +1,4 @@
-import { groupExists } from '../../domain/group.ts';
+import { groupExists, groupName } from '../../domain/group.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import type { Difference } from '../../plan/directory/read.ts';
 import { type ReaderRun, storeGroup } from './context.ts';
@@ -22,15 +22,31 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
 }
 
 /**
- * Sends nothing for a group whose name another source uses, because a second group would be a duplicate.
+ * Sends nothing for a group whose name another source uses, because a second group would be a duplicate. If the names do
+ * not match any more, the next run reads the group.
  * @returns false if the directory has no such group
  */
 export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
-  const { failingMs: _, missingMs: __, problem: ___, ...found } = known;
+  const { failingMs: _, missingMs: __, problem: ___, other: ____, ...found } = known;
   const { group } = found;
-  if (!run.listed.has(group) && (await run.directory.group(group)) === undefined) return false;
-  await storeGroup(run, { ...found, dueMs: run.ports.clock() + COMPARED_MS });
+  const askedAtMs = run.ports.clock();
+  const shown = run.listed.get(group)?.group ?? (await run.directory.group(group));
+  if (shown === undefined) return false;
+  const other = await namesakeOf(known, shown.name, run);
+  const dueMs = other === undefined ? run.ports.clock() : run.ports.clock() + COMPARED_MS;
+  const read = { ...found, name: shown.name, readMs: askedAtMs, dueMs };
+  await storeGroup(run, other === undefined ? read : { ...read, other });
   return true;
+}
+
+/** Returns the group of another source for which the group is left out now. One of the two may have a new name. */
+async function namesakeOf({ group, other }: ReaderGroup, name: string, run: ReaderRun) {
+  const { connection, ports } = run;
+  const state = other && (await ports.groups.read({ connection: connection.name, group: other }));
+  if (state && groupName(state.registers) === name) return other;
+  // A takeover may have moved the group to a group with another name.
+  const isMoved = (await ports.reader.moves(connection.name)).some(({ from }) => from === group);
+  return isMoved ? other : (await run.others()).sameAs(group, name);
 }
 
 interface Compared {

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { TakeoverPlan } from '../../shared/contract/answers.ts';
+import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
+import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { openEntra } from '../directory/entra/reader.ts';
+import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
+import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
+
+const directory = { kind: 'google', administrator: 'admin@acme.test' };
+
+const onPlatform = ({ world }: Reader) =>
+  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
+    id,
+    name,
+    spokeId,
+    users: [...users].sort(),
+  }));
+
+async function resume(reader: Reader) {
+  await resumeConnection(CONNECTION, reader.world.toolPorts);
+  await reader.pass(20 * MINUTE_MS);
+}
+
+describe('takeover from a directory to another directory', () => {
+  /** Returns a reader of Google, and the groups of Entra ID that are to own its groups. */
+  async function openBoth() {
+    const reader = await openReader({ world: company({ rowing: ['a', 'b'] }), settings: { directory } });
+    await reader.hire('a', 'b', 'c');
+    await reader.passMinutes(30);
+    const world = {
+      ...company({ 'e-rowing': ['b', 'c'] }),
+      groups: [
+        {
+          id: 'e-rowing',
+          email: 'e@acme.test',
+          name: 'Group rowing',
+          members: [{ member: 'b' }, { member: 'c' }],
+        },
+      ],
+    };
+    const { directory: entra } = await openEntra({ world, settings: {}, seed: '1' });
+    const toEntra = { source: 'directory', directory: entra, replaces: true } as const;
+    const toGoogle = { source: 'directory', directory: reader.google.directory, replaces: false } as const;
+    const ports = { ...reader.world.toolPorts, vault: {} as never };
+    return {
+      reader,
+      plan: async () => planTakeover(await reader.world.connection(), toEntra, ports),
+      planBack: async () => planTakeover(await reader.world.connection(), toGoogle, ports),
+      takeOver: async (planned: TakeoverPlan) =>
+        takeOverGroups(await reader.world.connection(), planned, reader.world.toolPorts),
+      async connect() {
+        const value = { kind: 'entra', tenant: 'acme.test', clientId: 'reader' };
+        await changeSettings(await planSettings(CONNECTION, [{ key: 'directory', value }], ports), ports);
+        await reader.ports.reader.forget((await reader.world.connection()).name);
+        Object.assign(reader.ports.directories, { open: async () => entra });
+      },
+    };
+  }
+
+  it('the new directory can be connected after the takeover only, and owns the same platform group', async () => {
+    const { reader, plan, takeOver, connect } = await openBoth();
+    const [before] = onPlatform(reader);
+    await expect(connect()).rejects.toThrow('the reader owns 1 group (rowing)');
+    await takeOver(await plan());
+    await reader.passMinutes(10);
+    await connect();
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toEqual([before]);
+    await resume(reader);
+    expect(onPlatform(reader)).toEqual([{ ...before, spokeId: 'e-rowing', users: ['u-b', 'u-c'] }]);
+  });
+
+  it('a repeated takeover moves no group again', async () => {
+    const { plan, takeOver } = await openBoth();
+    await takeOver(await plan());
+    expect(await plan()).toMatchObject({ groups: [], unmapped: [] });
+  });
+
+  it('a takeover is reversed before the new directory is connected', async () => {
+    const { reader, plan, planBack, takeOver } = await openBoth();
+    const [before] = onPlatform(reader);
+    await takeOver(await plan());
+    const back = await planBack();
+    expect(back.groups).toMatchObject([{ group: 'e-rowing', target: 'rowing' }]);
+    await takeOver(back);
+    await resume(reader);
+    await reader.passMinutes(30);
+    expect(onPlatform(reader)).toEqual([before]);
+  });
+});

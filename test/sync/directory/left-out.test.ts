@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../support/engine/world.ts';
+import { company, openReader } from './fixture.ts';
+
+const directory = { kind: 'google', administrator: 'admin@acme.test' };
+async function readerWith(groups: Readonly<Record<string, readonly string[]>>) {
+  const reader = await openReader({ world: company(groups), settings: { directory } });
+  await reader.hire('a', 'b', 'c', 'd');
+  return reader;
+}
+
+describe('a group that another source has by name', () => {
+  it('after a full read, a group that is left out costs one call an hour', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.passMinutes(120);
+    await reader.run({ isFull: true });
+    await reader.pass(5 * MINUTE_MS);
+    const dues: unknown[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      dues.push((await reader.stored('rowing'))?.dueMs);
+      await reader.run();
+      await reader.pass(5 * MINUTE_MS);
+    }
+    expect(new Set(dues).size).toBe(1);
+  });
+
+  it.each(['its source', 'the directory'])('is created after %s has renamed its group', async (who) => {
+    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.passMinutes(30);
+    expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
+    if (who === 'its source') await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
+    else await reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' });
+    await reader.passMinutes(130);
+    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);
+  });
+});
