@@ -1,7 +1,12 @@
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { expect, it } from 'vitest';
 import { createSecretsManager } from '../../local/emulators/secrets-manager.ts';
-import { createDirectorySecrets, createSecrets, createVault, removeDirectoryKey } from '../../shared/aws/secrets.ts';
+import {
+  createDirectorySecrets,
+  createSecrets,
+  createVault,
+  removeDirectoryKey,
+} from '../../shared/aws/secrets.ts';
 import { directorySecretName } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { startFront } from '../local/support/front.ts';

@@ -84,10 +84,10 @@ const isShort = (outcome: ReadOutcome): boolean =>
   (outcome.kind === 'changes' && outcome.isShort);
 
 /** Returns the reader's item of a group after a list that is older than a report. The next run reads the group again. */
-export function afterOldList({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup {
-  return { ...known, dueMs: nowMs + SOON_MS };
-}
+export const afterOldList = ({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup =>
+  afterFailure(known, OLD, nowMs);
 
+const OLD = 'the directory lists members as before a reported change';
 const SHORT = 'the directory lists fewer members than it counts';
 
 /** Returns the reader's item of a group after a failed read. */

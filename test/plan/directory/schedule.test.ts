@@ -3,6 +3,7 @@ import { groupId } from '../../../shared/domain/ids.ts';
 import type { ReadOutcome } from '../../../shared/plan/directory/outcome.ts';
 import {
   afterFailure,
+  afterOldList,
   afterRead,
   afterReport,
   firstSeen,
@@ -88,6 +89,13 @@ describe('next read of a group', () => {
   it('a failure causes a read in the next run, and keeps the count of agreeing reads', () => {
     const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
     expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
+  });
+
+  it('a group whose list stays older than its reports is reported after an hour, like a group that cannot be read', () => {
+    const old = afterOldList(read(NEW, EQUAL, 0), START_MS);
+    expect(old).toMatchObject({ failingMs: START_MS, dueMs: START_MS + MINUTE_MS });
+    expect(isUnreadable(afterOldList(old, START_MS + HOUR_MS), START_MS + HOUR_MS)).toBe(true);
+    expect(isUnreadable(read(old, EQUAL, 61), START_MS + 2 * HOUR_MS)).toBe(false);
   });
 
   it('a failure is reported only after an hour, or after three short listings', () => {
