@@ -163,7 +163,7 @@ const LOOK_AT_ONE: readonly Right[] = [
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 
-/** Limits a statement to items with these partition keys. Every call that is allowed by it has partition keys. */
+/** Limits a statement to items with these partition keys. Every call that the statement allows names partition keys. */
 function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicyStatement {
   statement.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': keys });
   return statement;

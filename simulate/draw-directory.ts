@@ -99,8 +99,8 @@ export function drawConversions(
 const MERGES = 0.4;
 
 /**
- * Draws roles that move to another user, as after a correction or a merge of accounts in the HR system. Roles whose
- * user another happening changes are left out. The draws have their own random stream.
+ * Draws roles that move to another user, as after a correction or a merge of accounts in the HR system. A role is left
+ * out if another happening changes its user. The draws have their own random stream.
  */
 export function drawUserIdChanges(
   random: Random,
@@ -228,7 +228,7 @@ function createScenario(
     company(soon(atMs - 6 * HOUR_MS, 12 * HOUR_MS), { kind: 'hire', person });
   };
   const anyMember = () => random.pick(everybody);
-  const beginning = (deadLetter: string) => everybody.filter((member) => member.startsWith(deadLetter));
+  const beginning = (prefix: string) => everybody.filter((member) => member.startsWith(prefix));
 
   const tell: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
     join: (atMs, group) => {

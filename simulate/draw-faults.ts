@@ -224,7 +224,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     const group = random.pick(town.groups);
     const kind = weighted(random, CLIENT_WEIGHTS);
     const action = actionOf(kind, group);
-    // A change before the first event of a group affects only its adoption.
+    // A group that the client creates before the first directory event affects only the adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
     all.push({ atMs, connection: town.name, actor: 'client', action });

@@ -185,14 +185,14 @@ function sectionOf(measured: Measured): string {
   return [`**${kind}: ${shown(size)}**`, '', table(headOf(kind), rows), '', month].join('\n');
 }
 
-/** Checks the goals at the small company, for each vendor. @returns missed goals */
+/** Checks the goals of each vendor with the small company. @returns missed goals */
 export async function checkDirectory(): Promise<readonly string[]> {
   const missed: string[] = [];
   for (const kind of DIRECTORY_KINDS) missed.push(...(await checkVendor(kind)));
   return missed;
 }
 
-/** The runs are short, so that each read takes several. */
+/** The runs are short, so that each read needs several runs. */
 async function checkVendor(kind: DirectoryKind): Promise<readonly string[]> {
   const rig = await createReaderRig(kind, SMALL, SHORT_RUN_SECONDS);
   const first = await rig.read();

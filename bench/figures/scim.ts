@@ -97,20 +97,21 @@ async function prepare({ send }: Server) {
   const change = (n: number, op: object) =>
     send('PATCH', `/Groups/${groups[n % GROUPS]}`, { schemas: [PATCH_OP], Operations: [op] });
   /** A person who is not yet in the group. */
-  const joiner = (n: number) => memberOf((n % GROUPS) * 20 + MEMBERS + Math.floor(n / GROUPS));
+  const newcomer = (n: number) => memberOf((n % GROUPS) * 20 + MEMBERS + Math.floor(n / GROUPS));
   const kinds = {
     'filter by userName': (n: number) =>
       send('GET', `/Users?filter=${encodeURIComponent(`userName eq "user-${n % USERS}@bench.test"`)}`),
     'page of 100': (n: number) => send('GET', `/Users?startIndex=${1 + ((n * 100) % USERS)}&count=100`),
     'GET of a group of 200': (n: number) => send('GET', `/Groups/${groups[n % GROUPS]}`),
-    'PATCH that adds a member': (n: number) => change(n, { op: 'add', path: 'members', value: [joiner(n)] }),
+    'PATCH that adds a member': (n: number) =>
+      change(n, { op: 'add', path: 'members', value: [newcomer(n)] }),
     'PATCH that removes one': (n: number) =>
-      change(n, { op: 'remove', path: `members[value eq "${joiner(n).value}"]` }),
+      change(n, { op: 'remove', path: `members[value eq "${newcomer(n).value}"]` }),
     'filter by e-mail address': (n: number) =>
       send('GET', `/Users?filter=${encodeURIComponent(`emails.value eq "user-${n % USERS}@bench.test"`)}`),
     'filter by externalId': (n: number) =>
       send('GET', `/Users?filter=${encodeURIComponent(`externalId eq "x-user-${n % USERS}"`)}`),
-    // The last kind, because SCIMMY searches all users, and more users would make its other requests slower.
+    // This kind is the last one: SCIMMY searches all users, so new users would slow its other requests.
     'POST of a user': (n: number) => send('POST', '/Users', user(`new-${n}`)),
   };
   return kinds;
@@ -119,7 +120,7 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 type Kind = keyof Prepared;
 const WRITES: readonly Kind[] = ['POST of a user', 'PATCH that adds a member', 'PATCH that removes one'];
 
-/** Requests of one run. Fast requests are more, so that a run takes a tenth of a second or more. */
+/** The number of requests in one run. Fast kinds have more requests, so that a run takes at least 0.1 seconds. */
 const COUNTS: Partial<Record<Kind, number>> = { 'page of 100': AT_ONCE, 'POST of a user': 200 };
 const COUNT = 48;
 

@@ -68,7 +68,10 @@ async function storeModel(rig: Rig): Promise<readonly [group: Item, member: Item
   return [group, register, user];
 }
 
-/** Stores that every group was read twice with the same result, so that it is read again at the same hour of the next day. */
+/**
+ * Stores that two reads of every group had the same result. The next read of each group is then due at the same hour of
+ * the next day.
+ */
 export async function settleGroups(rig: Rig): Promise<void> {
   const { table } = rig.ports;
   const partition = readerKey(CONNECTION).pk;

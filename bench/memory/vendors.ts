@@ -15,7 +15,7 @@ import type { Totals } from './totals.ts';
 export interface CompanySize {
   readonly users: number;
   readonly groups: number;
-  /** Direct members of all groups together; about this many are generated. */
+  /** The approximate number of direct members of all groups together. */
   readonly memberships: number;
 }
 
@@ -69,7 +69,7 @@ interface Vendor {
   readonly setting: object;
   /** The names of the calls, in the order of the figure. The first pattern that fits the path decides. */
   readonly calls: readonly (readonly [name: string, path: RegExp])[];
-  /** The document of the limit of calls a minute. */
+  /** The document with the limit of calls per minute. */
   readonly callsPerMinute: number;
   readonly mostQuietCalls: number;
   readonly hasNestedGroups: boolean;
@@ -130,7 +130,8 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+$/],
       ['logs', /\/logs\?/],
     ],
-    // Half of the limit of /api/v1/groups/{id} and below, which most calls of a full read have ("Rate limits").
+    // Half of the limit of /api/v1/groups/{id} and the paths below it ("Rate limits"). Most calls of a full read use
+    // this limit.
     callsPerMinute: 500,
     mostQuietCalls: 3,
     hasNestedGroups: false,
@@ -175,7 +176,7 @@ export async function createCountedVendor(kind: DirectoryKind, company: WorldInp
       const given = { method: method as 'GET', url: path, headers, ...(body && { payload: body }) };
       const { statusCode, headers: shown, rawPayload } = await app.inject(given);
       if (statusCode === 403 || statusCode === 429) totals.add('directory over the limit');
-      // The simulated clock is not the clock of the machine, which the header Date shows.
+      // The header Date shows the clock of the machine, which differs from the simulated clock.
       const { date: _, ...others } = shown;
       return { statusCode, headers: others, body: rawPayload };
     },

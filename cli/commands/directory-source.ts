@@ -101,14 +101,14 @@ export interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
   readonly directory: ShownDirectory;
-  /** Whether the connection reads another directory until now. */
+  /** Whether the connection still reads another directory. */
   readonly replaces: boolean;
   readonly ports: ToolPorts;
 }
 
 /**
- * Returns the directory that the options describe; without options, the one that the connection reads. Unless the options
- * have a secret, the deployed function reads the directory.
+ * Returns the directory that the options describe; without options, the one that the connection reads. If the options
+ * have no secret, the deployed function reads the directory.
  */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();

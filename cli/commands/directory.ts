@@ -48,11 +48,14 @@ export function addDirectory(program: Command, act: Act): void {
     .command('takeover')
     .description('give the groups of other sources to one source, with their platform groups')
     .addOption(
-      new Option('--to <source>', 'the source that is to own the groups; events includes files')
+      new Option('--to <source>', 'the new owner of the groups; events includes files')
         .choices(SOURCES)
         .default('directory'),
     )
-    .option('--map <file>', 'CSV with the columns group,target: ids of groups, and of the same groups there')
+    .option(
+      '--map <file>',
+      'CSV with the columns group,target: the id of a group, and its id in the new source',
+    )
     .option('--same-ids', 'with --to events: the events use the ids of the directory')
     .option('--dry-run', 'show the groups, and change nothing')
     .addHelpText(

@@ -83,7 +83,10 @@ const WORDS: Readonly<Record<PlanAction, string>> = {
   create: 'created',
 };
 
-/** More resources with the same action are counted by type. Deleted and replaced resources are always listed. */
+/**
+ * If an action affects more resources, the resources are counted by type. Deleted and replaced resources are always
+ * listed.
+ */
 const MAX_LISTED = 25;
 
 /** Returns the plan as lines for the operator. Deleted resources come first. */
@@ -112,7 +115,7 @@ function linesOf(action: PlanAction, changes: readonly PlannedChange[]): string[
   return [`${WORDS[action]}: ${affected.length} resources: ${types.join(', ')}`];
 }
 
-/** The number of resources with each action, for the question. */
+/** Returns the number of resources for each action, for the question that the operator confirms. */
 export function planSummary({ changes }: DeploymentPlan): string {
   const counts = PLAN_ACTIONS.flatMap((action) => {
     const count = changes.filter((change) => change.action === action).length;

@@ -82,7 +82,7 @@ export function requireAccess(person: Person, connection: ConnectionName, access
   requireRole(person, connection, access.role);
   if (access.everyConnection === true && !seesEveryConnection(person))
     throw new Refused(
-      'this needs a role for all connections, because the messages of all connections are together',
+      'this needs a role for all connections, because the queue has messages of all connections',
     );
 }
 

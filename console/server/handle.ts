@@ -12,7 +12,7 @@ import { createSession } from './session.ts';
 export interface ConsoleOptions {
   readonly prefix: string;
   readonly ports: ToolPorts;
-  /** Returns the ports with which a person acts who signed in. */
+  /** Returns the ports of a person who signed in. */
   readonly portsOf?: (person: Person) => ToolPorts;
   readonly describe: (error: unknown) => string;
   /** If the server cannot stream, `live` answers once, and the page asks again after this time. */

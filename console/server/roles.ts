@@ -8,7 +8,7 @@ const EVERY_CONNECTION = '*';
 export type Roles = Readonly<Record<string, Role>>;
 
 export interface Person {
-  /** The same for each sign-in of the person, such as an e-mail address. */
+  /** Identifies the person at every sign-in, such as an e-mail address. */
   readonly id: string;
   readonly roles: Roles;
 }

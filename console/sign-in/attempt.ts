@@ -3,7 +3,7 @@ import type { Attempt } from './provider.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** The hash under which a session is stored, so that a copy of the table opens no session. */
+/** Returns the key of a stored session. It is a hash, so a copy of the table opens no session. */
 export const hashOf = (sessionId: string): string => sha256(`session:${sessionId}`);
 
 /** Returns the values of an attempt. They are derived from one secret, which only the browser keeps. */
@@ -13,7 +13,7 @@ export const attemptOf = (secret: string): Attempt => ({
   verifier: sha256(`verifier:${secret}`),
 });
 
-/** @param to a path of `ownPath` */
+/** @param to a path that `ownPath` has returned */
 export const attemptValue = (secret: string, to: string): string =>
   `${secret}.${Buffer.from(to).toString('base64url')}`;
 

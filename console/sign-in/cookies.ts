@@ -1,7 +1,7 @@
 /*
  * The cookies of the console. The prefix `__Host-` makes the browser refuse a cookie that another host sets, or that is
- * sent without TLS (RFC 6265bis section 4.1.3). `Lax` sends it when a link of a notification is opened, and not with
- * requests of other sites.
+ * sent without TLS (RFC 6265bis section 4.1.3). With `SameSite=Lax`, the browser sends the cookie when a person opens a
+ * link in a notification. It sends no cookie with requests of other sites.
  */
 
 export const SESSION_COOKIE = '__Host-groupsync-session';
@@ -12,7 +12,7 @@ export const attemptCookie = (state: string): string => `${ATTEMPT_PREFIX}${stat
 
 const MOST_ATTEMPTS = 8;
 
-/** Returns the cookies of attempts to end, because a browser sends only a few KB of cookies. */
+/** Returns the cookies of old attempts, which must be deleted: a browser sends only a few KB of cookies. */
 export const abandonedAttempts = (cookies: Cookies): readonly string[] => {
   const attempts = [...cookies.keys()].filter((name) => name.startsWith(ATTEMPT_PREFIX));
   return attempts.length < MOST_ATTEMPTS ? [] : attempts;

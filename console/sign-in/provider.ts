@@ -97,7 +97,7 @@ async function discover({ settings, clientSecret }: ProviderOptions): Promise<Co
     : discovery(new URL(issuer), clientId, secret, undefined, options);
 }
 
-/** Whether the provider did not answer, or answered that it fails. The person can try again. */
+/** Whether the provider sent no answer, or reported a failure of its own. The person can try again. */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError');
 

@@ -34,7 +34,7 @@ export interface ConsoleServerOptions {
   readonly handle: (request: Request, person: Person) => Promise<Response>;
   readonly clock: () => number;
   readonly randomHex: (bytes: number) => string;
-  /** Receives what happened, without ids of sessions, codes and tokens. */
+  /** Receives log events. They contain no session ids, codes or tokens. */
   readonly log: (event: string, fields?: Readonly<Record<string, string>>) => void;
 }
 
@@ -111,8 +111,8 @@ async function open(url: URL, cookies: Cookies, options: ConsoleServerOptions): 
 }
 
 /**
- * A request for data must come from the page itself. Another site can neither set the header nor hide its origin, and
- * the browser does not send it the cookie.
+ * A request for data must come from the page itself. Another site cannot set the header or hide its origin, and the
+ * browser sends no cookie with its requests.
  */
 function refusalOf({ method, headers }: Request, origin: string): string | undefined {
   const from = headers.get('origin');
@@ -134,7 +134,10 @@ async function personOf(cookies: Cookies, options: ConsoleServerOptions): Promis
   return { id: session.person, roles: session.roles };
 }
 
-/** The page begins with the connection `default`, which a person of other connections may not see. */
+/**
+ * Returns the connection that the page shows first; undefined if the person may see all, since the page then shows
+ * `default`.
+ */
 const firstConnection = (person: Person): string | undefined =>
   seesEveryConnection(person) ? undefined : Object.keys(person.roles)[0];
 

@@ -38,7 +38,7 @@ export function createAccessTokens(simulation: Simulation, client: Client): Acce
         scp: token.scopes,
         ...(token.boundTo === undefined ? {} : { cnf: { jkt: token.boundTo } }),
       };
-      // Only the text of the token counts, so its signature needs no public key.
+      // The simulator compares the whole text of a token and never checks its signature.
       const key = { id: 'simulated', algorithm: 'RS256', privateKey: client.privateKey() } as const;
       const text = signJwt(key, claims, 'application/okta-internal-at+jwt');
       tokens.set(text, { ...token, expiresAtMs: nowMs + lifetimeSeconds * 1_000 });

@@ -18,8 +18,8 @@ type WorldCompanyInput = WorldInput['companies'][number];
 
 /**
  * Generates a company of this size with a realistic structure: a tree of managers, departments, teams, leavers and
- * joiners. A few of its groups are large, and it has two credentials of each kind. The same arguments return the
- * same world.
+ * newcomers. A few of its groups are large, and it has two credentials of each kind. The same arguments return the same
+ * world.
  */
 export function generateWorld({ people, groups, seed, nowMs }: WorldSize): WorldInput {
   const random = seededRandom(seed);

@@ -345,7 +345,7 @@ export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
 /** Groups of other sources, each with the same group in the directory. */
 export const TakeoverPlan = z.object({
-  to: z.enum(SOURCES).describe('The source that is to own the groups.'),
+  to: z.enum(SOURCES).describe('The new owner of the groups.'),
   groups: z.array(
     z.object({
       group: text,

@@ -36,7 +36,10 @@ function expressionOf(pattern: string): RegExp {
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-/** Returns the text for a refusal, if it is not certain that the actors are the same person. */
+/**
+ * Returns the reason for a refusal if the person of one actor is not known; undefined if both are known or the ids are
+ * equal.
+ */
 export function uncertainPerson(author: string, caller: string, persons: Persons): string | undefined {
   const unknown = [author, caller].find((id) => personOf(id, persons) === undefined);
   return author === caller || unknown === undefined

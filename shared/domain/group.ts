@@ -54,7 +54,7 @@ export const groupExists = (group: GroupRegisters): boolean => group.upserted > 
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/** The name of a group whose next name is awaited. No event has this name, and no group is written with it. */
+/** The name of a group until its new source sends the name. No event has this name, and no group is written with it. */
 export const NO_NAME = '';
 
 /** Returns the fields. A deletion also ends their values, so a restored group is unnamed until a later name event. */

@@ -36,8 +36,8 @@ export const ReaderGroup = z.lazy(() =>
     /** The addresses of the groups below, if the directory has addresses. A report may name a group only by its address. */
     belowAddresses: z.array(text).exactOptional(),
     /**
-     * The memberships that the latest reports have named, in this group or a group below. `member` is a digest of an id or
-     * an address, because addresses are stored only with the person.
+     * The memberships that the latest reports have named, in this group or a nested group. `member` is a digest of an
+     * id or an address, because addresses are stored only with the person.
      */
     named: z
       .array(

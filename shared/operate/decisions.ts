@@ -34,10 +34,10 @@ export type DecisionAnswer =
   | { readonly refused: string }
   | { readonly failed: string };
 
-/** Proves to the function who sends a text. */
+/** Proves to the function who has sent a text. */
 export type Prove = (text: string) => Promise<Readonly<Record<string, string>>>;
 
-/** The text that the proof of a decision covers, so that the proof of one person is no proof of another. */
+/** The text that the proof of a decision covers. It names the person, so the proof is not valid for another person. */
 export const provenText = (decision: string, person: string | undefined): string =>
   person === undefined ? decision : `${JSON.stringify(person)}\n${decision}`;
 

@@ -11,9 +11,9 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Returns for how many milliseconds a read still proves no external change. Soon after groupsync's last write, a read
- * may show another version, because it shows the group as it was before the write. That earlier state may contain an
- * external change that the write replaced.
+ * Returns the milliseconds for which a read cannot prove an external change yet. Soon after groupsync's last write, a
+ * read may show another version, because it shows the group as it was before the write. That earlier state may contain
+ * an external change that the write replaced.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------

@@ -30,7 +30,7 @@ const FIRST_REVISION = 1;
  * write of USER and reads IN# consistently. Either the fan-out sees the IN#, or the group is woken after USER was
  * written, and apply reads USER then.
  *
- *     joiner   IN# ──▶ register ──▶ marks dirty, wakes
+ *     writer   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut
  */
 export async function fanOutUser(

@@ -110,7 +110,7 @@ async function hasMovedWith(user: UserState, record: Person, input: MatchInput):
   return matched.kind === 'person' && personsOf([matched.person, record], settings).length === 1;
 }
 
-/** Returns groups with a pending member who would no longer be pending, or would be pending for another reason. */
+/** Returns the groups with a pending member who can now be written, or who now has another reason to wait. */
 export async function groupsOfSolvable(
   connection: Connection,
   ports: PeoplePorts,

@@ -121,7 +121,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
   };
 
   return {
-    /** The directory with its history, as it is without lag. */
+    /** The directory with its history. It has no lag. */
     directory,
     difficulty,
     /** Returns the directory that one worker reads. */

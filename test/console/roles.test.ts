@@ -34,7 +34,7 @@ describe('roles from claims', () => {
     expect(roleFor(person, connectionName('other'))).toBe(ofOther);
   });
 
-  it('a claim has a value only if they are equal', () => {
+  it('a claim has a value only if the texts are equal', () => {
     expect(hasClaim({ groups: 'a' }, 'groups', 'a')).toBe(true);
     expect(hasClaim({ email_verified: true }, 'email_verified', 'true')).toBe(true);
     for (const groups of ['ab', 'a,b', ['A'], [['a']], { a: 'a' }, null, undefined, 1])

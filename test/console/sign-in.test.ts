@@ -151,7 +151,7 @@ describe('sign-in to the console', () => {
     expect(await (await browser.open('/auth/signed-out')).text()).toContain('You have signed out');
   });
 
-  it('a second sign-in ends the first session, and has the roles of then', async () => {
+  it('a second sign-in ends the first session, and reads the roles again', async () => {
     const server = consoleOf({ roles: [{ claim: 'groups', value: 'ops', role: 'operator' }] });
     provider.setFault({ claims: { groups: ['ops'] } });
     const browser = await signedIn(server);
@@ -255,7 +255,7 @@ describe('requests of an attacker to the console with sign-in', () => {
     ['a page of the same host without TLS', { origin: 'http://console.test' }],
     ['a sandboxed page', { origin: 'null' }],
   ];
-  it.each(attacks)('%s is refused with the cookie of the session', async (_, headers) => {
+  it.each(attacks)('%s is refused, even with the cookie of the session', async (_, headers) => {
     const browser = await signedIn();
     for (const method of ['GET', 'POST']) {
       const sent = { method, headers: { ...OF_PAGE, ...headers } };

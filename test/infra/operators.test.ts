@@ -118,7 +118,7 @@ const isLike = (text: string, pattern: string): boolean =>
   ).test(text);
 
 describe('policy of operators', () => {
-  it('no policy for people allows to read a secret', () => {
+  it('no policy for people allows reading a secret', () => {
     const given = {
       connectionOperators: 'acme',
       connectionViewers: 'acme',

@@ -114,8 +114,8 @@ async function lastView({ ref, link, previousLink }: GroupState, { groups }: Dir
 }
 
 /**
- * Returns the group of the reader without a name. It is not written, and does not count as deleted. The group may have
- * the name and the members of a time when the reader owned it before, so the name is removed. The removal has the
+ * Returns the group of the reader without a name. It is not written, and does not count as deleted. If the reader owned
+ * the group before, the group still has its earlier name and members, so the name is removed. The removal has the
  * earliest possible time, because the reader sends the name with the time of its read.
  */
 async function unnamed(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {

@@ -13,12 +13,12 @@ import { awaitedGroups } from './reader-groups.ts';
 import { type GroupOfSource, groupsWithSource } from './source-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
-/** The source that is to own the groups. */
+/** The new owner of the groups. */
 export type TakeoverTarget =
   | {
       readonly source: 'directory';
       readonly directory: ShownDirectory;
-      /** Whether the connection reads another directory until now, whose groups move too. */
+      /** Whether the connection still reads another directory. The groups of that directory move too. */
       readonly replaces: boolean;
     }
   /** `sameIds`: the other source names a group of the reader by the id that the directory uses. */

@@ -64,7 +64,7 @@ export async function checkCredential(
       },
       fixOf,
     )),
-    // Last, so that the command learns the time soon after it was read.
+    // The clock is read last, so that the command receives the time soon afterwards.
     ...(await guarded('clock', readClock, fixOf)),
   );
   return { checks, ...(platformTimeMs !== undefined && { platformTimeMs }) };

@@ -13,7 +13,7 @@ import {
 
 /** The size of a part of a list. An answer then stays below 6 MB, the limit of Lambda. */
 const MAX_BYTES = 4_000_000;
-/** The parts of one list are made from the same list, while the worker has it. */
+/** For this time, a worker takes all parts from the same read of the list. */
 const LIST_AGE_MS = 60_000;
 
 export interface PlatformAnswerPorts {

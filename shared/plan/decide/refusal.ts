@@ -49,8 +49,8 @@ export const NAME_IN_USE: Wait = {
 };
 
 /**
- * Returns the wait of a group that another source of the connection has too. A second platform group would be a
- * duplicate.
+ * Returns the decision to wait, because another source of the connection already has the group. A second platform group
+ * would be a duplicate.
  */
 export const ofOtherSource = (group: string, source: Source): Wait => ({
   kind: 'wait',

@@ -6,13 +6,13 @@ interface GroupKeys {
   readonly externalId?: string | undefined;
 }
 
-/** A group that the other source is to own. */
+/** A group that moves to the new source. */
 export interface SourceGroup extends GroupKeys {
   readonly group: string;
   readonly name: string | undefined;
 }
 
-/** A group of the source that is to own it. */
+/** A group of the new source. */
 export interface TargetGroup extends GroupKeys {
   readonly id: string;
   readonly name: string | undefined;

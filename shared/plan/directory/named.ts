@@ -2,7 +2,7 @@ import type { GroupId } from '../../domain/ids.ts';
 import type { NamedMembership, ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from './outcome.ts';
 
-/** The number of named memberships that are stored of a group. A few are enough to recognise an old list. */
+/** The maximum number of named memberships that are stored for a group. A few are enough to recognise an old list. */
 const MAX_NAMED = 50;
 
 interface Lag {
@@ -11,13 +11,15 @@ interface Lag {
   readonly lagMs: number;
 }
 
-/** Returns the named memberships that a list must show. After the lag, the list is right, whatever a report has named. */
+/**
+ * Returns the named memberships that a list must show. After the lag, a list counts even if it contradicts a report.
+ */
 export const namedWithinLag = (
   { named = [] }: Pick<ReaderGroup, 'named'>,
   { nowMs, lagMs }: Lag,
 ): readonly NamedMembership[] => named.filter(({ atMs }) => nowMs - atMs < CONFIRMED_AFTER_MS + lagMs);
 
-/** Returns the reader's item of a group after a report has named memberships in the group or in a group below. */
+/** Returns the reader's item of a group after a report has named memberships in the group or in a nested group. */
 export function afterNaming(known: ReaderGroup, added: readonly NamedMembership[], lag: Lag): ReaderGroup {
   if (added.length === 0) return known;
   const latest = new Map<string, NamedMembership>();

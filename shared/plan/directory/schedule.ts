@@ -5,8 +5,8 @@ import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } fro
 
 const HOUR_MS = 3_600_000;
 /**
- * A group without changes is read again at the first full hour after 23 hours: daily, at the same hour. Groups that are
- * due together are cheap, because a run reads each user once, however many of its groups share the user.
+ * A group without changes is read again at the first full hour after 23 hours: daily, at the same hour. A run reads
+ * each user once, even if several groups share the user. So groups that are due together need fewer reads.
  */
 const ROLLING_MS = 23 * HOUR_MS;
 /** The time until the next run. */
@@ -20,7 +20,7 @@ export interface WholeRead {
   /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
-  /** The addresses of the groups below, as far as the lists show them. */
+  /** The addresses of the nested groups that the lists show with an address. */
   readonly belowAddresses: readonly string[];
   /** The directory's count of direct members, or the number of listed ones if the count was not read. */
   readonly counted: number | undefined;

@@ -31,7 +31,7 @@ export interface ReaderRun {
   readonly lease: Lease;
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /** Every group is read that was last read before this time. */
+  /** A group that was last read before this time is read again. */
   readonly fullMs: number | undefined;
   /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;

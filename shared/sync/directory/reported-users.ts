@@ -21,13 +21,13 @@ export async function unknownUsers<Change extends DirectoryChange>(
   return named.filter(({ key }) => !known.has(memberId(key)));
 }
 
-/** An answer that is requested this soon after a change may show the user before the change. */
+/** For this time after a change, an answer may show the user as before the change. */
 const SHOWN_AFTER_MS = 2 * 60_000;
 
 /**
  * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
  * they may have changed meanwhile. If answers may lag, the user's groups are also read again after the lag.
- * @returns whether the report is taken. If not, the next run asks for the user again
+ * @returns false if the next run must request the user again
  */
 export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
   if (report.isDeletion) {

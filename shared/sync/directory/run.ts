@@ -24,8 +24,8 @@ const LISTED_EVERY_MS = 3_600_000;
 const READ_AT_ONCE = 8;
 
 /**
- * After the deadline, a group that the run has begun to read is read to the end for this time. The function keeps two
- * minutes: this time, and the time limit of one call.
+ * After the deadline, a group that the run has begun to read is read to the end for this time. The function reserves
+ * two minutes: this time and the time limit of one call.
  */
 const FINISH_MS = 60_000;
 

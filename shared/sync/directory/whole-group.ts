@@ -19,7 +19,7 @@ export interface WholeGroup {
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
   readonly below: readonly GroupId[];
-  /** The addresses of these groups, as far as the lists show them. */
+  /** The addresses of those groups that the lists show with an address. */
   readonly belowAddresses: readonly string[];
   /** Whether a list is older than a report. The read must then not be used. */
   readonly isOld: boolean;
@@ -174,10 +174,10 @@ export async function checkCounts(
 interface DirectMembers {
   readonly group: GroupId;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** By id: the address, if the list shows one. */
+  /** The address of each group by its id; undefined if the list shows none. */
   readonly groups: ReadonlyMap<GroupId, string | undefined>;
   readonly isShort: boolean;
-  /** Whether the directory has shown its count of users with the list. */
+  /** Whether the list contains the directory's count of users. */
   readonly isCounted: boolean;
   readonly asOfMs: number;
 }

@@ -10,9 +10,10 @@ export interface OwnedPorts {
 
 /**
  * Returns the events that must be stored. An event about a group that a reader owns only makes the reader read the
- * group, because a group has one source. If the reader owns the group under another id, the event is stored as well: the
- * group of the event is released, and is current if it moves back. An event with the source of the reader came through
- * the queue of the reader, otherwise it was refused. For a connection without a directory, no ownership is looked up.
+ * group, because a group has one source. If the reader owns the group under another id, the event is stored as well.
+ * The group of the event is released, so it is not written. It is up to date if its source becomes the owner again.
+ * Only the queue of the reader accepts events with the source of the reader. For a connection without a directory, no
+ * ownership is looked up.
  */
 export async function withoutOwned(
   { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,

@@ -222,7 +222,7 @@ export const ReaderPosition = z.lazy(() =>
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** The time at which all groups were last listed. */
     listedMs: number.exactOptional(),
-    /** The time since which an operator wants every group to have been read. */
+    /** Every group must have been read after this time, because an operator requested it. */
     fullMs: number.exactOptional(),
   }),
 );
@@ -251,7 +251,7 @@ export interface ReaderStore {
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
   /** From now on, another source owns the group `from`, under the id `to`. Replaces an earlier move of `from`. */
   noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
-  /** Removes the record that the group has moved, because it is a group of its own again. */
+  /** Removes the record that the group has moved, because the group is separate again. */
   dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
   moves(connection: ConnectionName): Promise<readonly MovedGroup[]>;
   /** Notes that another source has sent an event about the group. The next run reads the group. */

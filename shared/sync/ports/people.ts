@@ -28,7 +28,7 @@ export type Person = Frozen<z.infer<typeof Person>>;
 /**
  * The person that a member is bound to. If `memberIdField` is `userId`, the person is the user, and `role` is one role
  * of the user. Otherwise the person is the role. `userId` is absent if the platform did not show the user id when the
- * binding was made. The user of the role then counts.
+ * binding was made. In this case, the person is the current user of the role.
  */
 export interface BoundTo {
   readonly role: RoleId;
@@ -64,8 +64,8 @@ export interface PeopleStore {
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
-   * Binds the member to this person, unless the user changed since `revision` was read or is bound already. Before the
-   * first binding, a note about the member is stored with the person.
+   * Binds the member to this person. A member that is already bound, or that has changed since `revision` was read, is
+   * not bound. Before the first binding, a note about the member is stored with the person.
    * @returns the person that the member is bound to now; an existing binding stays
    */
   bind(

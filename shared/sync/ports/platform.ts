@@ -44,7 +44,7 @@ export interface PlatformGroups {
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;
-  /** The next list is read from the platform, because the last one may lack a group that was released since. */
+  /** Makes the next `list` read the platform, because the last list may lack a group that was released since then. */
   forgetList(): void;
   /** undefined if the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
@@ -63,7 +63,7 @@ export interface PlatformGroups {
 /** The platform, accessed with the credential of one connection. */
 export interface Platform {
   readonly groups: PlatformGroups;
-  /** The version of the secret in use. A finding about a credential is void when another version is current. */
+  /** The version of the secret in use. A finding about a credential is valid for this version only. */
   readonly secretVersion: string;
   /** The platform's user behind the credential, as the latest `/me` named it. */
   readonly holder?: string | undefined;
@@ -74,8 +74,8 @@ export interface Platform {
   probe(): Promise<PlatformFailure | undefined>;
   /**
    * Returns all employees, page by page. `fields` are the fields that match rules use. People before their first day
-   * are listed if `states` includes them, or with `isEveryone`. For a position that keeps failing, the failure is
-   * returned, and the list continues after it.
+   * are listed if `states` includes them, or with `isEveryone`. If the platform keeps failing at a position, the
+   * failure is returned there, and the list continues at the next position.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
@@ -96,7 +96,7 @@ export interface EmployeeRecord {
   readonly role: RoleId;
   readonly userId?: string;
   readonly state?: string;
-  /** The end of the employment, YYYY-MM-DD. Only a single employee has it, and only if the scopes show it. */
+  /** The end of the employment, YYYY-MM-DD. Only `employee` returns it, and only if the scopes permit it. */
   readonly endDate?: string;
   readonly fields: ReadonlyMap<EmployeeField, string | null>;
 }

@@ -111,7 +111,7 @@ describe('changes of groups', () => {
     expect(idsOf((await readAll(entra, deltaLink)).items)).toEqual(['g-none']);
   });
 
-  it('a filter limits the changes to at most 50 groups', async () => {
+  it('a filter selects at most 50 groups by id', async () => {
     const entra = startEntra();
     const filter = "id eq 'g-none' or id eq 'g-team'";
     const changes = await follow(entra, `groups/delta?$select=displayName&$filter=${filter}`);
@@ -163,7 +163,7 @@ describe('changes of groups', () => {
     }
   });
 
-  it('the members of a dynamic group follow later', async () => {
+  it('changed members of a dynamic group appear late', async () => {
     const entra = startEntra({ settings: { lagSeconds: { dynamicMembers: 3_600 } } });
     const changes = await follow(entra, 'groups/delta?$select=members');
     await entra.change({ kind: 'addMember', group: 'g-rule', member: 'u-ann' });
@@ -182,7 +182,7 @@ describe('changes of groups', () => {
 });
 
 describe('changes of users', () => {
-  it('the first round shows all users, and those who are deleted or gone as removed', async () => {
+  it('the first round shows all users, and shows deleted and purged users as removed', async () => {
     const { items } = await readAll(startEntra(), 'users/delta?$select=userPrincipalName');
     expect(items.find(({ id }) => id === 'u-liz')).toEqual({
       id: 'u-liz',
@@ -194,7 +194,7 @@ describe('changes of users', () => {
     ]);
   });
 
-  it('a deleted user is removed twice, when the deletion begins and when it is permanent', async () => {
+  it('a deleted user is shown as removed twice: after the deletion and after the purge', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'users/delta');
     await entra.change({ kind: 'deleteUser', user: 'u-ann' });

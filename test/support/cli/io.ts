@@ -17,7 +17,7 @@ export interface Ran {
 
 export interface Around {
   readonly ports?: ToolPorts;
-  /** The CDK of `deploy` and `destroy`. Without it, the stack is deployed as the settings describe it. */
+  /** The CDK of `deploy` and `destroy`. By default, nothing is deployed and no difference is found. */
   readonly cdk?: Partial<Cdk>;
   readonly stdin?: string;
   readonly env?: Record<string, string>;
@@ -69,7 +69,7 @@ const toolOf = (ports: Tool['ports']): Tool => ({ ports, actingAs: () => ports, 
 
 const refuse = () => Promise.reject(new Error('expected no change of a deployed stack'));
 
-/** A stage without a difference, and without a deployed stack. */
+/** Finds no difference and no deployed stack, and refuses every change. */
 const UNCHANGED_CDK: Cdk = {
   synth: async () => ({ stack: 'groupsync', account: '111122223333', region: 'eu-west-1', resources: [] }),
   diff: async () => ['✨  Number of stacks with differences: 0'],
@@ -82,7 +82,7 @@ const UNCHANGED_CDK: Cdk = {
   close: () => {},
 };
 
-/** Types each answer once its question is shown after all earlier output. */
+/** Types each answer after its question appears. Output from before the previous answer does not count. */
 function typing(person: NonNullable<Around['person']>, keyboard: PassThrough): (screen: string) => void {
   const waiting = [...person];
   let read = 0;

@@ -49,7 +49,7 @@ async function settled(vendor: Vendor, count: number) {
 }
 type Reader = Awaited<ReturnType<typeof settled>>;
 
-/** Returns the requests to the API of the directory. One sign-in an hour is not a call about the directory. */
+/** Returns the requests to the API of the directory. Hourly sign-ins are left out. */
 async function requestsOf({ requests }: Reader, vendor: Vendor): Promise<readonly Request[]> {
   const all = (await requests()) as readonly Request[];
   return all.filter(({ path }) => path.startsWith(VENDORS[vendor].api));

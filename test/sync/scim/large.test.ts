@@ -37,7 +37,7 @@ async function groupOf(members: readonly string[]): Promise<string> {
 }
 
 describe('large SCIM group', () => {
-  it('a large group is created by writes without conditions, so that 25 of them share one request', async () => {
+  it('a large group is created by unconditional writes, 25 in one request', async () => {
     const path = '/Groups?excludedAttributes=members';
     operations.length = 0;
     const made = await client.post(path, { displayName: 'Large', members: valuesOf(people(3_000)) });
@@ -87,7 +87,7 @@ describe('large SCIM list', () => {
   const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
     body.Resources.map(({ userName }) => userName);
 
-  it('a list page reads only its own resources by index or cursor, even while users come and go', async () => {
+  it('a page by index or cursor reads only its own resources, even if users were created and deleted', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
     // Each page also reads the users of the last minute, because other servers may still add such users.
@@ -251,7 +251,7 @@ describe('SCIM answer of more than 6 MB', () => {
     expect(byCursor).toEqual(seen);
   }, 60_000);
 
-  it('a large answer is refused for one group, whose members can be read by pages of users', async () => {
+  it('a group whose answer is too large is refused, and pages of users show its members', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 7; n += 1) ids.push((await client.post('/Users', { userName: `u${n}` })).body.id);
     const group = await make('Larger', [...ids, ...longIds(0, 5_600)]);

@@ -9,7 +9,7 @@ import {
 } from './support/outbound-clients.ts';
 import { createWorld } from './support/server.ts';
 
-/* Whole runs of identity providers. Each request must have the status with which the provider goes on. */
+/* Whole runs of identity providers. Each request must return the status that the provider needs to continue. */
 
 const USERS = 1_000;
 const GROUPS = 100;

@@ -88,8 +88,8 @@ describe('read while members are being written', () => {
     await read();
     for (const count of [0, 3, 7]) {
       afterRegisters(count, read);
-      const joiners = people(10, 1_000 + 10 * count);
-      expect((await client.patch(group, [add('members', valuesOf(joiners))])).status).toBe(204);
+      const newcomers = people(10, 1_000 + 10 * count);
+      expect((await client.patch(group, [add('members', valuesOf(newcomers))])).status).toBe(204);
       await read();
     }
     const versions = ['W/"1"', 'W/"2"', 'W/"3"', 'W/"4"'].map((version) => lists.get(version));
@@ -133,7 +133,7 @@ describe('read while members are being written', () => {
 
 describe('If-Match while members are being written', () => {
   it('If-Match is refused with 412 during a write, so that no acknowledged change is lost', async () => {
-    const joiners = people(10, 1_000);
+    const newcomers = people(10, 1_000);
     const tried: Answer[] = [];
     afterRegisters(5, async () => {
       const read = await client.get(group);
@@ -144,12 +144,12 @@ describe('If-Match while members are being written', () => {
         tried.push(await client.delete(group, headers));
       }
     });
-    const patched = await client.patch(group, [add('members', valuesOf(joiners))]);
+    const patched = await client.patch(group, [add('members', valuesOf(newcomers))]);
     expect(tried).toHaveLength(9);
     for (const answer of tried) expectError(answer, 412);
     const read = await client.get(group);
     expect(etagOf(read)).toBe(etagOf(patched));
-    expect(membersOf(read)).toEqual(expect.arrayContaining(joiners));
+    expect(membersOf(read)).toEqual(expect.arrayContaining(newcomers));
     expect((await put([...membersOf(read), 'mine'], { 'if-match': etagOf(read) })).status).toBe(200);
   });
 
@@ -227,8 +227,8 @@ describe('group in which a thousand requests crashed while they wrote members', 
 
   it('the group keeps no data of the crashed requests after some more requests', async () => {
     world.time.nowMs += 60_000;
-    for (let joiner = 0; joiner < 10; joiner += 1)
-      await client.patch(group, [add('members', valuesOf([`joiner${joiner}`]))]);
+    for (let newcomer = 0; newcomer < 10; newcomer += 1)
+      await client.patch(group, [add('members', valuesOf([`newcomer${newcomer}`]))]);
     expect(traces()).toBe(0);
   });
 });

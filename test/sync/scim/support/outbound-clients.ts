@@ -3,8 +3,8 @@ import { add, remove } from '../../../support/scim-operations.ts';
 import { type Answer, type Client, ENTERPRISE, GROUP, USER } from './server.ts';
 
 /*
- * The request sequences of two identity providers. Each function expects the status that the provider needs to go on,
- * and returns the ids that the server gave.
+ * The request sequences of two identity providers. Each function expects the status that the provider needs to
+ * continue, and returns the ids that the server gave.
  */
 
 export interface Company {
