@@ -181,7 +181,7 @@ describe('AWS calls of the bundles', () => {
   });
   afterAll(() => running.stop());
 
-  // The console is driven by its own test, because it needs a provider.
+  // The console needs a provider for its sign-in. permissions.test.ts checks what its role may do, not what it calls.
   it.each(DEPLOYABLE_KEYS.filter((name) => name !== 'console'))(
     'the calls of %s are exactly those that its role grants',
     (name) => {
