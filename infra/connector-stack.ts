@@ -271,6 +271,8 @@ function equipConsole(console: Console | undefined, on: CalledByConsole): void {
   grantConsole(console, on);
   worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, on.queues.events.queueUrl);
   on.reconcile.function.addEnvironment(ENVIRONMENT.consoleRole, worker.role.roleArn);
+  // Notifications link to the console.
+  on.reconcile.function.addEnvironment(ENVIRONMENT.consoleUrl, url);
   new CfnOutput(Stack.of(worker), CONSOLE_URL_OUTPUT, { value: url });
 }
 

@@ -9,6 +9,7 @@ import type { Notifier } from '../sync/ports/notices.ts';
 
 interface NotifierOptions {
   readonly prefix: string;
+  readonly consoleUrl?: string | undefined;
   readonly targets: readonly string[];
   readonly sns: SNSClient;
   readonly secrets: SecretsManagerClient;
@@ -27,9 +28,10 @@ class NotSent extends Error {
 }
 
 export function createNotifier(options: NotifierOptions): Notifier {
-  const { prefix, targets } = options;
+  const { prefix, consoleUrl, targets } = options;
   return {
     prefix,
+    consoleUrl,
     targets,
     async send(notice) {
       const failures = new Map<string, string>();

@@ -76,14 +76,14 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
     : { ...episode, over: true };
 }
 
-/** The text of each subject, and the command for the subject. */
-const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string]>> = {
-  hold: ['groups held until an operator decides: {n}', 'holds'],
+/** The text of each subject, the command for the subject, and the console's page if it is not the page Home. */
+const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page?: string]>> = {
+  hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
-  failed: ['failed groups that wait for an operator: {n}', 'groups --state failed'],
-  dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list'],
+  failed: ['failed groups that wait for an operator: {n}', 'groups --state failed', 'groups?state=failed'],
+  dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list', 'dead-letters'],
   drift: ['differences on the platform, within the hour, that were only reported: {n}', 'drift'],
-  credential: ['the daily check did not find the credential good', 'connections show'],
+  credential: ['the daily check did not find the credential good', 'connections show', 'connection'],
   source: ['sources from which nothing came for longer than expected: {n}', 'status'],
   reader: ['the directory was not read for longer than expected', 'directory status'],
   reader_stopped: [
@@ -91,19 +91,26 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
     'doctor --faults',
   ],
   reader_short: ['groups of which the directory lists fewer members than it counts: {n}', 'directory groups'],
-  token: ['SCIM tokens that end within 14 days: {n}', 'scim token list'],
+  token: ['SCIM tokens that end within 14 days: {n}', 'scim token list', 'connection'],
 };
 
+/** The stage that sends a notice. */
+export interface NoticeStage {
+  readonly prefix: string;
+  /** The address of the deployed console; undefined if the stage has none. */
+  readonly consoleUrl?: string | undefined;
+}
+
 /**
- * Returns the text of a notice: the state, the count, the start time, and the command.
+ * Returns the text of a notice: the state, the count, the start time, the command, and the link to the console.
  * @param connection undefined for the whole stage
  */
 export function noticeOf(
   { subject, count, sinceMs, names = [], contact, endedMs }: Episode,
-  prefix: string,
+  { prefix, consoleUrl }: NoticeStage,
   connection?: ConnectionName,
 ): Notice {
-  const [what, command] = SUBJECT_TEXTS[subject];
+  const [what, command, page = ''] = SUBJECT_TEXTS[subject];
   const where = connection === undefined ? prefix : `${prefix} ${connection}`;
   if (endedMs !== undefined) {
     return [`${where}: over: ${what.replace(': {n}', '')}`, `From ${utc(sinceMs)} to ${utc(endedMs)}.`];
@@ -119,8 +126,13 @@ export function noticeOf(
     `Since ${utc(sinceMs)}.`,
     ...person,
     line,
+    ...(consoleUrl === undefined ? [] : [linkTo(page, consoleUrl, connection)]),
   ];
 }
+
+/** Messages of the whole stage have no page of their own, so the link leads to the start of the console. */
+const linkTo = (page: string, consoleUrl: string, connection: ConnectionName | undefined): string =>
+  new URL(connection === undefined ? '/' : `/c/${connection}/${page}`, consoleUrl).href;
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 

@@ -32,7 +32,7 @@ export function wireReconcile(): Base & {
 } {
   const base = wireBase();
   const sync = wireSync(base);
-  const { prefix, notify: targets, isDeployed, queueUrls, persons } = base.config;
+  const { prefix, consoleUrl, notify: targets, isDeployed, queueUrls, persons } = base.config;
   const secrets = new SecretsManagerClient({});
   const { dispatcher } = sync;
   const identify = identifier(base.config);
@@ -64,7 +64,7 @@ export function wireReconcile(): Base & {
       ...sync,
       eraser: createEraser(sync.table),
       tokens: createScimTokenStore(sync.table),
-      notifier: createNotifier({ ...own, prefix, targets }),
+      notifier: createNotifier({ ...own, prefix, consoleUrl, targets }),
       deadLetterCount: async () =>
         (await depth('events', queueUrls.eventsDlq)) + (await depth('apply', queueUrls.applyDlq)),
     },

@@ -82,7 +82,7 @@ it('the package contains only built files, and no source, test or local setting'
   expect(product.filter((path) => /(?<!\.d)\.ts$|test(?!\.schema)|\.groupsync|tsconfig/.test(path))).toEqual(
     [],
   );
-  expect(paths.filter((path) => /functions\/\w+\/index\.mjs$/.test(path))).toHaveLength(6);
+  expect(paths.filter((path) => /functions\/\w+\/index\.mjs$/.test(path))).toHaveLength(7);
   expect(paths).toContain('examples/company.events.jsonl');
   expect(paths).toEqual(expect.arrayContaining(['dist/cdk/package.json', 'dist/cdk/package-lock.json']));
   expect(packed.size).toBeLessThan(MAX_BYTES);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connectionName } from '../../shared/domain/ids.ts';
-import type { Episode, Finding } from '../../shared/domain/notice.ts';
+import type { Episode, Finding, Subject } from '../../shared/domain/notice.ts';
 import { afterNotice, beforeNotice, isNoticeDue, noticeOf, observe } from '../../shared/plan/notice.ts';
 
 const MINUTE = 60_000;
@@ -80,23 +80,30 @@ describe('notifications about findings', () => {
     expect(observe(known, [], { checked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
-  it('a notification contains the finding, the count, the start time and the command', () => {
+  it('a notification contains the finding, the count, the start time, the command and a link to the console', () => {
     const names = ['Engineering', 'evil\u202e\nname', 'c', 'd', 'e'];
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
     const acme = connectionName('acme');
-    expect(noticeOf(episode, 'prod', acme)).toEqual([
+    expect(noticeOf(episode, { prefix: 'prod' }, acme)).toEqual([
       'prod acme: groups held until an operator decides: 7',
       '"Engineering", "evil??name", "c", "d", "e", and 2 more',
       'Since 2026-11-20 10:00 UTC.',
       'npx groupsync --prefix prod --connection acme holds',
     ]);
-    expect(noticeOf({ ...episode, endedMs: START_MS + 5 * MINUTE }, 'prod', acme)).toEqual([
+    expect(noticeOf({ ...episode, endedMs: START_MS + 5 * MINUTE }, { prefix: 'prod' }, acme)).toEqual([
       'prod acme: over: groups held until an operator decides',
       'From 2026-11-20 10:00 UTC to 2026-11-20 10:05 UTC.',
     ]);
+    const consoleUrl = 'https://groups.acme.example';
+    const lastOf = (subject: Subject, connection?: typeof acme) =>
+      noticeOf({ subject, count: 1, sinceMs: START_MS }, { prefix: 'prod', consoleUrl }, connection).at(-1);
+    expect(lastOf('hold', acme)).toBe(`${consoleUrl}/c/acme/holds`);
+    expect(lastOf('gate', acme)).toBe(`${consoleUrl}/c/acme/`);
+    expect(lastOf('failed', acme)).toBe(`${consoleUrl}/c/acme/groups?state=failed`);
+    expect(lastOf('dead_letters')).toBe(`${consoleUrl}/`);
     const contact = 'Contact the person who installed the app: the platform user is u-1';
     const refused = { subject: 'gate', count: 1, sinceMs: START_MS, contact } as const;
-    expect(noticeOf(refused, 'prod', acme).slice(2, 3)).toEqual([`${contact}.`]);
+    expect(noticeOf(refused, { prefix: 'prod' }, acme).slice(2, 3)).toEqual([`${contact}.`]);
     const deadLetters = {
       subject: 'dead_letters',
       count: 6,
@@ -106,15 +113,15 @@ describe('notifications about findings', () => {
     const names5 = Array(5)
       .fill(`"${'x'.repeat(80)}"`)
       .join(', ');
-    expect(noticeOf(deadLetters, 'prod').slice(1)).toEqual([
+    expect(noticeOf(deadLetters, { prefix: 'prod' }).slice(1)).toEqual([
       `${names5}, and 1 more`,
       'Since 2026-11-20 10:00 UTC.',
       'npx groupsync --prefix prod dlq list',
     ]);
-    expect(noticeOf({ ...deadLetters, count: 5 }, 'prod').slice(0, 2)).toEqual([
+    expect(noticeOf({ ...deadLetters, count: 5 }, { prefix: 'prod' }).slice(0, 2)).toEqual([
       'prod: dead-lettered messages that wait for an operator: 5',
       names5,
     ]);
-    expect(noticeOf({ ...deadLetters, names: [] }, 'prod')).toHaveLength(3);
+    expect(noticeOf({ ...deadLetters, names: [] }, { prefix: 'prod' })).toHaveLength(3);
   });
 });

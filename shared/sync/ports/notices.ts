@@ -18,6 +18,8 @@ export interface NoticeStore {
 
 export interface Notifier {
   readonly prefix: string;
+  /** The address of the deployed console, for links; undefined if the stage has none. */
+  readonly consoleUrl?: string | undefined;
   /** `webhook` and ARNs of topics; empty if no notices are sent. */
   readonly targets: readonly string[];
   /** @returns the targets that did not accept the notice, with reasons that contain no secret. Never throws. */

@@ -42,7 +42,7 @@ export async function notify(
   if (claimed === undefined || ![...isDue.values()].includes(true)) return;
   const failures: string[] = [];
   const send = async (episode: Episode) => {
-    const failed = await notifier.send(noticeOf(episode, notifier.prefix, connection));
+    const failed = await notifier.send(noticeOf(episode, notifier, connection));
     for (const [target, why] of failed) failures.push(`${target}: ${why}`);
     return afterNotice(episode, { isSent: failed.size < notifier.targets.length });
   };
