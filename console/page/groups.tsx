@@ -5,6 +5,7 @@ import { number } from './format.ts';
 import { Button, Empty, Failure, Field, Filters, Page, Select, State, Time } from './parts.tsx';
 import { GroupTabs } from './platform-groups.tsx';
 import { filterBy, pathTo, query } from './route.ts';
+import { StateFilter } from './state-filter.tsx';
 import { type Column, selectionColumn, Table, usePages } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -42,7 +43,13 @@ export function Groups() {
           onChange={(sort) => filterBy({ sort })}
         />
       </Filters>
-      <States of={answer?.states ?? {}} chosen={params.state} total={answer?.total ?? 0} />
+      <StateFilter
+        label={T.groups.columns.state}
+        every={T.groups.all}
+        total={answer?.total ?? 0}
+        states={Object.entries(answer?.states ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))}
+        chosen={params.state}
+      />
       <section class="card">
         {chosen.size > 0 ? (
           <Chosen ids={[...chosen]} clear={() => setChosen(new Set())} />
@@ -67,25 +74,6 @@ export function Groups() {
         )}
       </section>
     </Page>
-  );
-}
-
-function States({ of, chosen, total }: { of: GroupPage['states']; chosen: string; total: number }) {
-  const states = Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1));
-  return (
-    <div class="chips" role="group" aria-label={T.groups.columns.state}>
-      {[['', total] as const, ...states].map(([state, count]) => (
-        <button
-          key={state}
-          type="button"
-          class="chip"
-          aria-pressed={state === chosen}
-          onClick={() => filterBy({ state: state === chosen ? '' : state })}
-        >
-          {state === '' ? T.groups.all : <State of={state} />} <b>{number(count)}</b>
-        </button>
-      ))}
-    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { number } from './format.ts';
 import { useAnswer } from './net.ts';
 import { Answered, Button, Empty, Field, Filters, Page, State, Tabs } from './parts.tsx';
 import { connection, filterBy, pathTo, query } from './route.ts';
+import { StateFilter } from './state-filter.tsx';
 import { type Column, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
@@ -35,6 +36,7 @@ export function PlatformGroups() {
 const mayAdopt = ({ state, ambiguous }: PlatformGroupRow) => state === 'adoptable' && !ambiguous;
 
 function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly reload: () => Promise<void> }) {
+  const { adoptable, unmanaged, managed } = totals;
   const text = query.value.get('text') ?? '';
   const state = query.value.get('state') ?? '';
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -66,7 +68,13 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
           onInput={(text) => filterBy({ text })}
         />
       </Filters>
-      <States totals={totals} chosen={state} all={groups.length} />
+      <StateFilter
+        label={T.adoption.columns.state}
+        every={T.adoption.all}
+        total={groups.length}
+        states={Object.entries({ adoptable, unmanaged, managed })}
+        chosen={state}
+      />
       {isPreviewed && <Adoption pairs={pairs} done={done} cancel={() => setPreviewed(false)} />}
       <section class="card">
         {chosen.size > 0 ? (
@@ -100,32 +108,6 @@ function Shown({ groups, totals, reload }: PlatformGroupsReport & { readonly rel
         )}
       </section>
     </>
-  );
-}
-
-interface StatesProps {
-  readonly totals: PlatformGroupsReport['totals'];
-  readonly chosen: string;
-  readonly all: number;
-}
-
-function States({ totals, chosen, all }: StatesProps) {
-  const { adoptable, unmanaged, managed } = totals;
-  const states = [['', all] as const, ...Object.entries({ adoptable, unmanaged, managed })];
-  return (
-    <div class="chips" role="group" aria-label={T.adoption.columns.state}>
-      {states.map(([state, count]) => (
-        <button
-          key={state}
-          type="button"
-          class="chip"
-          aria-pressed={state === chosen}
-          onClick={() => filterBy({ state: state === chosen ? '' : state })}
-        >
-          {state === '' ? T.adoption.all : <State of={state} />} <b>{number(count)}</b>
-        </button>
-      ))}
-    </div>
   );
 }
 

@@ -24,7 +24,7 @@ const MAX_SUBJECT = 100;
 
 /** A notice was not sent. The message does not contain the webhook's URL, which is a secret. */
 class NotSent extends Error {
-  override readonly name = 'NotTold';
+  override readonly name = 'NotSent';
 }
 
 export function createNotifier(options: NotifierOptions): Notifier {

@@ -10,7 +10,7 @@ import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { add } from '../support/scim-operations.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
-import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
+import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 import { clientNextTo } from '../sync/directory/scim-client.ts';
 
 const directory = { kind: 'google', administrator: 'admin@acme.test' };
@@ -24,14 +24,6 @@ async function openWith(
   await reader.hire(...PEOPLE);
   return reader;
 }
-
-const onPlatform = ({ world }: Reader) =>
-  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
-    id,
-    name,
-    spokeId,
-    users: [...users].sort(),
-  }));
 
 const targetOf = (source: Source, { google }: Reader, sameIds = false): TakeoverTarget =>
   source === 'directory' ? { source, directory: google.directory, replaces: false } : { source, sameIds };
@@ -113,11 +105,11 @@ describe('takeover from a reader to SCIM', () => {
   it('the same platform group follows the SCIM client, and the reader only compares it', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
-    const before = onPlatform(reader);
+    const before = platformGroupsOf(reader);
     const scim = await scimOf(reader);
     const group = await scim.group('Group rowing', ['a', 'c']);
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toEqual(before);
+    expect(platformGroupsOf(reader)).toEqual(before);
     expect(await plan(reader, 'scim')).toMatchObject({
       to: 'scim',
       groups: [{ group: 'rowing', name: 'Group rowing', target: group, by: 'name' }],
@@ -125,13 +117,13 @@ describe('takeover from a reader to SCIM', () => {
     });
     await takeOver(reader, 'scim');
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toEqual(before);
+    expect(platformGroupsOf(reader)).toEqual(before);
     await resume(reader);
-    const [moved] = onPlatform(reader);
-    expect(onPlatform(reader)).toEqual([{ ...before[0], spokeId: group, users: ['u-a', 'u-c'] }]);
+    const [moved] = platformGroupsOf(reader);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before[0], spokeId: group, users: ['u-a', 'u-c'] }]);
     await scim.join(group, 'd');
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toEqual([{ ...moved, users: ['u-a', 'u-c', 'u-d'] }]);
+    expect(platformGroupsOf(reader)).toEqual([{ ...moved, users: ['u-a', 'u-c', 'u-d'] }]);
     expect(await reader.stored('rowing')).toMatchObject({ other: group });
   });
 
@@ -174,7 +166,7 @@ describe('takeover from a reader to SCIM', () => {
     await changeSettings(off, toolPorts);
     await scim.join(group, 'b');
     await reader.pass(20 * MINUTE_MS);
-    expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+    expect(platformGroupsOf(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
   });
 });
 
@@ -217,17 +209,17 @@ describe('takeover in each direction', () => {
       const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
       const scim = await scimOf(reader);
       const first = await BY_SOURCE[from](reader, ['a', 'b'], scim);
-      const [before, ...others] = onPlatform(reader);
+      const [before, ...others] = platformGroupsOf(reader);
       expect(others).toEqual([]);
       expect(before).toMatchObject({ spokeId: first, users: ['u-a', 'u-b'] });
       const second = await BY_SOURCE[to](reader, ['b', 'c'], scim);
       await reader.pass(30 * MINUTE_MS);
-      expect(onPlatform(reader)).toEqual([before]);
+      expect(platformGroupsOf(reader)).toEqual([before]);
 
       expect((await takeOver(reader, to)).groups).toMatchObject([{ group: first, target: second }]);
       await reader.passMinutes(hasReader ? 30 : 0);
       await reader.pass(30 * MINUTE_MS);
-      expect(onPlatform(reader)).toEqual([before]);
+      expect(platformGroupsOf(reader)).toEqual([before]);
       await resume(reader);
       await reader.passMinutes(hasReader ? 30 : 0);
       const there = {
@@ -235,14 +227,14 @@ describe('takeover in each direction', () => {
         spokeId: second,
         users: to === 'directory' ? ['u-a', 'u-b'] : ['u-b', 'u-c'],
       };
-      expect(onPlatform(reader)).toEqual([there]);
+      expect(platformGroupsOf(reader)).toEqual([there]);
 
       expect((await takeOver(reader, from)).groups).toMatchObject([{ group: second, target: first }]);
       await reader.passMinutes(hasReader ? 30 : 0);
-      expect(onPlatform(reader)).toEqual([there]);
+      expect(platformGroupsOf(reader)).toEqual([there]);
       await resume(reader);
       await reader.passMinutes(hasReader ? 30 : 0);
-      expect(onPlatform(reader)).toEqual([{ ...before, spokeId: first, users: ['u-a', 'u-b'] }]);
+      expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: first, users: ['u-a', 'u-b'] }]);
       expect((await plan(reader, from)).groups).toEqual([]);
     },
   );
@@ -259,10 +251,10 @@ describe('wrong order of steps', () => {
       const reader = await openWith({ rowing: ['a'] }, from === 'directory' ? { directory } : {});
       const scim = await scimOf(reader);
       await BY_SOURCE[from](reader, ['a'], scim);
-      const before = onPlatform(reader);
+      const before = platformGroupsOf(reader);
       const second = await BY_SOURCE[to](reader, ['b'], scim);
       await reader.pass(120 * MINUTE_MS);
-      expect(onPlatform(reader)).toEqual(before);
+      expect(platformGroupsOf(reader)).toEqual(before);
       expect((await reader.state(second))?.lastError).toMatchObject({
         code: 'name_of_other_source',
         message: expect.stringContaining(`groupsync directory takeover --to ${to}`),
@@ -275,10 +267,10 @@ describe('wrong order of steps', () => {
     const scim = await scimOf(reader);
     await BY_SOURCE.events(reader, ['a'], scim);
     await BY_SOURCE.scim(reader, ['b'], scim);
-    expect(onPlatform(reader)).toHaveLength(1);
+    expect(platformGroupsOf(reader)).toHaveLength(1);
     await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
     await reader.pass(120 * MINUTE_MS);
-    expect(onPlatform(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
+    expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
   });
 
   it('an early resume removes no member that the reader has not read yet', async () => {
@@ -288,13 +280,13 @@ describe('wrong order of steps', () => {
     await BY_SOURCE.scim(reader, ['c', 'd'], scim);
     await takeOver(reader, 'scim');
     await resume(reader);
-    const there = onPlatform(reader);
+    const there = platformGroupsOf(reader);
     expect(there).toMatchObject([{ users: ['u-c', 'u-d'] }]);
     await takeOver(reader, 'directory');
     await resume(reader);
-    expect(onPlatform(reader)).toEqual(there);
+    expect(platformGroupsOf(reader)).toEqual(there);
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
+    expect(platformGroupsOf(reader)).toMatchObject([{ users: ['u-a', 'u-b'] }]);
   });
 });
 
@@ -317,17 +309,17 @@ describe('interrupted takeover', () => {
       const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
       const scim = await scimOf(reader);
       await BY_SOURCE[from](reader, ['a', 'b'], scim);
-      const [before] = onPlatform(reader);
+      const [before] = platformGroupsOf(reader);
       const second = await BY_SOURCE[to](reader, ['a', 'b'], scim);
       const ports = intercepted(reader.world.toolPorts, [effect], died);
       await expect(takeOver(reader, to, { ports })).rejects.toThrow('it dies here');
       await reader.passMinutes(hasReader ? 10 : 0);
       await reader.pass(10 * MINUTE_MS);
-      expect(onPlatform(reader)).toEqual([before]);
+      expect(platformGroupsOf(reader)).toEqual([before]);
       await takeOver(reader, to);
       await resume(reader);
       await reader.passMinutes(hasReader ? 30 : 0);
-      expect(onPlatform(reader)).toEqual([{ ...before, spokeId: second }]);
+      expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: second }]);
       expect((await plan(reader, to)).groups).toEqual([]);
     },
   );
@@ -340,7 +332,7 @@ describe('interrupted takeover back', () => {
       const reader = await openWith({}, {});
       const scim = await scimOf(reader);
       await BY_SOURCE.events(reader, ['a', 'b'], scim);
-      const [before] = onPlatform(reader);
+      const [before] = platformGroupsOf(reader);
       await BY_SOURCE.scim(reader, ['a', 'b'], scim);
       await takeOver(reader, 'scim');
       await resume(reader);
@@ -351,7 +343,7 @@ describe('interrupted takeover back', () => {
       await reader.pass(10 * MINUTE_MS);
       await takeOver(reader, 'events');
       await resume(reader);
-      expect(onPlatform(reader)).toEqual([before]);
+      expect(platformGroupsOf(reader)).toEqual([before]);
       expect((await reader.state('okta-1'))?.link?.id).toBe(before?.id);
     },
   );
@@ -368,7 +360,7 @@ describe('takeover while events arrive', () => {
       const reader = await openWith({ rowing: ['a'] }, from === 'directory' ? { directory } : {});
       const scim = await scimOf(reader);
       const first = await BY_SOURCE[from](reader, ['a'], scim);
-      const [before] = onPlatform(reader);
+      const [before] = platformGroupsOf(reader);
       const second = await BY_SOURCE[to](reader, ['a'], scim);
       const changeOf = async (source: Source, group: string, name: string) => {
         if (source === 'scim') await scim.join(group, name);
@@ -384,9 +376,11 @@ describe('takeover while events arrive', () => {
       const report = await takeOver(reader, to, { ports });
       expect([report.busy, step]).toEqual([[], EFFECTS.length + 1]);
       await reader.pass(20 * MINUTE_MS);
-      expect(onPlatform(reader)).toEqual([before]);
+      expect(platformGroupsOf(reader)).toEqual([before]);
       await resume(reader);
-      expect(onPlatform(reader)).toEqual([{ ...before, spokeId: second, users: ['u-a', 'u-c', 'u-d'] }]);
+      expect(platformGroupsOf(reader)).toEqual([
+        { ...before, spokeId: second, users: ['u-a', 'u-c', 'u-d'] },
+      ]);
     },
   );
 });
@@ -395,17 +389,17 @@ describe('takeover to events that use the ids of the directory', () => {
   it('with --same-ids the group keeps its id and its members, and the next event counts', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
-    const [before] = onPlatform(reader);
+    const [before] = platformGroupsOf(reader);
     expect((await plan(reader, 'events')).unmapped).toMatchObject([{ group: 'rowing' }]);
     await takeOver(reader, 'events', { sameIds: true });
     await resume(reader);
     await reader.tell({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'a' });
     await reader.passMinutes(90);
-    expect(onPlatform(reader)).toEqual([{ ...before, users: ['u-a', 'u-b', 'u-c'] }]);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, users: ['u-a', 'u-b', 'u-c'] }]);
     await takeOver(reader, 'directory');
     await resume(reader);
     await reader.passMinutes(90);
-    expect(onPlatform(reader)).toEqual([{ ...before, users: ['u-b'] }]);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, users: ['u-b'] }]);
   });
 });

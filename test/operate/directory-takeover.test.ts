@@ -3,7 +3,7 @@ import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
-import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
+import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const FIFTY = 50;
@@ -35,29 +35,21 @@ const compare = async ({ world, google }: Reader) =>
   compareDirectory(await world.connection(), google.directory, world.toolPorts);
 
 const resume = ({ world }: Reader) => resumeConnection(CONNECTION, world.toolPorts);
-const onPlatform = ({ world }: Reader) =>
-  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
-    id,
-    name,
-    spokeId,
-    users: [...users].sort(),
-  }));
-
 describe('directory takeover', () => {
   it('a takeover moves the platform group of a group from events to the directory group with the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
-    const [before] = onPlatform(reader);
+    const [before] = platformGroupsOf(reader);
     expect(await plan(reader)).toMatchObject({
       groups: [{ group: 'okta-1', name: 'Group rowing', target: 'rowing', by: 'name' }],
       unmapped: [],
     });
     expect(await takeOver(reader)).toMatchObject({ observing: true, busy: [] });
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toEqual([before]);
+    expect(platformGroupsOf(reader)).toEqual([before]);
     await resume(reader);
     await reader.passMinutes(10);
-    expect(onPlatform(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
     expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
   });
 
@@ -66,16 +58,16 @@ describe('directory takeover', () => {
     const reader = await readerWith(Object.fromEntries(names.map((name) => [name, ['a', 'b']])));
     const events = names.map((name) => ({ snapshot: `okta-${name}`, name: `Group ${name}`, of: ['a', 'b'] }));
     await reader.tell(...events);
-    const before = onPlatform(reader);
+    const before = platformGroupsOf(reader);
     expect(before).toHaveLength(FIFTY);
     const report = await takeOver(reader);
     expect([report.groups.length, report.unmapped, report.busy]).toEqual([FIFTY, [], []]);
     await reader.passMinutes(15);
-    expect(onPlatform(reader)).toEqual(before);
+    expect(platformGroupsOf(reader)).toEqual(before);
     await resume(reader);
     await reader.passMinutes(30);
     const moved = before.map((group) => ({ ...group, spokeId: group.spokeId?.replace('okta-', '') ?? null }));
-    expect(onPlatform(reader)).toEqual(moved);
+    expect(platformGroupsOf(reader)).toEqual(moved);
   });
 
   it('a takeover removes no member before the reader has read the group, even if an operator resumes the connection', async () => {
@@ -85,7 +77,7 @@ describe('directory takeover', () => {
     await reader.pass(20 * MINUTE_MS);
     await resume(reader);
     await reader.pass(20 * MINUTE_MS);
-    expect(onPlatform(reader)).toMatchObject([{ users: ['u-a', 'u-c'] }]);
+    expect(platformGroupsOf(reader)).toMatchObject([{ users: ['u-a', 'u-c'] }]);
   });
 
   it('after a takeover, events about the old group only cause a read of the new group', async () => {
@@ -96,7 +88,7 @@ describe('directory takeover', () => {
     await reader.passMinutes(30);
     await reader.tell({ take: ['a'], from: 'okta-1' }, { remove: 'okta-1' });
     expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
-    expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+    expect(platformGroupsOf(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
   });
 
   it('a takeover assigns a group from events to the reader if the directory group has the same id', async () => {
@@ -144,7 +136,7 @@ describe('directory takeover', () => {
       await takeOver(reader);
       await resume(reader);
       await reader.passMinutes(30);
-      expect(onPlatform(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
+      expect(platformGroupsOf(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
     },
   );
 });
@@ -181,7 +173,7 @@ describe('directory groups --compare', () => {
     await reader.run();
     await reader.work(60);
     await reader.tell();
-    expect(onPlatform(reader).map(({ name, users }) => [name, users])).toEqual(
+    expect(platformGroupsOf(reader).map(({ name, users }) => [name, users])).toEqual(
       expect.arrayContaining([
         ['Group rowing', ['u-a', 'u-b']],
         ['Group chess', ['u-c']],

@@ -5,17 +5,9 @@ import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { openEntra } from '../directory/entra/reader.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
-import { company, openReader, type Reader } from '../sync/directory/fixture.ts';
+import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
 const directory = { kind: 'google', administrator: 'admin@acme.test' };
-
-const onPlatform = ({ world }: Reader) =>
-  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
-    id,
-    name,
-    spokeId,
-    users: [...users].sort(),
-  }));
 
 async function resume(reader: Reader) {
   await resumeConnection(CONNECTION, reader.world.toolPorts);
@@ -60,15 +52,15 @@ describe('takeover from a directory to another directory', () => {
 
   it('the new directory can be connected after the takeover only, and owns the same platform group', async () => {
     const { reader, plan, takeOver, connect } = await openBoth();
-    const [before] = onPlatform(reader);
+    const [before] = platformGroupsOf(reader);
     await expect(connect()).rejects.toThrow('the reader owns 1 group (rowing)');
     await takeOver(await plan());
     await reader.passMinutes(10);
     await connect();
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toEqual([before]);
+    expect(platformGroupsOf(reader)).toEqual([before]);
     await resume(reader);
-    expect(onPlatform(reader)).toEqual([{ ...before, spokeId: 'e-rowing', users: ['u-b', 'u-c'] }]);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'e-rowing', users: ['u-b', 'u-c'] }]);
   });
 
   it('a repeated takeover moves no group again', async () => {
@@ -79,13 +71,13 @@ describe('takeover from a directory to another directory', () => {
 
   it('a takeover is reversed before the new directory is connected', async () => {
     const { reader, plan, planBack, takeOver } = await openBoth();
-    const [before] = onPlatform(reader);
+    const [before] = platformGroupsOf(reader);
     await takeOver(await plan());
     const back = await planBack();
     expect(back.groups).toMatchObject([{ group: 'e-rowing', target: 'rowing' }]);
     await takeOver(back);
     await resume(reader);
     await reader.passMinutes(30);
-    expect(onPlatform(reader)).toEqual([before]);
+    expect(platformGroupsOf(reader)).toEqual([before]);
   });
 });

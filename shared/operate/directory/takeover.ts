@@ -52,37 +52,43 @@ export async function planTakeover(
     .map((one) => ({ ...one, name: one.name ?? names.get(awaited.get(one.group) ?? one.group) }));
   const targets = await targetsOf(known, target, { connection, sources });
   refuseUnknown(file, sources, targets);
-  const sourceOfGroup = new Map<string, Source>(sources.map(({ group, source }) => [group, source]));
+  const { groups, unmapped } = pairUp(sources, targets, { to: target.source, file });
+  return { to: target.source, groups: [...begun, ...groups], unmapped };
+}
+
+interface Pairing {
+  readonly to: Source;
+  readonly file: GroupFile;
+}
+
+/** Finds the target of each group. A target that has a platform group already cannot get a second one. */
+function pairUp(
+  sources: readonly GroupOfSource[],
+  targets: readonly Target[],
+  { to: owner, file }: Pairing,
+): Pick<TakeoverPlan, 'groups' | 'unmapped'> {
+  const sourceOf = new Map<string, GroupOfSource>(sources.map((one) => [one.group, one]));
+  const nameOf = (group: string) => sourceOf.get(group)?.name ?? null;
   const mapping = mapGroups(sources, targets, file);
-  const { unmapped } = mapping;
-  // An earlier takeover has already moved a group that the directory has under the same id.
-  const isMoved = ({ from, to }: (typeof mapping.pairs)[number]) =>
-    to.id === from && sourceOfGroup.get(from) === target.source;
-  const pairs = mapping.pairs.filter((pair) => !isMoved(pair));
-  const nameOf = new Map(sources.map(({ group, name = null }) => [group as string, name]));
-  const isOwnGroup = ({ from, to }: (typeof pairs)[number]) => to.id === from || !to.isLinked;
-  const occupied = pairs.filter((pair) => !isOwnGroup(pair));
-  return {
-    to: target.source,
-    groups: [
-      ...begun,
-      ...pairs.filter(isOwnGroup).map(({ from, to, by }) => ({
-        group: from,
-        name: nameOf.get(from) ?? null,
-        target: to.id,
-        targetName: to.name ?? null,
-        by,
-      })),
-    ],
-    unmapped: [
-      ...unmapped,
-      ...occupied.map(({ from, to }) => ({
-        group: from,
-        reason: 'has_platform_group' as const,
-        target: to.id,
-      })),
-    ].map((one) => ({ target: null, ...one, name: nameOf.get(one.group) ?? null })),
-  };
+  const groups: TakeoverPlan['groups'][number][] = [];
+  const unmapped: TakeoverPlan['unmapped'][number][] = mapping.unmapped.map(({ group, reason }) => ({
+    group,
+    name: nameOf(group),
+    reason,
+    target: null,
+  }));
+  for (const { from, to, by } of mapping.pairs) {
+    const name = nameOf(from);
+    const keepsId = to.id === from;
+    // An earlier takeover has already moved a group that the directory has under the same id.
+    if (keepsId && sourceOf.get(from)?.source === owner) continue;
+    if (keepsId || !to.isLinked) {
+      groups.push({ group: from, name, target: to.id, targetName: to.name ?? null, by });
+    } else {
+      unmapped.push({ group: from, name, reason: 'has_platform_group', target: to.id });
+    }
+  }
+  return { groups, unmapped };
 }
 
 /**
@@ -149,8 +155,10 @@ async function unfinished(
     return (state && groupName(state.registers)) ?? null;
   };
   return moves.map(({ from, to: next }) => ({
-    ...{ group: from, name: nameIn(from) },
-    ...{ target: next, targetName: nameIn(next) },
+    group: from,
+    name: nameIn(from),
+    target: next,
+    targetName: nameIn(next),
     by: 'earlier',
   }));
 }

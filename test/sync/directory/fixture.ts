@@ -148,3 +148,12 @@ export const READERS = { google: openReader, entra: openEntraReader };
 export type Reader = Awaited<ReturnType<typeof openReader>>;
 
 export const kindsOf = (bodies: readonly Body[]) => bodies.map(({ type }) => type.replace('directory.', ''));
+
+/** Returns the groups of the platform, with their users in order. */
+export const platformGroupsOf = ({ world }: Pick<Reader, 'world'>) =>
+  [...world.platform.groups.values()].map(({ id, name, spokeId, users }) => ({
+    id,
+    name,
+    spokeId,
+    users: [...users].sort(),
+  }));
