@@ -1,4 +1,4 @@
-import type { LineError } from '../../contract/answers.ts';
+import type { LineError } from '../../contract/answers/files.ts';
 import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { isVisible } from '../../domain/visible.ts';
