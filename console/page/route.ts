@@ -1,14 +1,9 @@
 import { computed, signal } from '@preact/signals';
 
-/*
- * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`, and `/` for all connections. The token of a console without sign-in is after the `#`, which
- * browsers never send. So a reload and a second tab work, and nothing is stored in the browser.
- */
+/* Pages are paths: `/c/CONNECTION/PAGE/ID?filters`, and `/` for all connections. */
 
 /** The person who signed in; undefined in a console without sign-in. */
 export const signedIn = document.body.dataset['person'];
-export const token = signedIn === undefined ? location.hash.slice(1) : '';
-const fragment = token === '' ? '' : `#${token}`;
 const place = signal(new URL(location.href));
 
 const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
@@ -26,10 +21,10 @@ export type ToPage = (page: string, id?: string, filters?: Readonly<Record<strin
 export const pagesOf =
   (of: string): ToPage =>
   (page, id = '', filters = {}) => {
-    if (of === '') return `/${fragment}`;
+    if (of === '') return '/';
     const path = ['c', of, page === 'home' ? '' : page, id].filter((part) => part !== '');
     const text = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
-    return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}${fragment}`;
+    return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
   };
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
-import type { ConnectionRow } from '../../shared/contract/answers.ts';
+import type { ConnectionRow } from '../../shared/contract/answers/status.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import { listConnections } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
