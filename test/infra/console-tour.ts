@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { ACTIONS } from '../../console/server/actions.ts';
 import { QUERIES } from '../../console/server/queries.ts';
 import type { Browser } from '../../scripts/deploy-check/console-browser.ts';
-import type { Check } from '../../shared/contract/answers.ts';
+import type { Check } from '../../shared/contract/answers/connect.ts';
 import { nativeEvent } from '../support/events.ts';
 import type { CallingFunctions } from './calling-functions.ts';
 
