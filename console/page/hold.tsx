@@ -79,8 +79,9 @@ function Shown(page: HoldPage) {
 
 /** The cause of the removals, the limit that holds them, and the decision if there is one. */
 function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held }) {
-  const { group, name, causes, leaving, staying, approved } = page;
-  const all = leaving.length + staying.length + (approved?.removes ?? 0);
+  const { group, name, causes, leaving, staying, others } = page;
+  const approved = others.find(({ decision }) => decision === 'approved')?.removes ?? 0;
+  const all = leaving.length + staying.length + approved;
   const facts: (readonly [string, preact.ComponentChildren])[] = [
     [T.hold.created, <Time key="at" at={hold.createdAt} />],
     [T.hold.limit, T.home.rules[hold.rule]],
@@ -103,7 +104,11 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
         ))}
       </ul>
       <Facts of={facts} />
-      {approved !== null && <p class="muted">{T.hold.approvedPart(approved)}</p>}
+      {others.map((one) => (
+        <p key={one.decision} class="muted">
+          {T.hold.decidedPart[one.decision](one)}
+        </p>
+      ))}
     </section>
   );
 }
@@ -140,7 +145,6 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
     <div class="decide">
       <p role="status">
         {users.length === 0 ? T.hold.noneSelected(removes) : T.hold.selected(users.length, removes)}
-        {isPart && decided === undefined && <small class="muted block">{T.hold.rejectAllOnly}</small>}
       </p>
       <div class="actions">
         {users.length > 0 && (
@@ -149,9 +153,9 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
           </Button>
         )}
         <Ask
-          not={decided ?? (isPart ? T.hold.rejectAllOnly : undefined)}
+          not={decided}
           title={T.hold.rejectTitle(count)}
-          text={T.hold.rejectText(count)}
+          text={T.hold.rejectText(count) + others}
           verb={reject}
           needsReason
           run={({ reason }) => perform('reject', { group, digest, reason, users: some }, T.hold.rejected)}

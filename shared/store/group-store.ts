@@ -1,15 +1,14 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
-import { usedUp } from '../domain/hold.ts';
+import { HELD_SETS, STORED_AS, usedUp } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { nestedGroup } from '../domain/nesting.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Commit, Findings, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Commit, Findings, GroupStore, HeldRemovals } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
   collectTombstones,
-  decisionIs,
   dirtying,
   findingsToStore,
   holdIsAs,
@@ -17,6 +16,7 @@ import {
   intentIsAs,
   PARTIAL_READ_HINTS,
   revIsAs,
+  setIs,
   settledChange,
   suspectedChangeIsAs,
   unsettledSince,
@@ -133,7 +133,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   const update = async (...how: Parameters<typeof change>) => (await change(...how)).written;
 
   /** Writes the set of a hold. */
-  async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
+  async function recorded({ ref }: GroupState, { hold, users }: HeldRemovals) {
     // The set is kept 400 days longer than the hold. If the set is missing after that, the removals are held again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
@@ -144,10 +144,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       ...(await writeChunks(table, keyOf, lines, { expiresAt })),
     };
   }
-  const heldAttributes = async (ref: GroupRef, { hold, approval }: HeldSets) => ({
-    hold: await recorded(ref, hold),
-    ...(approval && { approval: await recorded(ref, approval) }),
-  });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
   async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
@@ -333,12 +329,17 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       );
     },
 
-    decideHold: ({ ref, hold }, request, dirty) => {
-      if (hold === undefined) return Promise.resolve(false);
-      const decided = { ...request, decision: { ...request.decision } };
+    async decideHold(seen, { from, rest, decided }, dirty) {
+      const to = STORED_AS[decided.hold.decision.kind];
+      const set = {
+        ...(rest && { [from]: await recorded(seen, rest) }),
+        [to]: await recorded(seen, decided),
+      };
+      const remove = from in set ? [] : [from];
       // A client that got no answer repeats the write, and then finds its own decision.
-      const isAsSeen = any(decisionIs(hold), decisionIs(decided));
-      return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
+      const isOwn = setIs(to, decided.hold);
+      const isAsSeen = all(...HELD_SETS.map((name) => setIs(name, seen[name])));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set, remove }), any(isAsSeen, isOwn));
     },
 
     adopt: (seen, link, dirty) =>
@@ -425,21 +426,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    async hold(seen, { hold, approval }, lastAudit) {
-      const set = { ...(await heldAttributes(seen.ref, { hold, approval })), lastAudit };
-      return update(seen.ref, { set, remove: approval ? [] : ['approval'] }, revIsAs(seen));
-    },
-
-    async approvePart(seen, part, dirty) {
-      if (seen.hold === undefined) return false;
-      const set = await heldAttributes(seen.ref, part);
-      const { digest, decision } = part.approval.hold;
-      const isOwn = all(
-        equal('approval.digest', digest),
-        equal('approval.decision.atMs', decision.kind === 'waiting' ? 0 : decision.atMs),
-      );
-      return update(seen.ref, dirtying(seen.ref, dirty, { set }), any(decisionIs(seen.hold), isOwn));
-    },
+    hold: async (seen, held, lastAudit) =>
+      update(seen.ref, { set: { hold: await recorded(seen, held), lastAudit } }, revIsAs(seen)),
 
     dropHold: (seen, drops, lastAudit) =>
       update(

@@ -1,7 +1,8 @@
-import type { HeldPeopleCause, HoldLine } from '../../answers.ts';
+import type { DecidedRemovals, HeldPeopleCause, HoldLine } from '../../answers.ts';
 import { many } from './many.ts';
 
 const people = (count: number) => many(count, 'person', 'people');
+const others = (count: number) => many(count, 'other person', 'other people');
 
 export const hold = {
   title: (name: string) => `Hold of ${name}`,
@@ -32,8 +33,12 @@ export const hold = {
   limit: 'Limit',
   gone: 'No removals of this group are held.',
   goneText: 'They were written, or the directory added these people again.',
-  approvedPart: ({ removes, by, reason }: { removes: number; by: string; reason: string }) =>
-    `${by} approved the removal of ${many(removes, 'other person', 'other people')} (${reason}). The next write removes them.`,
+  decidedPart: {
+    approved: ({ removes, by, reason }: DecidedRemovals) =>
+      `${by} approved the removal of ${others(removes)} (${reason}). The next write removes them.`,
+    rejected: ({ removes, by, reason }: DecidedRemovals) =>
+      `${by} rejected the removal of ${others(removes)} (${reason}). They stay in the group.`,
+  },
   back: 'View group',
   leaving: 'Would be removed',
   staying: 'Would stay',
@@ -55,8 +60,6 @@ export const hold = {
     count === 0 ? 'Approve deletion' : `Approve ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
   reject: (count: number, isAll: boolean) =>
     count === 0 ? 'Reject deletion' : `Reject ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
-  rejectAllOnly:
-    'Only all removals of a hold can be rejected together. Approve the others first, then reject the rest.',
   othersHeld: (count: number) => `${many(count, 'other removal')} ${count === 1 ? 'stays' : 'stay'} held.`,
   approveTitle: (count: number) => (count === 0 ? 'Delete the group?' : `Approve ${many(count, 'removal')}?`),
   approveText: (count: number, name: string) =>
@@ -66,8 +69,8 @@ export const hold = {
   rejectTitle: (count: number) => (count === 0 ? 'Keep the group?' : `Reject ${many(count, 'removal')}?`),
   rejectText: (count: number) =>
     count === 0
-      ? 'The group stays on the platform. You can approve its deletion later.'
-      : `${people(count)} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. You can approve the removals later.`,
+      ? 'The group stays on the platform. To change this decision later, use the command line.'
+      : `${people(count)} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. To change this decision later, use the command line.`,
   approved: 'Approved. The removals are being written.',
   rejected: 'Rejected. The members stay.',
   decision: 'Decision',
