@@ -70,12 +70,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         const { hold, ...others } = state ?? {};
         if (state === undefined || hold === undefined || ports.clock() - hold.createdAtMs < 86_400_000)
           return state;
-        const decision = {
-          kind: 'approved',
-          by: 'no-operator',
-          reason: 'a day',
-          atMs: ports.clock(),
-        } as const;
+        const decision = { kind: 'approved', by: 'no-operator', reason: 'a day', atMs: ports.clock() };
         return { ...others, approval: { ...hold, decision } } as typeof state;
       },
     })),
