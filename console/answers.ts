@@ -1,34 +1,31 @@
+import type { Check } from '../shared/contract/answers/connect.ts';
+import type { Cause, Survey } from '../shared/contract/answers/dead-letters.ts';
+import type { DirectoryStatus } from '../shared/contract/answers/directory.ts';
+import type { LogEntry } from '../shared/contract/answers/explain.ts';
+import type { GroupStateName, GroupStatus, NameClash } from '../shared/contract/answers/groups.ts';
+import type { HoldRow } from '../shared/contract/answers/holds.ts';
+import type { DriftRow } from '../shared/contract/answers/reconcile.ts';
 import type {
-  Cause,
-  Check,
   ConnectionRow,
   CredentialReport,
-  DirectoryStatus,
-  DriftRow,
-  GroupStateName,
-  GroupStatus,
-  HoldRow,
-  LogEntry,
-  NameClash,
   SettingRequestRow,
   SourceReport,
   StatusReport,
-  Survey,
-} from '../shared/contract/answers.ts';
+} from '../shared/contract/answers/status.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
 import type { SettingField } from '../shared/contract/setting-fields.ts';
 import type { RemovalReason } from '../shared/domain/hold.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
 
+export type { ShownDeadLetter } from '../shared/contract/answers/dead-letters.ts';
+export type { Explanation } from '../shared/contract/answers/explain.ts';
+export type { HoldRow } from '../shared/contract/answers/holds.ts';
 export type {
   AdoptionPreview,
-  Explanation,
-  HoldRow,
   PlatformGroupRow,
   PlatformGroupsReport,
-  ShownDeadLetter,
-} from '../shared/contract/answers.ts';
+} from '../shared/contract/answers/platform-groups.ts';
 
 export type { SettingField } from '../shared/contract/setting-fields.ts';
 

@@ -2,6 +2,7 @@ import { effect } from '@preact/signals';
 import { options, render } from 'preact';
 import { AskDialog, Toast } from './actions.tsx';
 import { Activity } from './activity.tsx';
+import { admit } from './admission.ts';
 import { Connection } from './connection.tsx';
 import { DeadLetter } from './dead-letter.tsx';
 import { DeadLetters } from './dead-letters.tsx';
@@ -16,7 +17,7 @@ import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { PlatformGroups } from './platform-groups.tsx';
-import { connection, go, homeOf, id, page, pathTo, signedIn, token } from './route.ts';
+import { connection, go, homeOf, id, page, pathTo } from './route.ts';
 import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
 
@@ -33,10 +34,7 @@ const PAGES = {
 
 const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
-const isOpen = token !== '' || signedIn !== undefined;
-
 function App() {
-  if (!isOpen) return <NoToken />;
   const name = page.value;
   const section = name === 'platform-groups' ? 'groups' : name;
   const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
@@ -111,9 +109,9 @@ const NotFound = () => (
   </Page>
 );
 
-const NoToken = () => (
+const NoCode = () => (
   <main>
-    <Empty title={T.noToken.title}>{T.noToken.text}</Empty>
+    <Empty title={T.noCode.title}>{T.noCode.text}</Empty>
   </main>
 );
 
@@ -134,5 +132,6 @@ setInterval(() => {
   nowMs.value = Date.now();
 }, 5_000);
 const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
-if (isOpen) void listen();
+const isAdmitted = await admit();
+if (root !== null) render(isAdmitted ? <App /> : <NoCode />, root);
+if (isAdmitted) void listen();

@@ -1,14 +1,9 @@
 import { computed, signal } from '@preact/signals';
 
-/*
- * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. The token of a console without sign-in is after the `#`, which
- * browsers never send. So a reload and a second tab work, and nothing is stored in the browser.
- */
+/* Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. */
 
 /** The person who signed in; undefined in a console without sign-in. */
 export const signedIn = document.body.dataset['person'];
-export const token = signedIn === undefined ? location.hash.slice(1) : '';
-const fragment = token === '' ? '' : `#${token}`;
 const place = signal(new URL(location.href));
 
 const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
@@ -20,11 +15,11 @@ export const query = computed(() => place.value.searchParams);
 export function pathTo(page: string, id = '', filters: Readonly<Record<string, string>> = {}): string {
   const path = ['c', connection.value, page === 'home' ? '' : page, id].filter((part) => part !== '');
   const text = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
-  return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}${fragment}`;
+  return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
 /** The path of the Home page of a connection. */
-export const homeOf = (name: string): string => `/c/${name}${fragment}`;
+export const homeOf = (name: string): string => `/c/${name}`;
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', path);

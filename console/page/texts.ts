@@ -34,9 +34,9 @@ export const T = {
     ended: 'Your sign-in has ended',
     signIn: 'Sign in again',
   },
-  noToken: {
-    title: 'The address has no token',
-    text: 'Open the address that groupsync console printed in the terminal, including the part after the #. If that console was stopped, start it again: it prints a new address.',
+  noCode: {
+    title: 'The address has no valid code',
+    text: 'Run groupsync console again, for the stack of npm start with --local. Open the address that it prints, including the part after the #. An address can be opened until 15 minutes after it was first opened.',
   },
   loading: 'Loading',
   failed: 'Could not load this page',

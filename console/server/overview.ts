@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Cause, PendingRow } from '../../shared/contract/answers.ts';
+import type { Cause } from '../../shared/contract/answers/dead-letters.ts';
+import type { PendingRow } from '../../shared/contract/answers/groups.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';

@@ -1,4 +1,4 @@
-import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
+import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
 import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';

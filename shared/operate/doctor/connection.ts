@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
