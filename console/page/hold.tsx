@@ -30,6 +30,7 @@ function Shown(page: HoldPage) {
     );
   }
   const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
+  const heldTitle = T.hold.people[hold.decision];
   const showsStaying = query.value.get('people') === 'staying';
   return (
     <Page
@@ -45,7 +46,7 @@ function Shown(page: HoldPage) {
         label={T.hold.parts}
         current={showsStaying ? 'staying' : 'leaving'}
         of={[
-          ['leaving', `${T.hold.leaving} · ${leaving.length.toLocaleString('en')}`, pathTo('holds', group)],
+          ['leaving', `${heldTitle} · ${leaving.length.toLocaleString('en')}`, pathTo('holds', group)],
           [
             'staying',
             `${T.hold.staying} · ${staying.length.toLocaleString('en')}`,
@@ -64,13 +65,21 @@ function Shown(page: HoldPage) {
       ) : (
         <HeldPeople
           key="leaving"
-          title={T.hold.leaving}
+          title={heldTitle}
           people={leaving}
           causes={causes}
           file={`${group}-leave.csv`}
-          selection={{ picked, setPicked }}
+          selection={hold.decision === 'waiting' ? { picked, setPicked } : undefined}
         >
-          <Decide group={group} name={called} hold={hold} users={users} clear={() => setPicked(new Set())} />
+          {hold.decision === 'waiting' && (
+            <Decide
+              group={group}
+              name={called}
+              hold={hold}
+              users={users}
+              clear={() => setPicked(new Set())}
+            />
+          )}
         </HeldPeople>
       )}
     </Page>
@@ -94,7 +103,7 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
   return (
     <section class="card cause">
       <p class="lead">
-        <strong>{T.hold.summary(hold.removes, all, name ?? group)}</strong>
+        <strong>{T.hold.summary[hold.decision](hold.removes, all, name ?? group)}</strong>
       </p>
       <ul class="causes">
         {causes.map((cause, place) => (
@@ -133,11 +142,10 @@ interface DecideProps {
 }
 
 function Decide({ group, name, hold, users, clear }: DecideProps) {
-  const { digest, removes, decision } = hold;
+  const { digest, removes } = hold;
   const isPart = users.length > 0 && users.length < removes;
   const some = isPart ? users : undefined;
   const count = isPart ? users.length : removes;
-  const decided = decision === 'waiting' ? undefined : T.home.holdDecided(decision);
   const others = isPart ? ` ${T.hold.othersHeld(removes - count)}` : '';
   const approve = T.hold.approve(count, !isPart);
   const reject = T.hold.reject(count, !isPart);
@@ -153,7 +161,6 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
           </Button>
         )}
         <Ask
-          not={decided}
           title={T.hold.rejectTitle(count)}
           text={T.hold.rejectText(count) + others}
           verb={reject}
@@ -162,7 +169,6 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
         />
         <Ask
           kind="danger"
-          not={decided}
           title={T.hold.approveTitle(count)}
           text={T.hold.approveText(count, name) + others}
           verb={approve}

@@ -145,7 +145,9 @@ describe('policy of operators', () => {
       'groupsync-operator-eu-west-1': [
         {
           Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-          Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval', 'rejection'] } },
+          Condition: {
+            'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval', 'rejection'] },
+          },
         },
       ],
       'groupsync-approver-eu-west-1': [],

@@ -6,10 +6,20 @@ const others = (count: number) => many(count, 'other person', 'other people');
 
 export const hold = {
   title: (name: string) => `Hold of ${name}`,
-  summary: (leaving: number, all: number, name: string) =>
-    leaving === 0
-      ? `${name} would be deleted on the platform.`
-      : `${leaving.toLocaleString('en')} of ${people(all)} would be removed from ${name} on the platform.`,
+  summary: {
+    waiting: (leaving: number, all: number, name: string) =>
+      leaving === 0
+        ? `${name} would be deleted on the platform.`
+        : `${leaving.toLocaleString('en')} of ${people(all)} would be removed from ${name} on the platform.`,
+    approved: (leaving: number, all: number, name: string) =>
+      leaving === 0
+        ? `${name} is being deleted on the platform.`
+        : `${leaving.toLocaleString('en')} of ${people(all)} are being removed from ${name} on the platform.`,
+    rejected: (leaving: number, _: number, name: string) =>
+      leaving === 0
+        ? `${name} stays on the platform, because its deletion was rejected.`
+        : `${people(leaving)} ${leaving === 1 ? 'stays' : 'stay'} in ${name}, because the removal was rejected.`,
+  } satisfies Readonly<Record<HoldLine['decision'], (leaving: number, all: number, name: string) => string>>,
   because: {
     group_deleted: () => 'The directory deleted the group.',
     no_member: (count: number) => `No member of the directory has the id of ${many(count, 'user')}.`,
@@ -40,7 +50,11 @@ export const hold = {
       `${by} rejected the removal of ${others(removes)} (${reason}). They stay in the group.`,
   },
   back: 'View group',
-  leaving: 'Would be removed',
+  people: {
+    waiting: 'Would be removed',
+    approved: 'Being removed',
+    rejected: 'Removal rejected',
+  } satisfies Readonly<Record<HoldLine['decision'], string>>,
   staying: 'Would stay',
   parts: 'People of the group',
   search: 'Search by name, address or department',
