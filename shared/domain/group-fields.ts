@@ -68,8 +68,8 @@ export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Rec
 type OtherField = Exclude<GroupField, 'name' | 'spokeId'>;
 
 /**
- * The values of the fields. Every group has a name. Another field is null or absent if the directory gives no value, or
- * if the platform shows no value. The platform shows none if there is no value, or if it does not echo the field.
+ * The values of the fields. Every group has a name. Any other field is null or absent if the directory gives no value,
+ * or if the platform shows none. Some platforms never show certain fields, even if they have a value.
  */
 export interface WrittenFields extends Readonly<Partial<Record<OtherField, string | null | undefined>>> {
   readonly name: string;
@@ -88,7 +88,7 @@ export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
 
 export const fieldsOf = (group: WrittenFields): WrittenFields => fieldsFrom((field) => group[field]);
 
-/** Whether two values of a field differ at most in their form. */
+/** Whether two values of a field are equal, apart from their form. */
 export const isSameValue = (field: GroupField, one: Value, other: Value): boolean =>
   one == null || other == null
     ? (one ?? null) === (other ?? null)

@@ -19,7 +19,7 @@ export type HoldRule = (typeof HOLD_RULES)[number];
  */
 export const Hold = z.lazy(() =>
   z.object({
-    /** The identity of the set: hex sha256 over link, action and sorted removals. */
+    /** Identifies the set: the hex SHA-256 of link, action and sorted removals. */
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
@@ -30,18 +30,18 @@ export const Hold = z.lazy(() =>
     expiresAtMs: number,
     decision: HoldDecision,
     /**
-     * The hold covers rejected removals and later removals. So an approval of the earlier set does not apply, and
-     * switching the guard off does not end the hold.
+     * Set if the hold covers removals that an operator rejected, together with later ones. An approval of an earlier
+     * set then does not apply, and the hold stays when the guard is switched off.
      */
     afterRejection: z.literal(true).exactOptional(),
     /**
-     * The connection or the previous hold required four eyes when this hold was made. A later setting does not change
-     * it.
+     * Set if the connection or the previous hold required four eyes when this hold started. A later change of the
+     * setting does not affect it.
      */
     fourEyes: z.literal(true).exactOptional(),
     /**
-     * The location and the hash of the full set. A reader uses them to read the set and to prove that it is complete.
-     * The store sets them.
+     * The location and the hash of the full set. With the hash, a reader can check that it has read the complete set.
+     * The store sets both.
      */
     chunks: number,
     hash: text,
@@ -50,8 +50,8 @@ export const Hold = z.lazy(() =>
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
 /**
- * Returns what a write uses up: the hold, the approval, or both. `digest` is the digest of the write's approval. If the
- * hold itself was approved, an approval next to it ends too.
+ * Returns which approvals a write uses up: an approved hold, the separate approval, or both. `digest` is the digest of
+ * the approval under which the write was made. If the hold itself was approved, the separate approval ends too.
  */
 export function usedUp(
   { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },

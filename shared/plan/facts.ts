@@ -17,8 +17,8 @@ export interface WantedMember {
   /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
   /**
-   * Present if the answer to a successful write lacked the user. Later writes still send the user. A user with `lately`
-   * alone causes no write.
+   * Present if the answer to a successful write lacked the user. Later writes send the user again. But no write is made
+   * only for users with the value `lately`.
    */
   readonly unshown?: 'lately' | 'earlier';
 }
@@ -47,7 +47,7 @@ export interface Views {
   /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** The intended result of the open intent: the base view with the change of the intent. */
+  /** The intended result of the open intent: the base view after the change of the intent. */
   readonly prepared: View | undefined;
   /** The users that uncertain writes may change; undefined if there are no such writes, or the set cannot be read. */
   readonly uncertain: UserChange | undefined;
@@ -60,7 +60,7 @@ export interface HeldUsers {
   /** All held users; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /**
-   * The kind of write that is held for this platform group; undefined if the hold is for another group or unreadable.
+   * The kind of write that is held; undefined if the hold is about another platform group, or its set cannot be read.
    */
   readonly about: 'remove' | 'delete' | undefined;
   /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
@@ -68,8 +68,8 @@ export interface HeldUsers {
 }
 
 /**
- * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts only the
- * recent removals of this group, because another worker may be about to send the same write.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` has the very
+ * recent removals of this group, which may be the same write, reserved by another worker.
  */
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
@@ -123,7 +123,7 @@ export type PassedOver = 'not_found' | GroupRef;
 
 /**
  * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the
- * decision is a read. Facts do not change during a pass.
+ * decision is a read. A fact that has been read does not change during a pass.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -149,7 +149,10 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /** Whether a write was refused in this attempt. From then on only the changes are sent, never the whole group. */
+  /**
+   * Whether a write was refused in this attempt. All later writes of the attempt send only the changes, never the whole
+   * group.
+   */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;

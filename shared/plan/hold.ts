@@ -29,7 +29,7 @@ export interface HoldVerdict {
 }
 
 /**
- * Splits removals by the earlier decision:
+ * Splits removals by the operator's decision about the existing hold:
  *
  *     hold               | removals in its set | other removals
  *     -------------------|---------------------|--------------------------------------

@@ -44,7 +44,9 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/** Whether a notice of the end must still be sent: the beginning was or may have been reported, and the end was not. */
+/**
+ * Whether a notice of the end must still be sent: the beginning was reported, or may have been, and the end was not.
+ */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
@@ -58,8 +60,8 @@ export function isNoticeDue(episode: Episode, nowMs: number): boolean {
 }
 
 /**
- * Returns the episode as it is stored before an attempt. Until the outcome is stored, the notice may or may not have
- * been sent.
+ * Returns the episode as it is stored before an attempt. If the worker dies before it stores the outcome, the notice
+ * may or may not have been sent.
  */
 export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   ...episode,
@@ -130,7 +132,7 @@ export function noticeOf(
   ];
 }
 
-/** Messages of the whole stage have no page of their own, so the link leads to the start of the console. */
+/** A notice about the whole stage links to the start page of the console, because there is no page for the stage. */
 const linkTo = (page: string, consoleUrl: string, connection: ConnectionName | undefined): string =>
   new URL(connection === undefined ? '/' : `/c/${connection}/${page}`, consoleUrl).href;
 
