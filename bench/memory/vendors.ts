@@ -72,6 +72,8 @@ interface Vendor {
   /** The document with the limit of calls per minute. */
   readonly callsPerMinute: number;
   readonly mostQuietCalls: number;
+  /** The goal for a full read of the largest company. */
+  readonly mostDollars: number;
   readonly hasNestedGroups: boolean;
   /** Returns the stored secret, in the form of the vendor. */
   readonly secretOf: (app: DirectorySimulator['app']) => Promise<unknown>;
@@ -96,6 +98,7 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
     // Queries per minute and user ("Directory API: Limits and quotas").
     callsPerMinute: 2_400,
     mostQuietCalls: 2,
+    mostDollars: 0.05,
     hasNestedGroups: true,
     secretOf: (app) => control(app, 'service-account-key', { url: BASE_URL }),
   },
@@ -113,6 +116,7 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
     // The simulated limit. Microsoft Graph has other limits for each kind of call and size of tenant.
     callsPerMinute: 2_400,
     mostQuietCalls: 3,
+    mostDollars: 0.05,
     hasNestedGroups: true,
     async secretOf(app) {
       await control(app, 'client-secret', { secret: 'bench' });
@@ -130,9 +134,11 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+$/],
       ['logs', /\/logs\?/],
     ],
-    // Half of the limit of /api/v1/groups/{id} and the paths below it ("Rate limits"). Most calls of a full read use
-    // this limit.
-    callsPerMinute: 500,
+    // Half of the limit that Okta shows to one client for the members of groups, which is 500. Most calls of a full read
+    // use this limit.
+    callsPerMinute: 250,
+    // At this limit, a full read of 10,000 groups takes four runs, and each run reads the stored users again.
+    mostDollars: 0.11,
     mostQuietCalls: 3,
     hasNestedGroups: false,
     secretOf: async (app) => ({ apiToken: (await control(app, 'client')).apiToken }),

@@ -10,6 +10,7 @@ import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import type { ConsoleSessions } from '../../shared/sync/ports/console-sessions.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { localTarget } from '../../cli/local-file.ts';
+import { noticeOf } from '../../shared/plan/notice.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
@@ -99,6 +100,21 @@ describe('console with sign-in', () => {
       kind: 'operator',
       id: 'console:approver@acme.example',
     });
+  });
+
+  it('the link of a notification leads to the hold, and approving takes two clicks after the sign-in', async () => {
+    const { origin } = new URL(login.url);
+    const held = { subject: 'hold', count: 1, sinceMs: 0, names: ['Engineering'], groups: ['g1'] } as const;
+    const link = noticeOf(held, { prefix: 'groupsync', consoleUrl: origin }, DEFAULT_CONNECTION).at(-1) ?? '';
+    const { page } = await signIn('approver', link.slice(origin.length));
+    expect(page.url()).toBe(link);
+    await page.evaluate('window.clicks = 0; addEventListener("click", () => (clicks += 1))');
+    await page.getByRole('button', { name: 'Approve all 6 removals' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('has left');
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve all 6 removals' }).click();
+    await page.getByText('No removals of this group are held.').waitFor();
+    expect(await page.evaluate('clicks')).toBe(2);
   });
 
   it('after the session has ended, the page keeps its content, and a removed role is gone after the next sign-in', async () => {
