@@ -71,7 +71,6 @@ interface OperatorsProps {
   readonly key: IKey;
   /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
   readonly secretsKey: string | undefined;
-  /** The functions that operators call. */
   readonly workers: readonly ConnectorFunction[];
 }
 

@@ -94,7 +94,6 @@ export interface Resources {
   readonly prefix: string;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
-  /** The events queues of sources. */
   readonly ofSources: readonly IQueue[];
   /** The events queue of the reader of directories, which is also in `ofSources`. */
   readonly reader: IQueue | undefined;
@@ -276,8 +275,8 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
 }
 
 /**
- * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
- * who decides. The condition names the attributes of a group's item that hold removals and decisions.
+ * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has
+ * checked who decides. The condition names the attributes of a group's item that hold removals and decisions.
  */
 export const noDecisions = (resources: string[]) =>
   new PolicyStatement({

@@ -20,7 +20,7 @@ import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
  */
 
 export interface MemoryTableOptions {
-  /** Called before each operation. A test can stop the run here, or let another worker run first. */
+  /** Called before each operation. A test can stop the worker here, or let another worker run first. */
   readonly before?: (operation: string, key: string) => Promise<void>;
   /**
    * The delay of the index in milliseconds, and the clock. Some changes need twice the delay, and some a tenth of it.
@@ -30,7 +30,7 @@ export interface MemoryTableOptions {
   readonly pageBytes?: number;
   /** The maximum number of keys per BatchGetItem (default: 100). */
   readonly keysAtOnce?: number;
-  /** Returns whether the next page shall be empty although more pages follow. DynamoDB may answer so. */
+  /** Returns whether the next page is empty although more pages follow, which DynamoDB permits. */
   readonly isEmptyPage?: () => boolean;
   /** Called for each read and write with its billed bytes. */
   readonly meter?: Meter;
@@ -39,8 +39,8 @@ export interface MemoryTableOptions {
 export interface Meter {
   read(bytes: number, isIndex: boolean): void;
   /**
-   * `bytes` is the larger size of the item before and after the write. For a write to the index, it is the size of the
-   * entry.
+   * `bytes` is the size of the item before or after the write, whichever is larger. For a write to the index, it is the
+   * size of the entry.
    */
   write(bytes: number, isIndex: boolean): void;
   refused(bytes: number): void;
@@ -58,8 +58,8 @@ interface Partition {
   /** All keys, sorted. */
   readonly sorted: string[];
   /**
-   * Compares two keys. Comparison by UTF-16 code units is fast, but for some characters DynamoDB's order by bytes is
-   * different. After the first such key, the partition compares by bytes.
+   * Compares two keys. It compares UTF-16 code units, which is fast. For some characters, DynamoDB's order by bytes
+   * differs. When the partition gets its first key with such a character, it changes to a comparison by bytes.
    */
   compare: (a: string, b: string) => number;
 }
@@ -78,8 +78,8 @@ const MAX_PK_BYTES = 2_048;
 const MAX_SK_BYTES = 1_024;
 const MAX_ITEM_BYTES = 400 * 1_024;
 /**
- * The maximum number of attributes that one expression can remove. An expression has at most 4 KB, with placeholders
- * like `#n123`.
+ * The maximum number of attributes that one expression can remove, because an expression has at most 4 KB, with
+ * placeholders like `#n123`.
  */
 const MAX_NAMES = 600;
 const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
@@ -92,12 +92,10 @@ export class MemoryTable implements Table {
   readonly items = new Map<string, Item>();
   /** The size in bytes of the largest item that was ever stored, and its key. */
   largest = { bytes: 0, key: '' };
-  /** By kind of sort key: the largest number of items that one query read. */
+  /** For each kind of sort key, the largest number of items that one query has read. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  /**
-   * Copies of the index. Each read uses another copy, so one read may show a change that the next read does not show.
-   */
+  /** Copies of the index. Each read uses another copy, so a read may lack a change that an earlier read showed. */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;
   #indexed = 0;
@@ -164,7 +162,7 @@ export class MemoryTable implements Table {
     return this.remove(key, when);
   }
 
-  /** Each method from here on is one atomic request. */
+  // Each of the following methods is one atomic request.
   look(key: Key): Item | undefined {
     const stored = this.#stored(key);
     this.#options.meter?.read(stored?.bytes ?? 0, false);
@@ -260,7 +258,7 @@ export class MemoryTable implements Table {
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     this.#replicas.forEach((index, which) => {
-      // The index applies the changes of one item in their order. Changes of different items may change places.
+      // The index applies the changes of one item in their order, but changes of different items in any order.
       const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
       const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
       this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });
@@ -330,7 +328,7 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
     place -= 1;
   }
-  // The last item of the previous page may be deleted by now. So the page begins after the key of that item.
+  // The page begins after the last key of the previous page, because the item of that key may have been deleted.
   if (after !== undefined) {
     const known = firstAtLeast(partition, after);
     const next = sorted[known] === after ? known + 1 : known;
@@ -347,7 +345,7 @@ function readPage(partition: Partition | undefined, request: PageRequest, most: 
     const one = partition.entries.get(last) as Stored;
     items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
     bytes += one.bytes;
-    // A full page gets a key for the next page even if no item follows (DynamoDB API reference, LastEvaluatedKey).
+    // A full page has a key for the next page even if no item follows (DynamoDB API reference, LastEvaluatedKey).
     if (bytes >= most || items.length >= pageSize) return { items, bytes, last };
   }
   return { items, bytes };
@@ -422,8 +420,8 @@ function kept(value: Value): Value {
 }
 
 /**
- * V8 makes objects slow after a `delete`, or if about fifteen properties are added one by one. So changed objects are
- * built from a list of entries.
+ * Returns a copy without some properties. It is built from a list of entries, because V8 makes an object slow after a
+ * `delete`, or if about fifteen properties are added one by one.
  */
 const without = (item: object, isOut: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));

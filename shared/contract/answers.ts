@@ -9,8 +9,8 @@ import { GROUP_STATES } from './names.ts';
 import { PROTECTED_SETTINGS } from './weakening.ts';
 
 /*
- * The documents of `--json`. The use cases return the types that are derived from these schemas, so the two cannot differ.
- * docs/cli/schemas is generated from this file. Fields may be added, and are never removed.
+ * The documents of `--json`. The use cases return the types that are derived from these schemas, so the two cannot
+ * differ. docs/cli/schemas is generated from this file. Fields may be added, and are never removed.
  */
 
 export const text = z.string();
@@ -282,7 +282,6 @@ export const DIRECTORY_GROUP_STATES = [
   'missing',
 ] as const;
 
-/** A group of a directory that is read. */
 export const DirectoryGroupRow = z.object({
   group: text,
   state: z

@@ -10,7 +10,6 @@ import { DirectorySource } from './settings.ts';
 const group = z.string().min(1).transform(groupId);
 const position = z.number().int().min(0);
 
-/** A question about a directory. */
 export const DirectoryQuestion = z.union([
   /** The list of groups from this position on. */
   z.object({ groups: position }),

@@ -87,7 +87,6 @@ export const ENVIRONMENT = {
   console: 'GROUPSYNC_CONSOLE',
   /** The address of the console, as people open it. */
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
-  /** ARN of the role of the console. */
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',

@@ -1,6 +1,5 @@
 import { foldSpokeId } from './spoke-id.ts';
 
-/** The definition of one written field. */
 interface FieldDefinition {
   /** The name of groupsync's change, in plans and in the audit log. */
   readonly change: string;
@@ -52,7 +51,6 @@ export type FieldChange = (typeof GROUP_FIELDS)[GroupField]['change'];
 
 export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];
 
-/** The fields that events set. */
 export type EventField = {
   [Field in GroupField]: (typeof GROUP_FIELDS)[Field]['isInEvents'] extends true ? Field : never;
 }[GroupField];

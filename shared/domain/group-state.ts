@@ -32,7 +32,6 @@ const ViewPointer = z.lazy(() =>
 );
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
-/** The link of a directory group to its platform group. */
 const Link = z.lazy(() =>
   z.object({
     id: platformGroupText,
@@ -195,7 +194,6 @@ const stamp = stampText.default(STAMP_ZERO);
 
 const StampedActor = z.lazy(() => EventActor.unwrap().extend({ stamp: stampText }));
 
-/** The value and the stamp of the register of each field that events set. */
 const FieldRegister = z.lazy(() => z.object({ value: text, stamp: stampText }));
 const FIELD_REGISTERS = Object.fromEntries(
   EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),

@@ -8,7 +8,6 @@ import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
 export interface GroupRegisters extends Readonly<Partial<Record<EventField, Register<string>>>> {
   /** The stamp of the latest `group.upserted` or `group.snapshot`. */
   readonly upserted: Stamp;
-  /** The stamp of the latest `group.deleted`. */
   readonly deleted: Stamp;
   /** The stamp of the latest complete snapshot. Members with an older stamp are gone. */
   readonly snapshot: Stamp;

@@ -9,7 +9,6 @@ export type ConnectionName = Branded<string, 'ConnectionName'>;
 export type GroupId = Branded<string, 'GroupId'>;
 /** The directory's stable id of a member, byte-exact as the directory sends it. */
 export type MemberId = Branded<string, 'MemberId'>;
-/** The platform's own id of a group. */
 export type PlatformGroupId = Branded<string, 'PlatformGroupId'>;
 /** The id of a role on the platform (`Employee.id`). A role is one employment of a user in one company. */
 export type RoleId = Branded<string, 'RoleId'>;

@@ -1,4 +1,3 @@
-/** The subjects of notices to operators. */
 export const SUBJECTS = [
   'hold',
   'gate',
@@ -34,7 +33,6 @@ export interface Episode extends Finding {
   readonly triedMs?: number;
   /** Set if the outcome of the latest attempt is unknown. The notice may have been sent. */
   readonly isUnrecorded?: true;
-  /** The count in the latest notice. */
   readonly notifiedCount?: number;
   readonly endedMs?: number;
   /** Whether the state has ended. */

@@ -18,7 +18,6 @@ export const READER_SOURCE = 'groupsync/directory';
 /** The source of the changes of SCIM clients; part of the stamp. */
 export const SCIM_SOURCE = 'scim';
 
-/** Returns the source of a value with this stamp. */
 export function sourceOf(stamp: Stamp): Source {
   const source = readStamp(stamp)?.source;
   if (source === READER_SOURCE) return 'directory';

@@ -8,7 +8,6 @@ export { journalOf } from '../sync/ports/logs.ts';
 export interface Action {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
-  /** The reason as the operator wrote it. */
   readonly reason?: string | undefined;
 }
 

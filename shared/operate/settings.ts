@@ -179,7 +179,6 @@ const MAX_RACES = 20;
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
 
 interface ConnectionChange {
-  /** The connection as the operator read it. */
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: string;

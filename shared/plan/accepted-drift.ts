@@ -56,7 +56,6 @@ export interface AcceptDriftInput {
   readonly earlier: AcceptedDrift | undefined;
 }
 
-/** Returns the accepted drift with the new differences added. */
 export function acceptDrift({ policy, seen, differences, earlier }: AcceptDriftInput): AcceptedDrift {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);

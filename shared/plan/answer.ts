@@ -79,7 +79,6 @@ export interface Outcome {
   readonly view: View | undefined;
   /** Whether the platform shows exactly the sent content. */
   readonly isAsPrepared: boolean;
-  /** The changes of the plan that were made. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
   /** Users that the write sent and that the platform does not show. Later writes send these users again. */

@@ -25,7 +25,6 @@ const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   recreated: REMOVED,
 };
 
-/** Whether an event reports that the group itself was deleted. */
 export const reportsDeletion = (activityEvents: readonly ActivityEvent[] = []): boolean =>
   activityEvents.some(({ type }) => type === REMOVED);
 

@@ -60,7 +60,6 @@ const MOST_KNOWN = 1_000;
 interface AlreadyThere {
   readonly candidates: readonly ListedGroup[];
   readonly known: readonly PlatformGroupId[];
-  /** The groups with the spokeId or the name. */
   readonly namesakes: readonly PlatformGroupId[];
   /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;

@@ -69,7 +69,6 @@ export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   isUnrecorded: true,
 });
 
-/** Returns the episode as it is stored after an attempt. */
 export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: boolean }): Episode {
   const { isUnrecorded: _, ...episode } = attempted;
   if (!isSent) return episode;
@@ -105,7 +104,6 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list', 'connection'],
 };
 
-/** The stage that sends a notice. */
 export interface NoticeStage {
   readonly prefix: string;
   /** The address of the deployed console; undefined if the stage has none. */
@@ -114,7 +112,6 @@ export interface NoticeStage {
   readonly pagesOf?: ConnectionName | undefined;
 }
 
-/** The pages of single groups. */
 const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = { hold: 'holds', failed: 'groups' };
 
 /**

@@ -35,7 +35,6 @@ export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', o
 /** A change of one item. A missing item is created. An attribute is named in one part only. */
 export interface Change {
   readonly set?: Attributes;
-  /** Sets the value only if the attribute is missing. */
   readonly setIfMissing?: Attributes;
   /** The numbers to add. A missing attribute counts as 0. */
   readonly add?: { readonly [name: string]: number };

@@ -38,7 +38,6 @@ export const keyCredential = (key: ServiceAccountKey): Credential => ({
 export interface FederationOptions {
   /** Full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
   readonly provider: string;
-  /** Address of the service account. */
   readonly serviceAccount: string;
   /** Base URLs of Security Token Service and of IAM Credentials. */
   readonly stsUrl: string;

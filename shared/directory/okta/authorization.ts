@@ -15,7 +15,6 @@ interface AuthorizedRequest {
   repeats(answer: DirectoryAnswer): boolean;
 }
 
-/** Returns the authorization with an API token. */
 export const apiTokenAuthorization = (apiToken: string): Authorization => ({
   begin: async () => ({
     headers: { authorization: `SSWS ${apiToken}` },

@@ -18,7 +18,6 @@ export const Group = z.object({
   _embedded: z.object({ stats: z.object({ usersCount: z.int().min(0).nullish() }).nullish() }).nullish(),
 });
 
-/** A user. */
 export const User = z.object({
   id: filled,
   /** `ACTIVE`, `SUSPENDED`, `DEPROVISIONED` and others. */
@@ -27,7 +26,6 @@ export const User = z.object({
   profile: z.object({ login: z.string().nullish(), email: z.string().nullish() }),
 });
 
-/** An event of the System Log. */
 export const LogEvent = z.object({
   published: Time,
   eventType: z.string(),

@@ -10,7 +10,6 @@ import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 /** Selects dead-lettered messages. A message must match each given part. */
 export interface Selection {
-  /** Ids, or prefixes of ids. */
   readonly ids?: readonly string[] | undefined;
   /** Messages of this group, also those that name no connection. */
   readonly group?: GroupRef | undefined;

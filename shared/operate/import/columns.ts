@@ -5,7 +5,6 @@ export interface Layout {
   readonly fields: number;
   /** Whether the first record is a header and not a row. */
   readonly hasHeader: boolean;
-  /** Columns of the header that are not read. */
   readonly ignored: readonly string[];
   /** undefined: the file is about one group, which `--group` names. */
   readonly group: GroupColumns | undefined;
@@ -35,7 +34,6 @@ interface MemberColumns {
 /** Headings from `--columns`, for columns with unusual headings. */
 export type Headings = ReadonlyMap<Column, string>;
 
-/** The keys of `--columns`. */
 export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
   ['group', 'group id'],
   ['name', 'group name'],
@@ -49,7 +47,6 @@ export interface NoLayout {
 }
 
 interface HeaderOptions {
-  /** `--columns`. */
   readonly headings?: Headings | undefined;
   /** `--group` names the group of every row. */
   readonly hasGroup: boolean;

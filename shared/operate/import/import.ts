@@ -22,7 +22,6 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Later events of the directory take precedence. Default: now. */
   readonly asOf?: string | undefined;
-  /** Columns with unusual headings. */
   readonly columns?: Headings | undefined;
   /** Whether the file lists all members (the default), or people to add or to remove. */
   readonly kind?: FileKind | undefined;

@@ -111,7 +111,6 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
 const ROUNDED = /^(?:-?\d(?:[.,]\d+)?E\+\d+|[1-9]\d{14}0{5,})$/i;
 const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
-/** Whether a text has the form of an address. */
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
 /** @returns the row, or the error of the line. A line without a member only states that the group exists. */

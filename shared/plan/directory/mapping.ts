@@ -1,6 +1,5 @@
 /** The keys by which a group of one source is found in another source. */
 interface GroupKeys {
-  /** The address of a group of the directory. */
   readonly address?: string | undefined;
   /** The external id that the SCIM client of the group gave. */
   readonly externalId?: string | undefined;

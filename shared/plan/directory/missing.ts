@@ -23,7 +23,6 @@ export function isListingWrong(known: number, missing: number): boolean {
 }
 
 export interface MissingEvidence {
-  /** Whether the directory reported that the group was deleted. */
   readonly isReportedDeleted: boolean;
   /** Whether another group could be read in this run. */
   readonly isAnotherReadable: boolean;

@@ -3,7 +3,6 @@ import type { MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 
-/** A group from one read of the directory. */
 export interface GroupRead {
   readonly name: string;
   /** Users only. Groups among the members are replaced by their members, or left out. */

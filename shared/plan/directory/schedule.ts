@@ -95,7 +95,6 @@ export const afterOldList = ({ agreedMs: _, ...known }: ReaderGroup, nowMs: numb
 const OLD = 'the directory lists members as before a reported change';
 const SHORT = 'the directory lists fewer members than it counts';
 
-/** Returns the reader's item of a group after a failed read. */
 export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number): ReaderGroup => ({
   ...known,
   problem,

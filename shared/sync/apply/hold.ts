@@ -72,8 +72,8 @@ function recordHold(
 type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
 
 /**
- * Returns the hold to record, and the removals that an operator approved separately. One write stores both, so the hold
- * is always visible. The store adds the location of the stored users.
+ * Returns the hold to record, and the removals that an operator approved separately. One write stores both, so there is
+ * no moment without the hold. The store adds the location of the stored users.
  */
 export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
   const { users, approved, deletes, size } = decision;

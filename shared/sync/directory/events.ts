@@ -51,7 +51,6 @@ export function userMessages(users: readonly DirectoryUser[], origin: Origin): r
   return chunksOf(eventsOf(drafts, origin, 'u'), USERS_PER_MESSAGE).map((some) => JSON.stringify(some));
 }
 
-/** Returns the snapshot message with all members of a group. */
 export function snapshotMessage(group: GroupRefName, members: readonly MemberId[], origin: Origin): string {
   const data = { group, members: members.map((id) => ({ id })) };
   return JSON.stringify(eventsOf([['group.snapshot', data]], origin, 's')[0]);
@@ -68,7 +67,6 @@ export interface Changes {
   readonly removed: readonly MemberId[];
 }
 
-/** Returns the messages that change a group. */
 export function changeMessages(group: GroupRefName, changes: Changes, origin: Origin): readonly string[] {
   const membership = (type: string, members: readonly MemberId[]) =>
     chunksOf(members, MEMBERS_PER_EVENT).map((some): Draft => {

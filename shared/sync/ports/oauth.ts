@@ -7,7 +7,6 @@ export interface OAuthClient {
   readonly issue: () => Promise<string>;
 }
 
-/** A request for an access token. */
 export interface TokenRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
