@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { PlatformFailure } from '../../sync/ports/platform.ts';

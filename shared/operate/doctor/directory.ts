@@ -1,4 +1,5 @@
-import { type Check, DirectoryExamination, type DirectoryStepRow } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
+import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
