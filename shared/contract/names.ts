@@ -88,6 +88,8 @@ export const ENVIRONMENT = {
   /** The address of the console, as people open it. */
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
+  /** The base URL of the SCIM server. */
+  scimUrl: 'GROUPSYNC_SCIM_URL',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',
 } as const;

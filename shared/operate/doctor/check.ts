@@ -8,6 +8,10 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });
 
+/** A check that the console cannot make, because its role may not read the part. */
+export const elsewhere = (name: string, what: string): Check =>
+  well(name, `not checked here: a person with AWS credentials checks ${what} with groupsync doctor`);
+
 export const check = (
   name: string,
   ok: boolean,
