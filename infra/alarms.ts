@@ -8,7 +8,6 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/
 import { METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import type { Settings } from './settings.ts';
 
-/** The configuration that all alarms of one stage share. */
 export interface AlarmConfig {
   readonly prefix: string;
   readonly topic: ITopic;

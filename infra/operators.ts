@@ -172,7 +172,6 @@ function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicySt
 const partitionsOf = (connection: string): readonly string[] =>
   CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]);
 
-/** The partition keys that a viewer of one connection may read. */
 export const leadingKeysOf = (connection: string): readonly string[] => [
   CONNECTIONS_PARTITION,
   ...partitionsOf(connection),

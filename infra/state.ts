@@ -18,7 +18,6 @@ import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { NO_SOURCE_QUEUE } from './workers.ts';
 
-/** Properties of constructs that store data. */
 interface DataProps {
   readonly settings: Settings;
   readonly key: IKey;

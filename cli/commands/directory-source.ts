@@ -65,7 +65,6 @@ export interface NamedDirectory {
   /** The secret as it is stored; undefined if the deployed function signs in as its role. */
   readonly key: unknown;
   readonly connection: Connection;
-  /** Whether the connection already reads this directory. */
   readonly isConnected: boolean;
   readonly present: () => Promise<Directory>;
 }

@@ -50,7 +50,6 @@ export const SentEmployee = z.object({
   values: z.record(z.string(), z.string().nullable()),
 });
 
-/** The state of a credential. */
 export const CredentialChecks = z.object({
   checks: z.array(Check),
   /** The time of the platform's clock, in milliseconds since 1970; absent if the platform sends no time. */

@@ -154,7 +154,6 @@ const GoogleSource = object('an object {kind, administrator, federation?, baseUr
 const EntraSource = object('an object {kind, tenant, clientId, federation?, baseUrl?, corrects?}', {
   kind: z.literal('entra'),
   tenant: vendorName('the id or domain of a tenant'),
-  /** The id of the application that reads. */
   clientId: vendorName('the client id of an application'),
   /** Sign-in with the role of the function, without a stored secret. If absent, a client secret is stored. */
   federation: object('an object {audience}', {
@@ -286,7 +285,6 @@ export const addressOfDirectory = (
     ? { key: 'directory.orgUrl', url: setting.orgUrl }
     : { key: 'directory.baseUrl', url: setting.baseUrl };
 
-/** The settings of one vendor's directory. */
 export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 

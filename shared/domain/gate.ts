@@ -43,5 +43,4 @@ export const Gate = z.lazy(() =>
 export type Gate = Frozen<z.infer<typeof Gate>>;
 
 export const OPEN_GATE: Gate = { state: 'open', closings: 0 };
-/** A gate that has opened again, with a backlog of waiting groups. */
 export const REOPENED_GATE: Gate = { ...OPEN_GATE, backlog: true };

@@ -78,7 +78,6 @@ type Value = string | null | undefined;
 
 export const NO_FIELDS: WrittenFields = { name: '', spokeId: null };
 
-/** Returns the fields that have a value. */
 export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
   const values = FIELD_NAMES.map((field) => [field, of(field)] as const);
   return { ...NO_FIELDS, ...Object.fromEntries(values.filter(([, value]) => value != null)) };

@@ -9,7 +9,6 @@ import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
 
-/** A reservation of the guard: the removals of one write. */
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
@@ -104,9 +103,7 @@ const Uncertain = z.lazy(() =>
   z.object({
     /** The latest write that is not a deletion. */
     write: Intent.exactOptional(),
-    /** The latest deletion. */
     deletion: Intent.exactOptional(),
-    /** The values that were sent, by field. */
     sent: z.object(eachField(() => texts)),
     /** The users that these writes may add or remove; undefined if there are none. */
     change: ViewPointer.exactOptional(),

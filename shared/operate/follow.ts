@@ -45,7 +45,6 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
   return followGroups(refs, ports, options);
 }
 
-/** Records the sync: for one group in its audit, for several groups in the connection's journal. */
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;

@@ -25,7 +25,6 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
 }
 
-/** The temporary group of the probe. */
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
   /** The name is also the spokeId. No other group has it. */

@@ -104,7 +104,6 @@ export const EMPTY_ENTRY = {
   waitedMs: null,
 } as const;
 
-/** One entry for each event and group. */
 function entriesOf(connection: ConnectionName, stored: readonly StoredEvent[]): readonly LogEntry[] {
   const events = new Map<string, StoredEvent[]>();
   for (const event of stored) {

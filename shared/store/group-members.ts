@@ -18,7 +18,6 @@ import { exists, itemsOf, type Table } from './table.ts';
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-/** The part of the store that reads and marks the members of groups. */
 export function createGroupMembers(table: Table): Pick<GroupStore, 'members' | 'registers' | 'markPending'> {
   return {
     async members(ref) {

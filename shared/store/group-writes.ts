@@ -45,7 +45,6 @@ export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing(
 /** The hold is as it was read. A newer hold keeps the group dirty, and the next apply checks that hold. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The hold is as it was read, with the same decision. */
 export const decisionIs = ({ digest, decision }: Hold): Condition =>
   all(
     equal('hold.digest', digest),

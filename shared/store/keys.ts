@@ -40,7 +40,6 @@ export const VIEW_PREFIX = 'VIEW#';
 export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>
   ofGroup(ref, `HELD#${digest}#${String(index).padStart(4, '0')}`);
 
-/** The key prefix of all received parts of one snapshot. */
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>
   `PART#${sha256(JSON.stringify([source, snapshotId, count]))}#`;
 export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key =>
@@ -85,7 +84,6 @@ export const boundMemberItem = (
 });
 export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
-/** The partition of the roles of one platform user. */
 export const userRolesPartition = (connection: ConnectionName, userId: string): string =>
   `PU#${connection}#${keyPart(userId)}`;
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
@@ -122,7 +120,6 @@ export const UNLINK_PREFIX = 'UNLINK#';
 export const unlinkKey = (connection: ConnectionName, platformId: string): Key =>
   ofConnection(connection, `${UNLINK_PREFIX}${keyPart(platformId)}`);
 export const DRIFT_PREFIX = 'DRIFT#';
-/** The key prefix of all drift records of one group. */
 export const driftPrefix = (group: GroupId): string => `${DRIFT_PREFIX}${sha256(group).slice(0, 16)}#`;
 export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
   ofConnection(connection, `${driftPrefix(group)}${id}`);
@@ -139,7 +136,6 @@ export function shardOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt8(0) % SHARDS;
 }
 
-/** The partition of one list in the index. */
 export const indexPartition = (
   kind: 'groups' | 'pending' | 'fanOuts' | 'bound',
   connection: ConnectionName,

@@ -250,7 +250,6 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
   };
 }
 
-/** The place in the index of a user with a pending fan-out. */
 const indexedFanOut = (connection: ConnectionName, member: MemberId, fanOut: number) => ({
   fanOut,
   gpk: indexPartition('fanOuts', connection, shardOf(member)),

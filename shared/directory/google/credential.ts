@@ -23,7 +23,6 @@ export interface Credential {
   sign(claims: Claims): Promise<string>;
 }
 
-/** Returns a credential that signs with the key of a service account. */
 export const keyCredential = (key: ServiceAccountKey): Credential => ({
   account: key.client_email,
   async sign(claims) {

@@ -5,7 +5,6 @@ import type { SignIn } from './sign-in.ts';
 
 /** Authenticates the calls of the API. */
 export interface Authorization {
-  /** Returns the headers of one request to `url`. */
   begin(url: string): Promise<AuthorizedRequest>;
 }
 

@@ -59,5 +59,4 @@ export const PrivateJwk = z.looseObject({
 });
 export type PrivateJwk = Readonly<z.infer<typeof PrivateJwk>>;
 
-/** The stored form of an API token. */
 export const ApiToken = z.object({ apiToken: filled });

@@ -16,7 +16,6 @@ import { type DirectoryListing, type DirectoryToolPorts, listDirectory } from '.
 import { type PlatformGroups, readPlatformGroups } from './platform-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
-/** The maximum number of listed members of each kind, and of listed groups that stay. */
 const LISTED = 100;
 
 type Row = DirectoryComparison['groups'][number];

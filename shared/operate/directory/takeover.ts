@@ -13,7 +13,6 @@ import { awaitedGroups } from './reader-groups.ts';
 import { type GroupOfSource, groupsWithSource } from './source-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
-/** The new owner of the groups. */
 export type TakeoverTarget =
   | {
       readonly source: 'directory';

@@ -29,7 +29,6 @@ export async function examine(
   return { checks: [...deployed, ...connected] };
 }
 
-/** All connections, or the one that is named. */
 async function checkConnections(
   { prefix, named }: { readonly prefix: string; readonly named: ConnectionName | undefined },
   ports: ToolPorts,

@@ -69,7 +69,6 @@ export function createDirectory(connection: Connection, ports: DirectoryPorts): 
 
 const addressForm = (address: string): string => matchForm('workEmail', address);
 
-/** The present and earlier members of a group, by each of their known addresses. */
 async function addressesIn(group: string, { name }: Connection, { groups, users }: DirectoryPorts) {
   const found = new Map<string, MemberId[]>();
   const registers = await groups.members({ connection: name, group: groupId(group) });

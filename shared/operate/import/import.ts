@@ -27,9 +27,7 @@ export interface ImportOptions {
   readonly kind?: FileKind | undefined;
   /** The group of every row, if the file has no groups. Otherwise the only group that is read. */
   readonly group?: NamedGroup | undefined;
-  /** Finds groups by name and members by address. */
   readonly directory: Directory;
-  /** Compares the rows with the stored state of the directory. */
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;

@@ -57,7 +57,6 @@ export function readLayout({ line, fields, problem }: CsvRecord, options: Layout
   };
 }
 
-/** Whether a record can be the header. */
 export const isLayout = (fields: readonly string[], options: LayoutOptions): boolean =>
   isHeader(fields) && !('problem' in layoutOf(fields, options));
 

@@ -14,7 +14,6 @@ export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): numb
   Buffer.byteLength(JSON.stringify([member, email])) + MEMBER_OVERHEAD;
 
 interface Cutting {
-  /** Weight of all rows of a group. */
   readonly weights: (group: string) => number;
   /** The time of every event of this import. */
   readonly time: string;
@@ -76,7 +75,6 @@ const memberOf = ({ member: id, email }: Row) => (email === '' ? { id } : { id, 
 
 const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
 
-/** The number of parts of a group of this weight. */
 snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
 
 function eventOf(

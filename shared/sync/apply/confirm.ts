@@ -104,7 +104,6 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
-/** Whether no drift is left after the write. */
 const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
   held.size === 0 && external === undefined && !isUndone && left === undefined;
 

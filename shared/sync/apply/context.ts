@@ -22,7 +22,6 @@ export interface ApplyContext extends Reading {
   readonly calledMs: () => readonly number[];
   /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
-  /** Called with each intent that this invocation opens. */
   readonly opened: (id: IntentId) => void;
   /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
@@ -112,7 +111,6 @@ export type PassResult =
        */
       readonly undone?: NewGroupError | undefined;
     }
-  /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** The platform refuses a part of the write. The other parts are tried without it. */
   | { readonly kind: 'narrowed'; readonly bisection: Bisection }

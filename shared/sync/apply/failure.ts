@@ -57,7 +57,6 @@ interface Attempt {
   readonly ports: ApplyPorts;
   /** The times of the calls to the platform about the group. */
   readonly calledMs: readonly number[];
-  /** The latest intent that this apply opened. */
   readonly mine: IntentId | undefined;
 }
 

@@ -103,7 +103,6 @@ const waitingFor = (decision: Decision) =>
     ? { ...AS_WANTED, untilMs: decision.againAtMs }
     : undefined;
 
-/** Converts a preview to a plan for an operator. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
   const { hold, link } = facts.state;
   switch (decision.kind) {

@@ -51,12 +51,9 @@ export interface ListedGroup {
   readonly asOfMs: number;
 }
 
-/** Counts of one run. */
 export interface DirectoryRunReport {
   readonly connection: string;
-  /** The number of groups that the settings select. */
   groups: number;
-  /** The number of changes that the directory reported. */
   reported: number;
   /** The number of groups that were read completely. */
   read: number;
@@ -89,14 +86,12 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
   groups.set(group.group, group);
 }
 
-/** Adds a selected group. This run reads the group. */
 export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryGroup): Promise<void> {
   const other = (await run.others()).sameAs(id, name);
   const seen = { ...firstSeen(id, address, run.ports.clock()), name };
   await storeGroup(run, other === undefined ? seen : { ...seen, other });
 }
 
-/** Returns a function that reads the groups of other sources once per run. */
 export function othersOf(connection: Connection, ports: SourcePorts): ReaderRun['others'] {
   let read: Promise<OtherGroups> | undefined;
   return () => {

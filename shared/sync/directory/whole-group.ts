@@ -41,7 +41,6 @@ const MAX_BELOW = 500;
 export interface Reading {
   /** Groups that this run has listed. They are not requested again. */
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
-  /** Whether groups within the group are read. */
   readonly nested: 'flatten' | 'ignore';
   /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];

@@ -300,7 +300,6 @@ const isChange = ({ attributes, deleted }: UserFold): boolean =>
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
-/** Splits items into slices of about `SLICE_SIZE` in weight. */
 function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item[][] {
   const slices: Item[][] = [];
   let weight = SLICE_SIZE;

@@ -55,7 +55,6 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
   return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
-/** The stored data of the changed members. */
 interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
   readonly users: ReadonlyMap<MemberId, UserState>;
 }

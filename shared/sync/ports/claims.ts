@@ -41,7 +41,6 @@ export interface ClaimStore {
     id: PlatformGroupId,
     how: { readonly owner: GroupRef; readonly untilMs: number },
   ): Promise<void>;
-  /** The claims of the connection, in no order. */
   claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]>;
   /** Returns the owners of these platform groups. Platform groups that never had an owner are in neither map. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;

@@ -78,7 +78,6 @@ export interface AlarmClient {
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** A CloudFormation stack as it is deployed. */
 export interface DeployedStack {
   /** Whether CloudFormation refuses to delete the stack. */
   readonly isProtected: boolean;
@@ -95,7 +94,6 @@ export interface DeployedResource {
 }
 
 export interface StackClient {
-  /** Returns undefined if there is no stack of this name. */
   read(name: string): Promise<DeployedStack | undefined>;
   /** Switches termination protection off. */
   unprotect(name: string): Promise<void>;

@@ -120,7 +120,6 @@ export const UserState = z.lazy(() =>
     review: z.boolean().default(false),
     /** Raised by every change that must reach the copies on member registers. */
     revision: number.default(0),
-    /** The revision of the open fan-out. */
     fanOut: number.exactOptional(),
     /** The time of the erasure: earlier events of the user are ignored. */
     erasedMs: number.exactOptional(),
@@ -212,6 +211,5 @@ export interface UserStore {
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
   /** Ends the fan-out unless the user has changed again. */
   endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
-  /** Members with an open fan-out, from the index (eventually consistent). */
   openFanOuts(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
 }

@@ -38,7 +38,6 @@ export interface DirectoryApplicants {
 
 /** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
 export interface Directory {
-  /** Every group, page by page. */
   groups(): AsyncIterable<DirectoryPage<DirectoryGroup>>;
   /**
    * @param key the id of a group, or its address
@@ -264,7 +263,6 @@ export interface ReaderStore {
 export interface MovedGroup {
   readonly from: GroupId;
   readonly to: GroupId;
-  /** The source that owns `to`. */
   readonly source: Source;
   /** Whether the platform group has not moved yet. */
   readonly isOpen?: boolean;

@@ -1,6 +1,5 @@
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
-/** The number of erased items of each kind. */
 export type Erased = Readonly<Record<string, number>>;
 
 /**

@@ -22,7 +22,6 @@ const AuditedChange = z.lazy(() =>
     reason: text,
   }),
 );
-/** A change of a plan, as the audit stores it. */
 export type AuditedChange = Frozen<z.infer<typeof AuditedChange>>;
 
 const AuditActor = z.lazy(() =>
@@ -172,7 +171,6 @@ export interface DriftLog {
    * initiator.
    */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
-  /** Returns the records that exist. */
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
   /** Newest first, in pages. Records about unknown users and about duplicate spokeIds come last, unsorted. */

@@ -1,4 +1,3 @@
-/** An OAuth client that proved its secret. */
 export interface OAuthClient {
   readonly id: string;
   /** The lifetime of an access token that the client gets now. */

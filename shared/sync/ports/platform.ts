@@ -20,7 +20,6 @@ export interface WholeGroup extends WrittenFields {
 export type GroupFields = Partial<WholeGroup>;
 export type NewGroupFields = WholeGroup & { readonly spokeId: string };
 
-/** The outcome of one call, including its retries. */
 export interface CallOutcome {
   /** Method and path template. */
   readonly endpoint: string;
@@ -193,7 +192,6 @@ export class PlatformFailure extends Error implements Failed {
   readonly status: number | undefined;
   readonly call: Call | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Version of the secret that the call was made with. */
   readonly secretVersion: string | undefined;
   /** For `unauthorized`: the `atMs` of `KnownRefusal`. */
   refusedAtMs?: number;

@@ -31,7 +31,6 @@ export interface DeadLetterQueue {
   send(deadLetters: readonly RejectedMessage[]): Promise<readonly string[]>;
 }
 
-/** Puts messages on the events queue. */
 export interface EventSender {
   /** Returns for each message, in order, the id from SQS or the reason why the message was not accepted. */
   send(messages: readonly OutgoingEvent[]): Promise<readonly SendOutcome[]>;

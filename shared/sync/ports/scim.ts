@@ -101,7 +101,6 @@ export interface ScimOrder {
 
 export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
-/** Options of `ScimStore.advance`. */
 export interface Advance {
   readonly nowMs: number;
   readonly isChange: boolean;
@@ -128,7 +127,6 @@ export interface EndedWrite {
    * Ids of earlier writes that can no longer have an effect. They are removed, but only a limited number in one save.
    */
   readonly supersedes: readonly string[];
-  /** For a whole list: its stamp. */
   readonly listedAt?: Stamp | undefined;
 }
 
@@ -204,7 +202,6 @@ export interface ScimStore {
     write: string,
     held: HeldList,
   ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
-  /** Deletes the lists of a write that has ended. */
   dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
   /** Returns the id of the resource that claimed a unique value. This resource may have another value by now. */
@@ -248,7 +245,6 @@ export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
  */
 export const ScimAccess = z.lazy(() =>
   z.object({
-    /** The prefix of the secret. */
     prefix: text,
     connection: connectionText,
     /** Hex sha256 of the whole access token. */

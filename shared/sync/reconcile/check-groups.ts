@@ -19,7 +19,6 @@ import { dirtyNow } from '../wake.ts';
 const FEW = 20;
 /** More groups are read with one list, unless the list has more than this many groups for each group that is needed. */
 const LISTED_FOR_ONE = 50;
-/** Limit of the activity events that the group item stores. */
 const MAX_ACTIVITY_EVENTS = 50;
 /**
  * The maximum number of attempts to store a suspected change. After so many conflicts, other workers have stored newer

@@ -51,7 +51,6 @@ export interface ScimRequest {
 export interface ScimReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** undefined for a response without a body. */
   readonly body: ScimObject | undefined;
 }
 

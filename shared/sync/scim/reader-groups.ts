@@ -32,7 +32,6 @@ async function readersGroup({ attributes }: ScimResource, { connection, ports }:
   return same?.group;
 }
 
-/** Asks the directory reader to read the groups of these events that the reader owns. */
 export async function askReader(
   events: readonly DirectoryEvent[],
   { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,

@@ -122,7 +122,6 @@ export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   ];
 }
 
-/** Returns whether the desired state of a user equals the state that `userEnd` writes. */
 export const isEnded = ({ floor, attributes }: UserState): boolean =>
   floor !== STAMP_ZERO && !isActive(attributes);
 

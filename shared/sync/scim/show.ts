@@ -24,7 +24,6 @@ export interface Shown {
 interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
-  /** All members of this version. */
   readonly members?: readonly string[] | undefined;
   /** Number of resources in the response. */
   readonly among?: number;

@@ -14,7 +14,6 @@ const ACCESS_MARK = 'gsync_access_';
 const NOTED_EVERY_MS = 3_600_000;
 const MAX_TRIES = 10;
 
-/** Returns the prefix of a text in the format of a bearer token or an access token. */
 export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(token)?.[1];
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
