@@ -27,10 +27,7 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /**
-   * By default, missing data counts as healthy, because queues, tables and functions send no data while nothing
-   * happens.
-   */
+  /** By default, missing data counts as healthy, because idle queues, tables and functions send no data. */
   readonly missing?: TreatMissingData;
 }
 

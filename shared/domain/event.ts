@@ -11,10 +11,7 @@ export interface Member {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/**
- * One part of a snapshot that is too large for one message. A snapshot takes effect only when all its parts have
- * arrived.
- */
+/** One part of a snapshot that is too large for one message. The snapshot takes effect when all parts have arrived. */
 export interface SnapshotPart {
   readonly snapshotId: string;
   readonly index: number;

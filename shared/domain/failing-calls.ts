@@ -29,10 +29,7 @@ export interface CallOutcomes {
 
 /** If calls of the endpoint succeed again, it still counts as failing for this time after its last failure. */
 const MIXED_MS = 15_000;
-/**
- * The longest time between a failed call and its retry. It is an hour, or two if the group has used up its calls of the
- * hour.
- */
+/** The longest time between a failed call and its retry: two hours if the group has used up its calls of the hour. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;

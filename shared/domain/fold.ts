@@ -5,10 +5,7 @@ import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from './stamp.ts';
 
-/**
- * One part of a multi-part snapshot that has arrived. Parts with the same source, `snapshotId` and `count` belong
- * together.
- */
+/** A part of a snapshot that has arrived. Parts with the same source, `snapshotId` and `count` belong together. */
 export interface PartMarker extends SnapshotPart {
   readonly source: string;
   readonly stamp: Stamp;
@@ -156,10 +153,7 @@ function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
   }
 }
 
-/**
- * Adds the part to the set of parts. A repeated part does not replace an earlier one; `completeSnapshotFloor` explains
- * why.
- */
+/** Adds a part. It does not replace an earlier copy of the same part; `completeSnapshotFloor` explains why. */
 function foldPart(group: GroupFold, part: PartMarker): void {
   group.parts.set(JSON.stringify([part.source, part.snapshotId, part.count, part.index, part.stamp]), part);
 }

@@ -21,8 +21,7 @@ const ViewPointer = z.lazy(() =>
     id: intentText,
     size: number,
     /**
-     * The digest of the content that the platform showed last. The sweep compares the digest with the list
-     * (`contentDigest`).
+     * The digest of the content that the platform showed last (`contentDigest`). The sweep compares it with the list.
      */
     digest: text.exactOptional(),
     text: text.exactOptional(),
@@ -70,10 +69,7 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** The users to add and remove. For a creation, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /**
-     * For `create`: groups with the same spokeId or name that existed before the POST. So none of them is the created
-     * group.
-     */
+    /** For `create`: groups with the same spokeId or name that existed before the POST, so none of them is new. */
     known: z.array(platformGroupText).exactOptional(),
     /**
      * For `create`: the number of malformed groups without an external id that existed before the POST. The number is
@@ -217,8 +213,7 @@ export const GroupItem = z.lazy(() =>
     failedAt: number.exactOptional(),
     attempts: number.default(0),
     /**
-     * The times of apply's calls about the group in the last hour. An event or an action of an operator empties this
-     * list.
+     * The times of apply's calls about the group in the last hour. An event or an operator's action empties the list.
      */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
@@ -238,10 +233,7 @@ export const GroupItem = z.lazy(() =>
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
-    /**
-     * The time at which the platform first answered 404 for the group. It is removed when the platform shows the group
-     * again.
-     */
+    /** The time of the platform's first 404 for the group. It is removed when the platform shows the group again. */
     missedAt: number.exactOptional(),
     /** Drift records of differences that are being restored. */
     openDrift: texts.default([]),
@@ -270,15 +262,9 @@ export const GroupItem = z.lazy(() =>
     /** The time at which the group was paused. It identifies the pause, so that `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
-    /**
-     * Whether the group contains other groups, or did so earlier. Its members then also come from the registers of
-     * these groups.
-     */
+    /** Whether the group contains or contained other groups, from whose registers its members then also come. */
     containsGroups: z.boolean().exactOptional(),
-    /**
-     * Whether the group is a member of other groups, or was so earlier. A change of the group can then change these
-     * groups too.
-     */
+    /** Whether the group is or was a member of other groups. A change of the group can then change these groups too. */
     isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /**
@@ -286,10 +272,7 @@ export const GroupItem = z.lazy(() =>
      * user of the view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /**
-     * The members that the first change after `inSync.rev` affected. The list is absent if that change affected
-     * anything else.
-     */
+    /** The members that the first change after `inSync.rev` affected; absent if it affected anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** The digest of the group's latest batch. The whole batch was stored before the group was marked. */
     batchDigest: text.exactOptional(),

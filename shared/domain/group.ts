@@ -40,16 +40,10 @@ export interface MemberRegister extends Register<Presence> {
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 
-/**
- * Whether the group exists: an upsert or a snapshot is later than every deletion. Events about members do not create a
- * group.
- */
+/** Whether the group exists: an upsert or snapshot is later than every deletion. Member events do not create it. */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
-/**
- * Whether there were only events about members of the group. Such events are stored, and take effect when the group
- * exists.
- */
+/** Whether there were only events about members of the group. They are stored, and take effect when it exists. */
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 

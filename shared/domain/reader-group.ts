@@ -20,10 +20,7 @@ export const ReaderGroup = z.lazy(() =>
     dueMs: number,
     /** The time of the last whole read. */
     readMs: number.exactOptional(),
-    /**
-     * The time of the first of the latest reads that agree with the desired state. A read that does not agree removes
-     * this time.
-     */
+    /** The time since which reads agree with the desired state. A read that does not agree removes this time. */
     agreedMs: number.exactOptional(),
     /** The time of the latest change that the directory reported. */
     reportedMs: number.exactOptional(),
@@ -63,10 +60,7 @@ export const ReaderGroup = z.lazy(() =>
     other: groupText.exactOptional(),
     /** For a group with `other`: how the last complete read differs from the group of the other source. */
     differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
-    /**
-     * The time of the first of the latest reads that failed or could not be used. A read that is used removes this
-     * time.
-     */
+    /** The time since which reads fail or cannot be used. A read that is used removes this time. */
     failingMs: number.exactOptional(),
     /** The reason why the last read failed or could not be used. */
     problem: text.exactOptional(),

@@ -20,10 +20,7 @@ export interface StampParts {
 /** A stamp older than every event. */
 export const STAMP_ZERO = '' as Stamp;
 
-/**
- * The time of an event may be later than its receipt by at most this time. Otherwise the event is refused
- * (`time_in_future`).
- */
+/** How much later than its receipt the time of an event may be. Otherwise the event is refused (`time_in_future`). */
 export const MAX_AHEAD_MS = 5 * 60_000;
 /**
  * The maximum age of an event. Older events are refused (`too_old`), also in a replay. So a tombstone can expire after

@@ -16,10 +16,7 @@ export const CLOCKS_APART_MS = 2_000;
 export const WAKE_GRACE_MS = 60_000;
 /** SQS delays a message by whole seconds, and delivers it a little later. */
 const DELIVERY_MS = 1_000;
-/**
- * A call to the platform begins within this time after its intent, or not at all. The client stops the call within a
- * minute.
- */
+/** A call to the platform begins within this time after its intent, or not at all. It ends within a minute. */
 export const CALL_BEGINS_WITHIN_MS = 5_000;
 /**
  * While an open intent is younger than this, its worker may still be running: the longest call, twice the clock

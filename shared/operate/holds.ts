@@ -30,30 +30,33 @@ export type HoldPorts = JournalPorts &
 export interface HoldRequest {
   readonly reason: string;
   /**
-   * Identifies the removals that the operator was shown. Only these removals are decided, because the hold may contain
-   * more removals now.
+   * Identifies the removals that the operator was shown. The decision covers only these, because the hold may contain
+   * more by now.
    */
   readonly digest?: string | undefined;
-  /** The decision that the operator was shown and now changes. If it is absent, only a waiting hold can be decided. */
+  /**
+   * If the hold was decided before: the earlier decision that the operator was shown and now changes. Without it, only
+   * a waiting hold can be decided.
+   */
   readonly decision?: HoldDecision | undefined;
 }
 
 /**
- * Permits the removals of a hold, or the deletion of the group: this set or a subset of it, within seven days. Apply is
- * woken and writes the removals. This write ends the approval. The guard checks again the removals that joined the hold
- * since the operator read it.
+ * Permits the removals of a hold, or the deletion of the group, within seven days. Apply is woken and writes the
+ * removals that are still wanted. This write uses up the approval. Removals that have joined the hold since the
+ * operator read it are checked by the guard again.
  */
 export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'approved', request, ports);
 
-/** Stops the removals of a hold until no plan contains them any more. */
+/** Forbids the removals of a hold until they are no longer wanted. */
 export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
   decide(ref, 'rejected', request, ports);
 
 /**
- * Rejects the removals of these users if they are all removals of the hold. A group stores one decision for its hold,
- * and the guard judges removals outside a rejected hold again. So after the rejection of a part, the others could be
- * written without a decision.
+ * Rejects the removals of these users, which must be all removals of the hold. A group stores only one decision for its
+ * hold, and the guard judges removals outside a rejected hold again. So if only a part were rejected, the guard could
+ * permit the others without a decision.
  * @param request has the digest of the whole set that the operator was shown
  */
 export async function rejectSome(
@@ -74,8 +77,8 @@ export async function rejectSome(
 }
 
 /**
- * Approves only the removals of these users. One write stores the approval and keeps the other removals held, so the
- * group is never without its hold. Even a single other removal stays held until an operator decides.
+ * Approves only the removals of these users. One write stores the approval and the hold of the other removals, so these
+ * are held at every moment. They stay held until an operator decides, even if they are below the limits.
  * @param request has the digest of the whole set that the operator was shown
  */
 export async function approveSome(
@@ -113,10 +116,7 @@ export async function approveSome(
   return carryOut(ref, keeps(part(users)), given, ports);
 }
 
-/**
- * Users of this platform group whose removal was approved earlier and has not happened yet. The approval is stored next
- * to the hold.
- */
+/** Returns the users whose removal was approved earlier, next to the hold, and has not been written yet. */
 async function approvedBefore(
   { ref, approval, link }: GroupState,
   { groups, clock }: HoldPorts,
@@ -142,8 +142,9 @@ export async function listHolds(connection: ConnectionName, ports: Pick<ToolPort
 }
 
 /**
- * One conditional write stores the decision, rev and the dirty mark; the message that follows may be lost. The write is
- * refused if the hold was decided since, so a decision from an outdated page changes nothing.
+ * Stores the decision, raises rev and marks the group dirty in one conditional write, so it does not matter if the
+ * message after it is lost. If the hold was decided meanwhile, the write fails, so a decision from an outdated page has
+ * no effect.
  */
 async function decide(
   ref: GroupRef,
@@ -189,7 +190,7 @@ async function carryOut(
   let now: Hold | undefined = decided;
   const act = async () => {
     if (await write(decided, at)) return true;
-    // If the answer was lost and the SDK repeated the request, the hold already has this decision.
+    // If the answer was lost and the SDK repeated the request, the write fails although the hold has this decision.
     now = (await ports.groups.read(ref))?.[storedAs];
     return now !== undefined && isSameDecision(now.decision, decision);
   };
@@ -198,7 +199,7 @@ async function carryOut(
   return { kind: 'decided', hold: decided };
 }
 
-/** The longest time between a hold and its cause. A hold is created soon after its cause, and again when it expires. */
+/** The longest time between a cause and its hold: a hold starts soon after it, and again when it has expired. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
@@ -220,7 +221,7 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   );
 }
 
-/** Actions of operators in the period in which the cause of a hold may be, newest first. */
+/** Returns the actions of operators, newest first, in the period in which the cause of a hold must be. */
 async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
@@ -232,7 +233,7 @@ async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, 
   return actions;
 }
 
-/** The hold with this digest: the current hold, or the part of it that was shown before other removals joined. */
+/** Returns the hold with this digest: the current one, or the smaller one from before other removals joined it. */
 async function holdShown(
   { ref, link }: GroupState,
   current: Hold,

@@ -8,10 +8,7 @@ import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
 import { uncertainDeletion } from './uncertain.ts';
 
-/**
- * The usual maximum age of a list of platform groups. If a list is older, apply reads the list again before the
- * decision.
- */
+/** The usual maximum age of a list of platform groups. If it is older, apply reads the list again. */
 export const LISTING_AGE_MS = 60_000;
 
 /** If the platform has answered this many DELETEs and still shows the group, the deletion counts as refused. */
@@ -167,10 +164,7 @@ const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): bool
   state.dirtySinceMs !== undefined &&
   nowMs - state.dirtySinceMs < RELEASED_WITHIN_MS;
 
-/**
- * Returns a wait, because another directory group still owns the platform group, and a POST now would create a second
- * one.
- */
+/** Returns a wait, because another directory group still owns the platform group, and a POST would duplicate it. */
 const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
   kind: 'wait',
   waitMs: RELEASED_SOON_MS,

@@ -54,10 +54,7 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
   };
 }
 
-/**
- * Whether the platform answered 2xx, but did not remove a user, added a user that was not sent, or did not change the
- * name.
- */
+/** Whether the platform answered 2xx, but kept a removed user, added a user that was not sent, or kept the old name. */
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 

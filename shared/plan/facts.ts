@@ -149,10 +149,7 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /**
-   * Whether a write was refused in this attempt. All later writes of the attempt send only the changes, never the whole
-   * group.
-   */
+  /** Whether a write was refused in this attempt. Its later writes send only the changes, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;

@@ -33,19 +33,13 @@ export interface Meaning {
 }
 
 type Next =
-  /**
-   * If the failure concerns the connection, the gate closes and all groups wait. Otherwise the meaning is the same as
-   * `wait`.
-   */
+  /** If the failure concerns the connection, the gate closes and all groups wait. Otherwise, the same as `wait`. */
   | 'gate'
   /** The caller tries later, because the platform may then accept the same request. */
   | 'wait'
   /** The caller fetches the group, which shows whether the write took effect. */
   | 'settle'
-  /**
-   * The caller fetches the group. The fetch shows whether the write had a version conflict, or whether its content is
-   * refused.
-   */
+  /** The caller fetches the group, which shows whether the write had a conflict or its content is refused. */
   | 'compare'
   /** The platform will refuse the same request again. */
   | 'refuse'

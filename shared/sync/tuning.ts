@@ -7,19 +7,13 @@ export const READS_IN_FLIGHT = 32;
 
 /** The maximum number of conflicts in one attempt. After that, the group waits for its next wake-up. */
 export const MAX_CONFLICTS = 5;
-/**
- * The maximum number of refusals in one search. Six refusals cost about a dozen calls. A later attempt continues the
- * search.
- */
+/** The maximum number of refusals in one search, which cost a dozen calls. A later attempt continues the search. */
 export const MAX_REFUSALS = 6;
 /** The time after which a refused group or member is tried again. */
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** The shortest time between two writes that are sent only because of users which a successful write did not show. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
-/**
- * How long a write of unknown outcome may still take effect. The group stays dirty for this time, and is then fetched
- * once more.
- */
+/** How long a write of unknown outcome may take effect. The group stays dirty until then, and is fetched once more. */
 export const UNCERTAIN_MS = 900_000;
 
 /** From this size on, a group's registers carry copies of their users' roles. */
@@ -93,9 +87,6 @@ export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACK
 export const tryAgainMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 
-/**
- * Returns the backoff after a write that the platform accepted without effect. It is longer, because a retry rarely
- * helps.
- */
+/** Returns the longer backoff after a write that the platform accepted without effect. A retry rarely helps. */
 export const undoneBackoffMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);

@@ -11,10 +11,7 @@ interface Lag {
   readonly lagMs: number;
 }
 
-/**
- * Returns the named memberships with which a list must agree. After the lag, a list is used even if it contradicts a
- * report.
- */
+/** Returns the named memberships with which a list must agree. After the lag, it need not agree any more. */
 export const namedWithinLag = (
   { named = [] }: Pick<ReaderGroup, 'named'>,
   { nowMs, lagMs }: Lag,

@@ -32,10 +32,7 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /**
-   * Whether the link is kept although the platform answers 404 for the group, because it does so for too many groups at
-   * once.
-   */
+  /** Whether the link is kept in spite of a 404, because too many groups are missing at once. */
   readonly unlinkingHeld?: boolean;
   /** The number of members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;

@@ -79,10 +79,7 @@ const MISSING_ASKED = 3;
 /** The results of `findUnlisted` for each list, because the creations of many groups use the same list. */
 const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
 
-/**
- * Returns the groups that the list lacks. Without an open intent, the result is the same for all groups of the
- * connection.
- */
+/** Returns the groups that the list lacks. Without an open intent, it is the same for all groups of the connection. */
 async function readUnlisted(
   listed: Listing,
   facts: Facts,

@@ -27,10 +27,7 @@ export interface Attempt {
   /** The platform group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /**
-   * Whether the group changed during the attempt. The worker that changed it may have sent no message, so apply runs
-   * again.
-   */
+  /** Whether the group changed during the attempt. There may be no message about the change, so apply runs again. */
   isSuperseded: boolean;
   /** Whether this attempt has read the group from the platform. */
   hasFetched: boolean;
@@ -45,10 +42,7 @@ export interface Attempt {
 
 /** The number of times that the client tries one call. */
 const MAX_TRIES = 4;
-/**
- * For each decision, the number of calls that must be left in the hourly limit. A write counts two, because it may need
- * a fetch.
- */
+/** The number of calls that must be left in the hourly limit. A write needs two, because a fetch may follow. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
 /** The decisions that need only the members of the last change. Any other decision needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
@@ -168,10 +162,7 @@ const initialFacts = (
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/**
- * If only some members were read and the decision depends on all of them, returns the decision to read all members
- * instead.
- */
+/** Returns a read of all members instead, if the decision depends on all of them and only some were read. */
 const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 

@@ -62,10 +62,7 @@ async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContex
   return { facts: known };
 }
 
-/**
- * Stores which members are pending and why, as far as that has changed. While the cause of a mark is the same, its time
- * stays.
- */
+/** Stores which members are pending and why, as far as that has changed. If the cause is the same, the time stays. */
 async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,

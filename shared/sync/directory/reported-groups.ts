@@ -67,10 +67,7 @@ export async function takeKey(run: ReaderRun, key: string, report: MemberReport)
   await markAbove(run, group.id, report);
 }
 
-/**
- * Marks the groups of the reader about which SCIM or an event has sent a change as reported, so that this run reads
- * them.
- */
+/** Marks the reader's groups that SCIM or an event tried to change as reported, so that this run reads them. */
 export async function takePushed(run: ReaderRun): Promise<void> {
   const { connection, ports } = run;
   for (const pushed of await ports.reader.pushed(connection.name)) {
@@ -80,10 +77,7 @@ export async function takePushed(run: ReaderRun): Promise<void> {
   }
 }
 
-/**
- * Marks every group as reported, because the changes since the last run are unknown. Reading all groups finds these
- * changes.
- */
+/** Marks every group as reported, so that the run reads all groups: the changes since the last run are unknown. */
 export async function reportAllGroups(run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
   for (const group of run.groups.values()) await storeGroup(run, afterReport(group, nowMs, nowMs));

@@ -32,10 +32,7 @@ const FINISH_MS = 60_000;
 export interface ReadingOptions {
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /**
-   * Whether all groups are read, including groups that are not due. If there is not enough time, the next runs read the
-   * rest.
-   */
+  /** Whether all groups are read, also those that are not due. If the time is over, the next runs read the rest. */
   readonly isFull?: boolean;
   /** Whether an operator has checked the missing groups and has confirmed that they are deleted. */
   readonly acceptsDeletions?: boolean;
@@ -154,10 +151,7 @@ const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderH
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
 
-/**
- * Returns the group as due now if it was last read before `fullMs`. A group whose last read failed stays due at its own
- * time.
- */
+/** Returns the group as due now if it was last read before `fullMs`, unless its last read failed. */
 function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup {
   const { readMs = 0, failingMs, missingMs, dueMs } = group;
   const isOlder = fullMs !== undefined && readMs < fullMs;

@@ -22,10 +22,7 @@ import { type StorePorts, storeFold } from './store-fold.ts';
 export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
-  /**
-   * Messages that must be received again, because a change was not stored, a wake-up was not sent, or the time was
-   * over.
-   */
+  /** Messages that must be received again: a change was not stored, a wake-up was not sent, or the time was over. */
   readonly failedMessages: ReadonlySet<string>;
   /** The number of these messages that were not processed because the time was over. */
   readonly notStarted: number;

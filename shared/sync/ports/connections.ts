@@ -33,15 +33,9 @@ export const Connection = z.lazy(() =>
        * connection is stored.
        */
       revision: number.exactOptional(),
-      /**
-       * All data from before this time was erased. Older events are refused, because they could bring back earlier
-       * members.
-       */
+      /** All data from before this time was erased. Older events are refused, or they could restore earlier members. */
       eventsSinceMs: number.exactOptional(),
-      /**
-       * The time of a change of settings that affects plans. Present until all groups are marked dirty because of the
-       * change.
-       */
+      /** The time of a change of settings that affects plans. Present until all groups are marked dirty for it. */
       replanSinceMs: number.exactOptional(),
       /** The requests; at most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
@@ -65,10 +59,7 @@ export type Connection = Readonly<z.infer<typeof Connection>> & {
 };
 
 export interface Replanned {
-  /**
-   * Notes that every group was marked dirty because of the change at `sinceMs`. No effect if the settings have changed
-   * again.
-   */
+  /** Notes that all groups are marked dirty for the change at `sinceMs`. No effect after another change. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
@@ -80,10 +71,7 @@ export interface Connections {
 }
 
 export interface CurrentConnections {
-  /**
-   * Returns the connection as it is stored now, not cached. A caller needs this before it concludes that a group is in
-   * sync.
-   */
+  /** Returns the connection as it is stored now, not cached. Needed to conclude that a group is in sync. */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 

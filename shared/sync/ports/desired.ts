@@ -20,10 +20,7 @@ export interface DesiredStore {
    * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /**
-   * Notes and stores the first members of a new group. No other request knows the group yet, so there is no later
-   * register.
-   */
+  /** Notes and stores the first members of a new group. No other request knows it yet, so no register exists. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /**
    * Records that these parts of snapshots have arrived, and then reads all recorded parts of the same snapshots.

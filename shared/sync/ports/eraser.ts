@@ -2,10 +2,7 @@ import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
 export type Erased = Readonly<Record<string, number>>;
 
-/**
- * Erases data by a scan of the table, because the keys of the items are not known. Each method can be repeated after a
- * crash.
- */
+/** Erases data by a scan of the table, because the keys are not known. Each method can be repeated after a crash. */
 export interface Eraser {
   /**
    * Erases the data of people who were in no group for 430 days, had no event in this time, and are not employees. Each

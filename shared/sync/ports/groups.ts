@@ -107,10 +107,7 @@ export interface GroupStore {
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** @returns undefined if the stored chunks do not match the pointer; the caller then fetches the platform group */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /**
-   * Stores a view and returns its pointer. The pointer must be stored only if the group's view is still the view of
-   * `seen`.
-   */
+  /** Stores a view. Its pointer may be stored only while the group's view is still the view of `seen`. */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
   /** Writes the users that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
@@ -235,10 +232,7 @@ export interface GroupStore {
    * @returns false if the group has changed already
    */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
-  /**
-   * Replaces the hold and the separate approval of `seen`. Returns false if rev has changed; the caller then tries
-   * again.
-   */
+  /** Replaces the hold and the separate approval of `seen`. Returns false if rev has changed. */
   hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;
   /**
    * Ends a hold or an approval that covers no removal any more.

@@ -81,10 +81,7 @@ export interface Platform {
     readonly states: readonly string[];
     readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
-  /**
-   * undefined if the platform answers 404. Only this shows that the employee is gone; a missing entry in a list does
-   * not.
-   */
+  /** undefined if the platform answers 404. A missing entry in a list does not show that the employee is gone. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** Returns the activity feed page by page, up to its present end. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
@@ -104,10 +101,7 @@ export interface EmployeeRecord {
 }
 
 export interface Opening {
-  /**
-   * A version of the secret that must not be tried again. If it is still the current one, `open` fails without a
-   * request.
-   */
+  /** A version that must not be tried again. If it is still the current one, `open` fails without a request. */
   readonly unlessSecret?: string | undefined;
   /** A version of the secret that the platform refuses, although its tokens were refreshed once. */
   readonly refusedSecret?: KnownRefusal | undefined;

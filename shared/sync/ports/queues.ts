@@ -70,10 +70,7 @@ export interface DeadMessage {
   readonly originalMessageId?: string | undefined;
   /** The queue from which the message came, as far as is known. */
   readonly queue?: string | undefined;
-  /**
-   * Set if that queue belongs to one connection. When the message is sent back to it, ingest applies the rules of that
-   * queue.
-   */
+  /** Set if that queue belongs to one connection. Ingest applies its rules when the message is sent back. */
   readonly bound?: BoundQueue | undefined;
 }
 

@@ -74,19 +74,13 @@ export const ScimResource = z.lazy(() =>
       ...resource,
       /** The number of the last revision that changed something. It is the entity tag, and is never used twice. */
       version: resource.revision - idle,
-      /**
-       * Whether the registers were written for this revision. After a crash this is false until the next request writes
-       * them.
-       */
+      /** Whether the registers were written for this revision. After a crash, the next request writes them. */
       settled: open === undefined,
     })),
 );
 export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
-/**
- * A value by which resources of one type can be found. If case does not matter, the caller passes the value in lower
- * case.
- */
+/** A value by which resources can be found. If case does not matter, the caller passes it in lower case. */
 export interface IndexedValue {
   readonly type: TypeName;
   readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
@@ -108,10 +102,7 @@ export interface Advance {
   readonly seen?: number | undefined;
   /** Id of the write of members that begins with this revision. */
   readonly begins?: string | undefined;
-  /**
-   * Ids of writes whose process died before it recorded their end. They are removed, but only a limited number in one
-   * save.
-   */
+  /** Ids of writes whose process died before it recorded their end. One save removes a limited number of them. */
   readonly forgets?: readonly string[] | undefined;
 }
 

@@ -20,10 +20,7 @@ const FEW = 20;
 /** More groups are read with one list, unless the list has more than this many groups for each group that is needed. */
 const LISTED_FOR_ONE = 50;
 const MAX_ACTIVITY_EVENTS = 50;
-/**
- * The maximum number of attempts to store a suspected change. After so many conflicts, other workers have stored newer
- * ones.
- */
+/** The maximum number of attempts to store a suspected change. After that, other workers have stored newer ones. */
 const MAX_RACES = 5;
 
 export interface Checking {
@@ -108,10 +105,7 @@ async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checki
   return new Map(shown.map((group) => [group.id, group]));
 }
 
-/**
- * Returns undefined if one of the groups is malformed. The caller then reads the list, in which malformed groups are
- * skipped.
- */
+/** Returns undefined if one of the groups is malformed. The caller then reads the list, which skips such groups. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
     const read = await mapConcurrently(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));

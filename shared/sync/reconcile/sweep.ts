@@ -234,10 +234,7 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/**
- * Whether the requeue job has missed the group: it has been dirty for a long time, and its due time is absent or long
- * past.
- */
+/** Whether the requeue job has missed the group: it has long been dirty, and its due time is absent or long past. */
 const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined &&
   dirtySinceMs !== undefined &&

@@ -11,10 +11,7 @@ import type { Checking, Linked } from './check-groups.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
-/**
- * The maximum number of ids that are looked up in the people index. The result decides whether the employees are
- * listed.
- */
+/** The maximum number of ids that are looked up in the people index, to decide whether the employees are listed. */
 const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];

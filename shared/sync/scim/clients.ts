@@ -71,10 +71,7 @@ export interface Rotation {
   readonly previousEndMs: number;
 }
 
-/**
- * Creates another secret for a client. The earlier secrets and their access tokens expire at `previousEndMs` at the
- * latest.
- */
+/** Creates another secret for a client. Earlier secrets and their access tokens expire by `previousEndMs`. */
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,

@@ -85,10 +85,7 @@ export const stateOf = (
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
-/**
- * Revokes every token of a connection that is removed. Otherwise its clients could use a later connection of the same
- * name.
- */
+/** Revokes all tokens of a removed connection. Otherwise its clients could use a later one of the same name. */
 export async function revokeAllTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }

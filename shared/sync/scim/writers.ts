@@ -79,10 +79,7 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   return { resource: rewrite.after };
 }
 
-/**
- * Writes the members before the group. So readers see either the complete group or, before that and after a crash, no
- * group.
- */
+/** Writes the members before the group. So readers see either the complete group or, after a crash, no group. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
@@ -115,10 +112,7 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/**
- * Replaces a group. If the body has no attribute `members`, the members stay. A list replaces them, even if it is
- * empty.
- */
+/** Replaces a group. Without `members` in the body, the members stay. A list replaces them, even an empty one. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
