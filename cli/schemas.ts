@@ -67,7 +67,7 @@ const Decided = z.object({
   outcome: z
     .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
     .describe(
-      'all_or_none: --member was given, but only all removals of this hold together can be approved.',
+      'all_or_none: --member was given, but the directory deleted the group, so only all removals can be decided together.',
     ),
   digest: text.describe('Digest of the removals that were decided.'),
 });

@@ -169,13 +169,20 @@ export interface HeldPeopleCause {
   readonly by: string | null;
 }
 
+export interface DecidedRemovals {
+  readonly decision: 'approved' | 'rejected';
+  readonly removes: number;
+  readonly by: string;
+  readonly reason: string;
+}
+
 export interface HoldPage {
   readonly group: string;
   readonly name: string | null;
-  /** null if the group has no hold (any more). */
+  /** The removals that wait, or else decided removals; null if the group has no held removals (any more). */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
-  /** Approved removals that are not written yet, while the others stay held; null after they are written. */
-  readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
+  /** Other removals of the group: approved and not written yet, or rejected. */
+  readonly others: readonly DecidedRemovals[];
   /** The cause of the most removals first. */
   readonly causes: readonly HeldPeopleCause[];
   readonly leaving: readonly HeldPerson[];

@@ -86,23 +86,15 @@ const decide = (isApproved: boolean) =>
       case 'decided':
         return { digest };
       case 'all_or_none':
-        throw new Changed(NOT_SOME[outcome.why]);
-      case 'rejects_part':
-        throw new Changed(NOT_SOME.rejects_part);
+        throw new Changed(ALL_OR_NONE);
       default:
         throw new Changed(DECIDED_SINCE);
     }
   });
 
 const DECIDED_SINCE = 'nothing was changed: the hold was decided or changed since this page loaded';
-const NOT_SOME = {
-  group_is_deleted:
-    'nothing was changed: the directory deleted the group, so only all removals can be approved',
-  some_were_rejected:
-    'nothing was changed: an operator rejected some of these removals earlier, so only all removals can be approved',
-  rejects_part:
-    'nothing was changed: only all removals of a hold can be rejected together. Approve the others first, then reject the rest',
-} as const;
+const ALL_OR_NONE =
+  'nothing was changed: the directory deleted the group, so only all removals can be decided together';
 
 /** The actions of the page, by the last part of the path. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
