@@ -115,7 +115,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       ...shown,
       at,
       causes: await causes(),
-      activity: entries.filter(({ action }) => action !== READ).slice(0, 12),
+      activity: entries.filter(({ action }) => !action.startsWith(READ)).slice(0, 12),
       writes: writesOf(entries, ports.clock()),
       lag: lagOf(entries, status.oldestUnappliedMs ?? 0, ports.clock()),
     };

@@ -31,9 +31,10 @@ export async function recordRead(
 ): Promise<void> {
   const known = await ports.connections.find(connection);
   if (known?.settings.auditReads !== true) return;
-  const change = { kind: `read_${what}`, before: null, after: id ?? group ?? null, reason: 'auditReads' };
-  await recordAction(journalOf(connection), { action: READ, group, changes: [change] }, ports);
+  const action = `${READ}${what}`;
+  const change = { kind: action, before: null, after: id ?? group ?? null, reason: 'auditReads' };
+  await recordAction(journalOf(connection), { action, group, changes: [change] }, ports);
 }
 
-/** The action of these entries. */
-export const READ = 'read';
+/** The beginning of the actions of these entries. */
+export const READ = 'read_';

@@ -8,8 +8,13 @@ type World = Awaited<ReturnType<typeof sixInSync>>;
 
 /** Returns the recorded reads, the oldest first: who, what, and of which group or person. */
 async function readsIn({ audit }: Pick<World, 'audit'>) {
-  const entries = (await audit('')).filter(({ action }) => action === 'read').toReversed();
-  return entries.map(({ actor, changes: [change], group }) => [actor.id, change?.kind, change?.after, group]);
+  const entries = (await audit('')).filter(({ action }) => action.startsWith('read_')).toReversed();
+  return entries.map(({ actor, action, changes: [change], group }) => [
+    actor.id,
+    action,
+    change?.after,
+    group,
+  ]);
 }
 
 describe('reads of data of people, with the setting auditReads', () => {
@@ -55,7 +60,7 @@ describe('reads of data of people, with the setting auditReads', () => {
       ['read_members', 'g', 'g'],
     ]);
     const { activity } = await ask('home');
-    expect(activity.filter(({ action }: { action: string }) => action === 'read')).toEqual([]);
+    expect(activity.filter(({ action }: { action: string }) => action.startsWith('read_'))).toEqual([]);
   });
 
   it('the data is not shown if its entry cannot be stored', async () => {
@@ -64,6 +69,12 @@ describe('reads of data of people, with the setting auditReads', () => {
     const reader: Person = { id: 'ann', roles: { '*': 'viewer' } };
     const ask = asking({ ...ports, audit: { ...ports.audit, record } }, 'default', reader);
     expect(await ask('group?group=g')).toEqual({ message: expect.stringContaining('AccessDenied') });
+  });
+
+  it('changing the setting plans no group again', async () => {
+    const { cli } = await sixInSync();
+    const set = await cli('connections', 'set', 'default', 'auditReads=true', '--json', '--yes');
+    expect(set.json).toMatchObject({ changed: [{ key: 'auditReads' }], replanned: 0 });
   });
 
   it('switching it off needs an administrator in the console', async () => {

@@ -50,7 +50,6 @@ export const activity = {
     connect: 'connected',
     dlq_edit: 'edited a dead-lettered message',
     dlq_discard: 'discarded a dead-lettered message',
-    read: 'read data of people',
     console_sessions_end: 'ended sessions of the console',
     scim_token_create: 'created a SCIM token',
     scim_token_revoke: 'revoked a SCIM token',
