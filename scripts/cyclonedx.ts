@@ -3,7 +3,10 @@ export interface Component {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /** Checksum of the archive, as a lock file states it: `sha512-<base64>`. Undefined for a package inside another archive. */
+  /**
+   * Checksum of the archive, as a lock file states it: `sha512-<base64>`. undefined for a package that is inside the
+   * archive of another package.
+   */
   readonly integrity: string | undefined;
 }
 

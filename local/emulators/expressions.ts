@@ -18,7 +18,10 @@ export interface ExpressionParser {
 interface Context {
   readonly attrNames?: Readonly<Record<string, string>>;
   readonly attrVals?: Values;
-  /** The parser removes the names and values that the expression uses. If any remain, dynalite rejects the request. */
+  /**
+   * Names that no expression has used yet. The parser removes the names and values that an expression uses. If any
+   * remain, dynalite rejects the request.
+   */
   readonly unusedAttrNames: Record<string, unknown>;
   readonly unusedAttrVals: Record<string, unknown>;
 }
@@ -27,7 +30,10 @@ type Template = (values: Values) => unknown;
 
 /** The trees of these expressions are not cached, because the parser checks their values and not only the types. */
 const CHECKS_VALUES = /between|attribute_type/i;
-/** The cache is emptied at this size. The handlers use fewer expressions, but other programs may use any number. */
+/**
+ * When the cache has this size, it is emptied. The handlers use fewer expressions, but other programs may use any
+ * number.
+ */
 const MAX_CACHED = 1000;
 
 /** Returns a parser that caches the trees of `parse`. */

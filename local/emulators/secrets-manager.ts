@@ -113,7 +113,10 @@ function restoreSecret(secret: Secret) {
   return { ARN: secret.arn, Name: secret.name };
 }
 
-/** A token that was used before is a retry if the value is the same, else an error. */
+/**
+ * Stores a value. If the token was used before, the request is a retry if the value is the same, and otherwise an
+ * error.
+ */
 function putValue(secrets: Map<string, Secret>, input: z.infer<typeof Put>) {
   const secret = findUsable(secrets, input.SecretId);
   const version = input.ClientRequestToken ?? randomUUID();

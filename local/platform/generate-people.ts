@@ -81,7 +81,10 @@ export function generatePeople(options: {
   });
 }
 
-/** About one in nine has left; one in fifty has not started. Managers are active, so each manager exists. */
+/**
+ * Returns the employment state: about one in nine has left, and one in fifty has not started. Managers are always
+ * active, so that no report has a manager who left.
+ */
 function stateOf(
   isManager: boolean,
   nowMs: number,

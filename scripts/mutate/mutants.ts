@@ -43,8 +43,8 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
 }
 
 /**
- * By parent node: the code that may run or not, such as statements of functions, branches, and parts of conditional
- * expressions.
+ * The fields of each kind of node with code that may not run, such as statements of functions, branches, and parts of
+ * conditional expressions.
  */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],

@@ -24,8 +24,8 @@ const changeable = {
 };
 
 /**
- * Body of POST /leave_requests. The specification does not show which fields are required, except for leavePolicy;
- * these are our choice.
+ * Body of POST /leave_requests. The specification shows only for leavePolicy whether it is required. For all other
+ * fields this is our choice.
  */
 export const CreateLeave = z
   .object({

@@ -113,7 +113,7 @@ async function checkGate(
       fix: fixes[state],
     }),
     check('platform calls', failing.length === 0, {
-      detail: failing.length === 0 ? 'none fails' : failing.map(formatFailingCalls).join('; '),
+      detail: failing.length === 0 ? 'no call fails' : failing.map(formatFailingCalls).join('; '),
       fix: wait(untilMs, clock()),
     }),
     check('observing', !connection.observing, {
