@@ -21,7 +21,7 @@ import {
 } from '../shared/contract/names.ts';
 import { CONNECTION_PARTITIONS, CONNECTIONS_PARTITION, TABLE } from '../shared/contract/topology.ts';
 import type { ConnectorFunction } from './connector-function.ts';
-import { asFound, keyStatements, noDecisions, secretsKeyStatement } from './permissions.ts';
+import { asFound, keyStatements, noDecisions, noSessions, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
@@ -141,7 +141,9 @@ export class Operators extends Construct {
         statements: [
           ...rights.map(([on, ...actions]) => allow(actions, names[on])),
           ...keyStatements(this, key),
-          ...(who === 'operator' ? [noDecisions(names.table.map(arn)), ...useSecretsKey] : []),
+          ...(who === 'operator'
+            ? [noDecisions(names.table.map(arn)), noSessions(names.table.map(arn)), ...useSecretsKey]
+            : []),
         ],
       });
       if (who !== 'operator') continue;

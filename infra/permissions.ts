@@ -6,7 +6,12 @@ import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
-import { DECISION_ATTRIBUTES, TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
+import {
+  DECISION_ATTRIBUTES,
+  SESSIONS_PARTITION,
+  TABLE,
+  WEB_IDENTITY_SECONDS,
+} from '../shared/contract/topology.ts';
 import type { DeployableKey } from './function-code.ts';
 
 /** The calls that one function may make, by service. All other calls are refused. */
@@ -285,8 +290,21 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
 }
 
 /**
- * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has
- * checked who decides. The condition names the attributes of a group's item that hold removals and decisions.
+ * No session of the console is created or changed with a person's AWS credentials, because its owner could act as
+ * another person. Sessions may be ended.
+ */
+export const noSessions = (resources: string[]) =>
+  new PolicyStatement({
+    sid: 'NoSessions',
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': [SESSIONS_PARTITION] } },
+  });
+
+/**
+ * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
+ * who decides. The condition names the attributes of a group's item that hold removals and decisions.
  */
 export const noDecisions = (resources: string[]) =>
   new PolicyStatement({

@@ -296,7 +296,7 @@ function drawOperators(
     const decide = (at: number) => {
       const kind = weighted(random, { approve: 2, reject: 1 });
       const oldMs = random.chance(0.65) ? 0 : between(random, 10, 600) * MINUTE_MS;
-      operate(at, { kind, group: leaving.group, oldMs });
+      operate(at, { kind, group: leaving.group, oldMs, isPart: random.chance(0.4) });
     };
     decide(atMs);
     if (random.chance(0.3)) decide(random.chance(0.5) ? atMs : atMs + between(random, 1, 300) * MINUTE_MS);

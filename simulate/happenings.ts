@@ -97,9 +97,9 @@ function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHa
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const screenOf = (connection: string, group: string): Screen | undefined => {
-    const hold = groupItem(cloud, connection, group)?.['hold'] as
-      | Pick<Hold, 'digest' | 'decision'>
-      | undefined;
+    const item = groupItem(cloud, connection, group);
+    const shown = ['hold', 'approval', 'rejection'].find((name) => item?.[name] !== undefined);
+    const hold = item?.[shown ?? ''] as Pick<Hold, 'digest' | 'decision'> | undefined;
     return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
   };
   return {

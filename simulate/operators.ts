@@ -8,6 +8,7 @@ import {
   groupId,
   memberId,
   platformGroupId,
+  platformUserId,
   roleId,
 } from '../shared/domain/ids.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
@@ -80,8 +81,12 @@ export async function operate(
   session: Session,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
   const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(session) }, session);
-  return { done, ...(session.screen && { removals: session.screen.users }) };
+  return { done, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
 }
+
+/** Returns the removals that the operator decides about. */
+const decidedBy = (action: OperatorAction, { users }: Screen): readonly string[] =>
+  'isPart' in action && action.isPart ? users.filter((_, at) => at % 2 === 0) : users;
 
 async function perform(
   name: ConnectionName,
@@ -100,8 +105,9 @@ async function perform(
     case 'reject': {
       if (session.screen === undefined) return false;
       const { digest, decision } = session.screen;
+      const users = action.isPart ? decidedBy(action, session.screen).map(platformUserId) : undefined;
       const decide = action.kind === 'approve' ? approveHold : rejectHold;
-      return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
+      return (await decide(ref, { reason: REASON, digest, decision, users }, tool)).kind === 'decided';
     }
     case 'pause':
       return pauseGroup(ref, tool);

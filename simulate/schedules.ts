@@ -223,10 +223,11 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
   const linked = new Set<unknown>();
   const found = [...cloud.directory.read(name).changedAtMs.keys()].flatMap((group) => {
     const item: Partial<Item> = groupItem(cloud, name, group) ?? {};
-    const { hold } = item;
     const { id: platformId, version } = linkIn(item) ?? {};
     linked.add(platformId);
-    const isOver = Number((hold as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs;
+    const isOver = [item['hold'], item['approval']].some(
+      (held) => Number((held as { readonly expiresAtMs?: number } | undefined)?.expiresAtMs) <= nowMs,
+    );
     const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
     // If a platform computes versions from the content, two equal external changes have the same version. So the time

@@ -67,14 +67,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('groups', (groups, ports) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
-        if (state?.hold === undefined || ports.clock() - state.hold.createdAtMs < 86_400_000) return state;
-        const decision = {
-          kind: 'approved',
-          by: 'no-operator',
-          reason: 'a day',
-          atMs: ports.clock(),
-        } as const;
-        return { ...state, hold: { ...state.hold, decision } };
+        const { hold, ...others } = state ?? {};
+        if (state === undefined || hold === undefined || ports.clock() - hold.createdAtMs < 86_400_000)
+          return state;
+        const decision = { kind: 'approved', by: 'no-operator', reason: 'a day', atMs: ports.clock() };
+        return { ...others, approval: { ...hold, decision } } as typeof state;
       },
     })),
   ],
@@ -374,7 +371,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         for await (const page of index.all(connection, which)) {
           const lying = page.map(({ failedAtMs: _, dirtySinceMs, ...one }) => {
             const since = dirtySinceMs === undefined ? {} : { dirtySinceMs: clock() };
-            return { ...one, ...since, holdUndecided: false };
+            return { ...one, ...since, holdWaits: false };
           });
           yield which === 'unsettled' ? lying : page;
         }
@@ -386,7 +383,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('index', (index) => ({
       async *all(connection, which) {
         for await (const page of index.all(connection, which))
-          yield which === undefined ? page.map((one) => ({ ...one, holdWaits: false })) : page;
+          yield which === undefined ? page.map((one) => ({ ...one, hasHolds: false })) : page;
       },
     })),
   ],

@@ -190,8 +190,16 @@ export type ClientAction =
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
-  /** `oldMs` is the age of the operator's screen. The operator decides about the hold that the screen shows. */
-  | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
+  /**
+   * `oldMs` is the age of the operator's screen. The operator decides about the removals that the screen shows, or about
+   * every second one of them.
+   */
+  | {
+      readonly kind: 'approve' | 'reject';
+      readonly group: string;
+      readonly oldMs: number;
+      readonly isPart?: boolean;
+    }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }

@@ -224,12 +224,12 @@ export const GroupItem = z.lazy(() =>
     intent: Intent.exactOptional(),
     /** The intent that its worker released without a known outcome. */
     releasedIntent: intentText.exactOptional(),
+    /** Removals that wait for an operator's decision. */
     hold: Hold.exactOptional(),
-    /**
-     * Removals that an operator approved while other removals of the group stay held. The approved removals are stored
-     * until a write uses them up.
-     */
+    /** Removals that an operator approved. They are stored until a write uses them up. */
     approval: Hold.exactOptional(),
+    /** Removals that an operator rejected. They are stored as long as the directory wants them. */
+    rejection: Hold.exactOptional(),
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),

@@ -4,7 +4,7 @@ import type { DecidedHold, DecidedRequests, Decisions } from '../sync/ports/deci
 import type { Functions } from '../sync/ports/deployment.ts';
 import { PlatformFailure } from '../sync/ports/platform.ts';
 import { type ConfirmPorts, decideRequests } from './confirm-settings.ts';
-import { approveHold, approveSome, type HoldPorts, rejectHold, rejectSome } from './holds.ts';
+import { approveHold, type HoldPorts, rejectHold } from './holds.ts';
 import { type ProbePorts, probePlatform } from './probe.ts';
 import { Refused } from './refused.ts';
 import { requireConnection } from './settings.ts';
@@ -23,9 +23,8 @@ export async function carryOut(
     return probePlatform({ connection: await requireConnection(decision.connection, ports), signal }, ports);
   if (decision.about === 'settings') return decideRequests(decision.connection, decision, ports);
   const { connection, group, isApproved, users, request } = decision;
-  const ref = { connection, group };
-  if (users === undefined) return (isApproved ? approveHold : rejectHold)(ref, request, ports);
-  return (isApproved ? approveSome : rejectSome)(ref, users, request, ports);
+  const decide = isApproved ? approveHold : rejectHold;
+  return decide({ connection, group }, { ...request, users }, ports);
 }
 
 /**

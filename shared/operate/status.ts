@@ -8,6 +8,7 @@ import type {
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
+import { holdsOf } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import { contactText } from '../plan/holder.ts';
@@ -138,7 +139,7 @@ async function countGroups(connection: GroupRef['connection'], ports: ReportPort
     for (const summary of page) {
       const name = stateName(summary);
       groups[name] = (groups[name] ?? 0) + 1;
-      if (summary.holdUndecided) holds += 1;
+      if (summary.holdWaits) holds += 1;
       if (summary.dirtySinceMs === undefined) continue;
       backlog += 1;
       oldestMs = Math.max(oldestMs ?? 0, nowMs - summary.dirtySinceMs);
@@ -168,7 +169,8 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
-  const { link, intent, lastError, lastWriteAtMs, dirtySinceMs, hold } = state;
+  const { link, intent, lastError, lastWriteAtMs, dirtySinceMs } = state;
+  const hold = holdsOf(state)[0];
   return {
     ...(await reportGroup(state, ports)),
     link: link ? { platformId: link.id, version: link.version, openWrite: intent?.action ?? null } : null,

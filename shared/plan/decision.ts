@@ -10,7 +10,7 @@ import type {
   MemberCounts,
   SettledState,
 } from '../domain/group-state.ts';
-import type { HoldRule } from '../domain/hold.ts';
+import type { HeldSetName, HoldRule } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
@@ -160,11 +160,8 @@ export type ObserveExternal = Observe & {
 export interface StartHold {
   readonly kind: 'hold';
   readonly users: readonly PlatformUserId[];
-  /**
-   * Removals that an operator approved and that are not written yet. Approved removals do not wait with the held
-   * removals.
-   */
-  readonly approved: readonly PlatformUserId[];
+  /** The number of other removals, which an operator approved and which are not written yet. */
+  readonly approved: number;
   readonly size: number;
   readonly rule: HoldRule;
   /**
@@ -176,10 +173,10 @@ export interface StartHold {
   readonly ends?: undefined;
 }
 
-/** Ends the hold or the separate approval, because it covers none of the planned removals. */
+/** Ends sets of held removals that cover none of the planned removals. */
 export interface EndHold {
   readonly kind: 'hold';
-  readonly ends: readonly ('hold' | 'approval')[];
+  readonly ends: readonly HeldSetName[];
 }
 
 export interface Write {

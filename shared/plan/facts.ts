@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
+import type { HeldSetName } from '../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
@@ -55,17 +56,18 @@ export interface Views {
   readonly created: View | undefined;
 }
 
-/** The removals of the group's hold. */
-export interface HeldUsers {
-  /** All held users; undefined if the set cannot be read. */
+/** The users of one set of held removals. */
+interface HeldUsersOfSet {
+  /** All users of the set; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /**
-   * The kind of write that is held; undefined if the hold is about another platform group, or its set cannot be read.
+   * The kind of write that is held for this platform group; undefined if the set is for another group or unreadable.
    */
   readonly about: 'remove' | 'delete' | undefined;
-  /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
-  readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
 }
+
+/** The users of each set that the group has. */
+export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
 
 /**
  * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` has the very

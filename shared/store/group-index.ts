@@ -1,4 +1,5 @@
 import type { PendingCause, SettledState } from '../domain/group-state.ts';
+import { HELD_SETS } from '../domain/hold.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
@@ -78,13 +79,13 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 });
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
-  const { settled, dirtySince, failedAt, pausedAt, hold, gsk } = item;
+  const { settled, dirtySince, failedAt, pausedAt, gsk } = item;
   const name = (item['name'] as Partial<Register<string>> | undefined)?.value;
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
     ref: refOf(connection, item),
-    holdWaits: hold !== undefined,
-    holdUndecided: (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting',
+    hasHolds: HELD_SETS.some((name) => item[name] !== undefined),
+    holdWaits: item['hold'] !== undefined,
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
     ...(name === undefined ? {} : { name }),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),

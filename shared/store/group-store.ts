@@ -1,5 +1,6 @@
+import { HELD_SETS, STORED_AS } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import type { Commit, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Commit, GroupStore, HeldRemovals } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import { acceptedChange, isOtherView, MISSED, withoutRemovals, writtenBy } from './group-changes.ts';
@@ -8,13 +9,13 @@ import { createGroupMembers } from './group-members.ts';
 import { createGroupNotes } from './group-notes.ts';
 import {
   collectTombstones,
-  decisionIs,
   dirtying,
   holdIsAs,
   intentIs,
   intentIsAs,
   PARTIAL_READ_HINTS,
   revIsAs,
+  setIs,
   settledChange,
   suspectedChangeIsAs,
   unsettledSince,
@@ -44,10 +45,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       ...(await writeChunks(table, keyOf, lines, { expiresAt })),
     };
   }
-  const heldAttributes = async (ref: GroupRef, { hold, approval }: HeldSets) => ({
-    hold: await recorded(ref, hold),
-    ...(approval && { approval: await recorded(ref, approval) }),
-  });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
   async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
@@ -144,12 +141,17 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       );
     },
 
-    decideHold: ({ ref, hold }, request, dirty) => {
-      if (hold === undefined) return Promise.resolve(false);
-      const decided = { ...request, decision: { ...request.decision } };
-      // If the answer was lost, the SDK repeats the write and then finds its own decision.
-      const isAsSeen = any(decisionIs(hold), decisionIs(decided));
-      return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
+    async decideHold(seen, { from, rest, decided }, dirty) {
+      const to = STORED_AS[decided.hold.decision.kind];
+      const set = {
+        ...(rest && { [from]: await recorded(seen.ref, rest) }),
+        [to]: await recorded(seen.ref, decided),
+      };
+      const remove = from in set ? [] : [from];
+      // A client that got no answer repeats the write, and then finds its own decision.
+      const isOwn = setIs(to, decided.hold);
+      const isAsSeen = all(...HELD_SETS.map((name) => setIs(name, seen[name])));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set, remove }), any(isAsSeen, isOwn));
     },
 
     adopt: (seen, link, dirty) =>
@@ -236,21 +238,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    async hold(seen, { hold, approval }, lastAudit) {
-      const set = { ...(await heldAttributes(seen.ref, { hold, approval })), lastAudit };
-      return update(seen.ref, { set, remove: approval ? [] : ['approval'] }, revIsAs(seen));
-    },
-
-    async approvePart(seen, part, dirty) {
-      if (seen.hold === undefined) return false;
-      const set = await heldAttributes(seen.ref, part);
-      const { digest, decision } = part.approval.hold;
-      const isOwn = all(
-        equal('approval.digest', digest),
-        equal('approval.decision.atMs', decision.kind === 'waiting' ? 0 : decision.atMs),
-      );
-      return update(seen.ref, dirtying(seen.ref, dirty, { set }), any(decisionIs(seen.hold), isOwn));
-    },
+    hold: async (seen, held, lastAudit) =>
+      update(seen.ref, { set: { hold: await recorded(seen.ref, held), lastAudit } }, revIsAs(seen)),
 
     dropHold: (seen, drops, lastAudit) =>
       update(

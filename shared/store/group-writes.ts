@@ -1,5 +1,5 @@
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
-import type { Hold } from '../domain/hold.ts';
+import { type HeldSetName, type Hold, holdsOf } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -45,12 +45,15 @@ export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing(
 /** The hold is as it was read. A newer hold keeps the group dirty, and the next apply checks that hold. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-export const decisionIs = ({ digest, decision }: Hold): Condition =>
-  all(
-    equal('hold.digest', digest),
-    equal('hold.decision.kind', decision.kind),
-    decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
-  );
+/** The set is this one, with the same decision. Without a set, the group has none. */
+export function setIs(name: HeldSetName, hold: Hold | undefined): Condition {
+  if (hold === undefined) return missing(name);
+  const { digest, decision } = hold;
+  const isSameSet = equal(`${name}.digest`, digest);
+  return decision.kind === 'waiting'
+    ? isSameSet
+    : all(isSameSet, equal(`${name}.decision.atMs`, decision.atMs));
+}
 
 /**
  * Limits of the lists on the group item. They are far above the usual number of entries, and far below the size of an
@@ -79,7 +82,7 @@ const merged = (before: readonly string[], more: readonly string[], most: number
  * (`sync/match/changed-members.ts`).
  */
 export function settledChange(
-  { rev, ref, hold, approval }: GroupState,
+  { rev, ref, ...holds }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
@@ -96,7 +99,7 @@ export function settledChange(
     };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInSync || (hold ?? approval) !== undefined)
+  if (!isInSync || holdsOf(holds).length > 0)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...PARTIAL_READ_HINTS] };
   const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };

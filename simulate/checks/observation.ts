@@ -23,6 +23,7 @@ import { type Change, createLedger, type Ledger } from './ledger.ts';
 import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
 import {
   heldUsers,
+  holdsIn,
   partitionOf,
   readItem,
   type StoredDrift,
@@ -256,17 +257,12 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       );
     }),
     isDeletionHeld: (group) => {
-      const { hold } = item(group) ?? {};
-      return (
-        hold !== undefined &&
-        !isWritten(hold) &&
-        (hold.rule === 'deleted_groups' || hold.decision.kind === 'rejected')
-      );
+      const held = holdsIn(item(group) ?? {}).filter((one) => !isWritten(one));
+      return held.some(({ rule, decision }) => rule === 'deleted_groups' || decision.kind === 'rejected');
     },
     held: lazily((group: string) => {
-      const { hold, approval } = item(group) ?? {};
-      const held = [hold, approval].filter((one) => one !== undefined && !isWritten(one));
-      return new Set(held.flatMap((one) => heldUsers(seen.under, name, group, one?.digest)));
+      const held = holdsIn(item(group) ?? {}).filter((one) => !isWritten(one));
+      return new Set(held.flatMap(({ digest }) => heldUsers(seen.under, name, group, digest)));
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.link?.id ?? '');

@@ -9,7 +9,14 @@ import {
   type ObservedConnection,
   type Owner,
 } from './observation.ts';
-import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
+import {
+  holdsIn,
+  partitionOf,
+  RECORDS_KEPT_MS,
+  readItem,
+  type StoredAudit,
+  type StoredDrift,
+} from './stored.ts';
 
 /**
  * The longest time between a write and its audit entry, if the answer is not lost: a write waits up to a minute for its
@@ -188,15 +195,12 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
       (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
     );
   for (const group of groups) {
-    const { hold } = item(group) ?? {};
-    if (
-      hold === undefined ||
-      observation.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
-      isRecorded(group, 'hold', hold.createdAtMs)
-    )
-      continue;
-    const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
-    observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+    for (const { createdAtMs } of holdsIn(item(group) ?? {})) {
+      if (observation.nowMs - createdAtMs >= RECORDS_KEPT_MS || isRecorded(group, 'hold', createdAtMs))
+        continue;
+      const sentence = `The group ${group} was held at ${timeOf(createdAtMs)}; expected an audit entry of it, but there is none.`;
+      observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+    }
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';

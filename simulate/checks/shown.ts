@@ -2,7 +2,7 @@ import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
-import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
+import { holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 /** The last notification about a subject. */
 export interface SentNotification {
@@ -100,8 +100,8 @@ export function checkShown(seen: Seen, compared: Compared): void {
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
-  const { rev, dirtySince, failedAt, pausedAt, settled, hold, approval } = item ?? {};
-  const held = [hold, approval].map((one) => [one?.digest, one?.decision.kind]);
+  const { rev, dirtySince, failedAt, pausedAt, settled } = item ?? {};
+  const held = heldIn(item ?? {});
   return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, pausedAt, settled, held]);
 };
 
@@ -114,8 +114,10 @@ function stableGroups([first, ...others]: readonly Truth[]): ReadonlyMap<string,
 
 type Stable = ReadonlyMap<string, StoredGroup>;
 
-const heldIn = ({ hold, approval }: StoredGroup) =>
-  [hold, approval].flatMap((one) => (one === undefined ? [] : [`${one.digest} ${one.decision.kind}`])).sort();
+const heldIn = (item: StoredGroup) =>
+  holdsIn(item)
+    .map(({ digest, decision }) => `${digest} ${decision.kind}`)
+    .sort();
 
 function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   for (const [group, item] of stable) {
@@ -172,7 +174,7 @@ function rangeOf(
 }
 
 const isDirty = ({ dirtySince }: StoredGroup) => dirtySince !== undefined;
-const isHeld = ({ hold }: StoredGroup) => hold?.decision.kind === 'waiting';
+const isHeld = ({ hold }: StoredGroup) => hold !== undefined;
 const isFailed = ({ failedAt }: StoredGroup) => failedAt !== undefined;
 
 function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {

@@ -18,11 +18,15 @@ export interface StoredGroup {
   readonly link?: { readonly id: string };
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
-  /** An approval that is stored together with a newer hold. */
   readonly approval?: StoredHold;
+  readonly rejection?: StoredHold;
   readonly released?: boolean;
   readonly pausedAt?: number;
 }
+
+/** Returns the sets of held removals: those that wait, the approved ones and the rejected ones. */
+export const holdsIn = ({ hold, approval, rejection }: StoredGroup): readonly StoredHold[] =>
+  [hold, approval, rejection].filter((one) => one !== undefined);
 
 export interface StoredHold {
   readonly digest: string;

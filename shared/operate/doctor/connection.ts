@@ -1,4 +1,5 @@
 import type { Check } from '../../contract/answers/connect.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
@@ -155,9 +156,9 @@ async function countGroups(connection: Connection['name'], { index, groups, cloc
     total += page.length;
     failed += page.filter(({ failedAtMs }) => failedAtMs !== undefined).length;
     oldestMs = Math.max(oldestMs, ...page.map(({ dirtySinceMs = nowMs }) => nowMs - dirtySinceMs));
-    for (const { counts, hold } of await groups.readMany(page.map(({ ref }) => ref))) {
-      wanted += counts?.wanted ?? 0;
-      if (hold !== undefined) holds[hold.decision.kind] += 1;
+    for (const state of await groups.readMany(page.map(({ ref }) => ref))) {
+      wanted += state.counts?.wanted ?? 0;
+      for (const { decision } of holdsOf(state)) holds[decision.kind] += 1;
     }
   }
   return { total, failed, oldestMs, wanted, holds };

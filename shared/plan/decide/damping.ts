@@ -1,4 +1,5 @@
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { type ObservedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
@@ -30,8 +31,8 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // With a hold, or in a mode other than `sync`, a write now would not remove the member.
-  const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
+  // With held removals, or in a mode other than `sync`, a write now would not remove the member.
+  const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
@@ -45,8 +46,8 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
   return nowMs < flapDamping.sinceMs + HOUR_MS ? flapDamping : undefined;
 }
 
-const passesDamping = ({ suspectedChange, hold, approval }: GroupState): boolean =>
-  isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval !== undefined;
+const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
+  isAsked(suspectedChange) || approval !== undefined;
 
 /** Whether a user that groupsync added must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {

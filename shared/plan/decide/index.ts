@@ -48,11 +48,11 @@ const decideReleased = (facts: Facts): Decision =>
   facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
 /**
- * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. A decided
- * hold stays, in case the group is included again.
+ * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. An
+ * operator's decisions stay, in case the group is included again.
  */
 const decideExcluded = ({ state }: Facts): Decision =>
-  state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
+  state.hold === undefined ? settle('excluded') : endHold('hold');
 
 /**
  * Decides after the platform refused a write. If another platform group has the sent name, a new group waits until the

@@ -1,4 +1,5 @@
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
@@ -226,8 +227,8 @@ function leftovers(
   const isEnded = isCertain(outcome, state);
   // An earlier write may still take effect, so the group is fetched once more.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
-  // A hold from before the creation is about the earlier platform group, which the new one replaces.
-  const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
+  // The held removals concern another platform group, which this platform group replaces.
+  const isHeldBefore = intent.action === 'create' && holdsOf(state).length > 0;
   const isLeft = [
     external !== undefined,
     isUndone,

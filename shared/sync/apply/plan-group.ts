@@ -104,13 +104,14 @@ const waitingFor = (decision: Decision) =>
     : undefined;
 
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { hold, link } = facts.state;
+  const { link } = facts.state;
+  const hold = stoppingHold(facts);
   switch (decision.kind) {
     case 'write': {
       const { action, changes } = decision.plan;
       const held = [...decision.held].sort();
       const note = unseen === undefined ? null : `planned from the last known state: ${unseen.message}`;
-      return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
+      return planOf(ref, action, { changes, held, hold: held.length > 0 ? hold : null, note });
     }
     case 'release': {
       const change = { kind: 'release_group', before: link?.id ?? null, after: null };
@@ -130,13 +131,18 @@ function planSettled(
   { as, failing }: Extract<Decision, { kind: 'settle' }>,
   facts: Facts,
 ): GroupPlan {
-  const { hold, released } = facts.state;
+  const { released } = facts.state;
   if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
   if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
-  if (hold === undefined) return planOf(ref, 'none', {});
-  const users = [...(facts.held?.users ?? [])].sort();
+  const hold = stoppingHold(facts);
+  if (hold === null) return planOf(ref, 'none', {});
+  const { hold: waiting, rejection } = facts.held ?? {};
+  const users = [...(waiting?.users ?? []), ...(rejection?.users ?? [])].sort();
   return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
 }
+
+/** The set of held removals that stops a write. */
+const stoppingHold = ({ state: { hold, rejection } }: Facts): Hold | null => hold ?? rejection ?? null;
 
 const releasedNote = ({ state }: Facts): string | null =>
   state.released ? 'an operator released this group' : null;

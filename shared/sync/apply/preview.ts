@@ -6,7 +6,7 @@ import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { adoptedView, viewOf } from '../../plan/external-change.ts';
-import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
+import type { Facts, HeldUsers, PassedOver, Shown } from '../../plan/facts.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -172,7 +172,7 @@ async function follow(
     }
     case 'hold':
       return decision.ends === undefined
-        ? { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) }
+        ? withHeld(decision, facts, heldBy(decision, facts, nowMs))
         : { ...facts, state: withoutHold(state, decision.ends), held: undefined };
     case 'drop':
       return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
@@ -234,10 +234,13 @@ function again(
   return {
     ...facts,
     state: changed(state, change),
-    // A hold applies only to the platform group for which it was made.
-    held: held && isOther ? { ...held, about: undefined } : held,
+    held: held && isOther ? ofAnotherGroup(held) : held,
   };
 }
+
+/** The sets of held removals of one platform group do not apply to another platform group. */
+const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
+  Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 
 const previousLinkOf = ({ link }: GroupState, platformId: PlatformGroupId | undefined) =>
   link && platformId && { platformId, view: link.view, isGone: true };

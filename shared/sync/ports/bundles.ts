@@ -1,3 +1,4 @@
+import type { ConsoleSessions } from './console-sessions.ts';
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
 import type { ClaimStore } from './claims.ts';
 import type {
@@ -97,4 +98,7 @@ export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
     readonly connections: Connections & CurrentConnections;
   };
 
-export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & { readonly feed: Pick<FeedStore, 'read'> };
+export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & {
+  readonly feed: Pick<FeedStore, 'read'>;
+  readonly sessions: ConsoleSessions;
+};

@@ -5,19 +5,14 @@ import type { Hold } from '../../domain/hold.ts';
 
 export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
+  /** The group has no held removals. */
   | { readonly kind: 'no_hold' }
   /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
-/** Nothing was changed: the removals of this hold can only be approved all together. */
+/** Nothing was changed: the directory deleted the group, so only all removals can be decided together. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
-  readonly why: 'group_is_deleted' | 'some_were_rejected';
-}
-
-/** Nothing was changed: the removals of a hold can only be rejected all together. */
-export interface PartRejected {
-  readonly kind: 'rejects_part';
 }
 
 export interface DecidedRequests {
@@ -26,7 +21,7 @@ export interface DecidedRequests {
   readonly replanned: number;
 }
 
-export type DecidedHold = HoldOutcome | AllOrNone | PartRejected;
+export type DecidedHold = HoldOutcome | AllOrNone;
 
 /**
  * Decisions of operators. A deployed function performs them and checks the identity of the operator, so operators need

@@ -10,10 +10,10 @@ export interface GroupSummary {
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly pausedAtMs?: number;
-  /** Whether the group has a hold, decided or not. */
+  /** Whether the group has held removals, decided or not. */
+  readonly hasHolds: boolean;
+  /** Whether removals wait for a decision. */
   readonly holdWaits: boolean;
-  /** Whether the hold waits for a decision. */
-  readonly holdUndecided: boolean;
   /** The time at which a dirty group is read again; undefined if no time is scheduled. */
   readonly dueMs?: number;
 }

@@ -15,10 +15,10 @@ import type {
   Uncertain,
   ViewPointer,
 } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import type { HeldSetName, Hold } from '../../domain/hold.ts';
 import type { GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { UserChange, View } from '../../domain/view.ts';
-import type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
+import type { HeldRemovals } from '../../plan/hold.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
@@ -87,11 +87,16 @@ export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> 
   readonly mine: IntentId | undefined;
 }
 
-export type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
+export type { HeldRemovals } from '../../plan/hold.ts';
 
-/** The removals of a hold that an operator approved, and the other removals. */
-export interface ApprovedPart extends HeldSets {
-  readonly approval: HeldRemovals;
+/** An operator's decision about removals of one set. */
+export interface HoldDecided {
+  /** The set that contained the removals. */
+  readonly from: HeldSetName;
+  /** The other removals of that set; undefined if there are none. */
+  readonly rest: HeldRemovals | undefined;
+  /** The removals with this decision, including those that were decided in the same way before. */
+  readonly decided: HeldRemovals;
 }
 
 export interface GroupStore {
@@ -129,15 +134,10 @@ export interface GroupStore {
    */
   noteSuspected(seen: GroupState, suspectedChange: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
-   * Stores an operator's decision about the hold in `seen`, raises rev and marks the group dirty. Returns false if the
-   * hold was replaced or decided since `seen` was read.
+   * Moves removals to the set of their decision, raises rev and marks the group dirty. One write does this, so no
+   * removal is ever without its set. Returns false if a set of the group has changed since `seen`.
    */
-  decideHold(seen: GroupState, decided: Hold, at: Dirty): Promise<boolean>;
-  /**
-   * Stores an operator's approval of some removals of a hold. The same write keeps the other removals held. Returns
-   * false in the same cases as `decideHold`.
-   */
-  approvePart(seen: GroupState, part: ApprovedPart, at: Dirty): Promise<boolean>;
+  decideHold(seen: GroupState, decided: HoldDecided, at: Dirty): Promise<boolean>;
   /**
    * Links a platform group that an operator chose, raises rev and marks the group dirty.
    * @returns false if `seen` is out of date
@@ -232,13 +232,13 @@ export interface GroupStore {
    * @returns false if the group has changed already
    */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
-  /** Replaces the hold and the separate approval of `seen`. Returns false if rev has changed. */
-  hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;
+  /** Stores removals that wait for a decision. Returns false if rev has changed. Another attempt then follows. */
+  hold(seen: GroupState, held: HeldRemovals, audited: AuditLink): Promise<boolean>;
   /**
-   * Ends a hold or an approval that covers no removal any more.
+   * Ends sets that cover no removal any more.
    * @returns false if rev has changed
    */
-  dropHold(seen: GroupState, drops: readonly ('hold' | 'approval')[], audited: AuditLink): Promise<boolean>;
+  dropHold(seen: GroupState, drops: readonly HeldSetName[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
   /** Finds the held removals with this digest, if they are still stored, and their location. */
   findHeld(

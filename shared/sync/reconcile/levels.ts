@@ -138,8 +138,8 @@ async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs:
   const failed: GroupSummary[] = [];
   for await (const page of index.all(connection, 'unsettled')) {
     for (const summary of page) {
-      const { dirtySinceMs, holdUndecided, failedAtMs } = summary;
-      if (holdUndecided) held.push(summary);
+      const { dirtySinceMs, holdWaits, failedAtMs } = summary;
+      if (holdWaits) held.push(summary);
       if (failedAtMs !== undefined) failed.push(summary);
       if (dirtySinceMs === undefined) continue;
       dirtyGroups += 1;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
 import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { foldSpokeId } from '../../domain/spoke-id.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
@@ -226,9 +227,9 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   // limited rate.
   await wake(stuck.slice(0, Math.max(0, REQUEUE_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
-  const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
+  const inTurn = page.filter(({ ref, hasHolds }) => turnOf(ref) === turn || hasHolds).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
-  const over = states.filter(({ hold }) => hold !== undefined && isOver(hold, nowMs));
+  const over = states.filter((state) => holdsOf(state).some((hold) => isOver(hold, nowMs)));
   const refs = over.map(({ ref }) => ref);
   await wake(refs, sweeping);
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
