@@ -145,6 +145,8 @@ export interface Live {
   readonly deadLetters: number | null;
   /** Number of holds of this connection that wait for a decision. */
   readonly holds: number;
+  /** The role of the person for the connection; null if the person uses AWS credentials, or for all connections. */
+  readonly role: Role | null;
   readonly connections: readonly ConnectionRow[];
 }
 
@@ -258,6 +260,19 @@ export interface TokenLine {
   readonly createdAt: string | null;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
+}
+
+export interface SessionLine {
+  readonly id: string;
+  readonly person: string;
+  readonly role: Role;
+  readonly since: string;
+  readonly expiresAt: string;
+}
+
+/** The sessions of people who signed in and have a role for the connection. */
+export interface Sessions {
+  readonly sessions: readonly SessionLine[];
 }
 
 export interface ConnectionPage {

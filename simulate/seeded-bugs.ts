@@ -7,15 +7,15 @@ import found from './seeded-bugs-found.json' with { type: 'json' };
 import { at, type Bug } from './seeding.ts';
 
 /**
- * A bug that the simulation must find: a bug that was fixed before, or an invented one. Each bug replaces methods of a
- * port.
+ * A bug that the simulation must find. It replaces methods of a port. Some existed earlier and were fixed, others are
+ * invented.
  */
 export interface SeededBug {
   readonly name: string;
   /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
-  /** A regular expression. Only runs whose JSON matches it can show the bug. */
+  /** A regular expression. A run can show the bug only if the JSON of the run matches it. */
   readonly needs: string;
   /** True if the bug appears only in a run with a directory that is read. */
   readonly isOfReader: boolean;
@@ -361,7 +361,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
       },
     })),
-    // The index is late in every fourth run.
+    // This pattern selects the seeds with a late index: every fourth run.
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [

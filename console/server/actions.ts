@@ -13,6 +13,7 @@ import {
   roleId,
 } from '../../shared/domain/ids.ts';
 import { acknowledge, MAX_HIDDEN_DAYS } from '../../shared/operate/acknowledgements.ts';
+import { endSessions } from '../../shared/operate/console-sessions.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -218,6 +219,9 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       return { token: (await issueToken(connection, expiresMs, ports)).token };
     },
   ),
+  'end-sessions': action(z.object({ whose: text }), async ({ whose }, { connection, ports }) => ({
+    ended: await endSessions(connection, whose, ports),
+  })),
   'revoke-token': action(z.object({ prefix: text }), ({ prefix }, { connection, ports }) =>
     withdrawToken(connection, prefix, ports),
   ),

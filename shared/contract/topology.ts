@@ -113,6 +113,9 @@ export const DECISION_ATTRIBUTES = HELD_SETS;
 /** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';
 
+/** The partition of the sessions of the console. The policies of people deny creating and changing sessions. */
+export const SESSIONS_PARTITION = 'SESSIONS';
+
 /** Lifetime of a token with which a role authenticates to another cloud. The token is exchanged immediately. */
 export const WEB_IDENTITY_SECONDS = 300;
 
