@@ -14,7 +14,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = fileURLToPath(new URL('../cold-start/first-call.mjs', import.meta.url));
 const RUNS = 21;
 const CALL_THE_PLATFORM: ReadonlySet<DeployableKey> = new Set(['apply', 'reconcile', 'people']);
-/** In milliseconds: the import, the import with the first event, and the processor time of the process. */
+/**
+ * Three times in milliseconds: of the import, of the import and the first event together, and the processor time of the
+ * process.
+ */
 const Times = z.tuple([z.number(), z.number(), z.number()]);
 type Times = z.infer<typeof Times>;
 
