@@ -39,10 +39,7 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
-/**
- * Returns the path of the file of a run with `--once`. The path is different, because another stack may be running, and
- * its file must stay.
- */
+/** Returns the path for a run with `--once`. The file of another stack that is running must stay. */
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**

@@ -25,8 +25,5 @@ export interface StackParts {
   readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 
-/**
- * Loads the parts. It is called after the environment is set, because the handlers read the environment at their first
- * call.
- */
+/** Loads the parts, after the environment is set, because the handlers read it at their first call. */
 export type LoadParts = () => Promise<StackParts>;

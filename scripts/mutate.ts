@@ -126,10 +126,7 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/**
- * Returns whether the test may reach the mutant. Code that runs only when its module is loaded has no place, but tests
- * of the core may depend on it.
- */
+/** Returns whether the test may reach the mutant. Any test of the core may reach code that has no place. */
 function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }

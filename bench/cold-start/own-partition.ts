@@ -17,10 +17,7 @@ export async function copyToOwnPartition(client: DynamoDBClient, table: string):
   }
 }
 
-/**
- * Returns the same request about the copies. Its condition has the same length and is always true, so the request does
- * not fail.
- */
+/** Returns the same request about the copies. Its condition has the same length, but is always true. */
 export function inOwnPartition({ make, input }: AwsCall): BareCall {
   const text = JSON.stringify(input)
     .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${COPY_PREFIX}`)

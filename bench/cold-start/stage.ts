@@ -15,10 +15,7 @@ const PREFIX = 'bench';
 const PEOPLE = 200;
 
 /** The local stack with a synced group of ten and no pollers. The benchmark passes messages to the bundles itself. */
-/**
- * The functions that are measured. The console is left out, because people wait longer for the sign-in at the provider
- * than for the first start.
- */
+/** All functions except the console: people wait longer for the sign-in at the provider than for its start. */
 export type MeasuredKey = Exclude<DeployableKey, 'console'>;
 
 export async function startStage() {
@@ -112,10 +109,7 @@ function bareCalls(recorded: readonly RecordedCall[]): readonly BareCall[] {
   return first < 0 ? calls : [...calls.slice(0, first), { to: 'secret' }, ...calls.slice(first)];
 }
 
-/**
- * Returns the path that is read. A write is repeated as a read of the same path, because the platform would reject a
- * second write.
- */
+/** A write is repeated as a read of the same path, because the platform would reject a second write. */
 const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {
   const parameters = new URLSearchParams(query as Record<string, string>).toString();
   return parameters === '' ? path : `${path}?${parameters}`;

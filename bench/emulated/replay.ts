@@ -7,10 +7,7 @@ import type { Services } from './services.ts';
 /** The number of calls in flight. It is enough to keep the processor busy. */
 const IN_FLIGHT = 32;
 
-/**
- * Repeats the same calls in the same order, without groupsync's code. No code of groupsync could be faster in this
- * process.
- */
+/** Repeats the same calls in the same order, without groupsync's code. groupsync cannot be faster than this. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
   const received: Message[] = [];
   await pMap(

@@ -76,10 +76,7 @@ export async function startServices({ people }: { readonly people: number }) {
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/**
- * Returns a function that creates consecutive ids. Two runs create the same ids, except for the prefix, which depends
- * on the time.
- */
+/** Returns a function that creates consecutive ids. Only their prefix, the time, differs between two runs. */
 function counted(): () => string {
   let last = 0;
   return () => {

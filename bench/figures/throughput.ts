@@ -9,10 +9,7 @@ const EVENTS = 1_000;
 const GROUPS = 20;
 const PEOPLE = 200;
 
-/**
- * Starts the services with all people and groups in the directory. Later the measurement sends one message for each
- * person who joins a group.
- */
+/** Starts the services with all people and groups in the directory, before people join by one message each. */
 async function prepared(): Promise<Services> {
   const services = await startServices({ people: PEOPLE });
   const directory = createDirectory(Date.now);

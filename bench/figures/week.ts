@@ -51,10 +51,7 @@ function drawChanges(size: Size, people: number, startMs: number): readonly Chan
     });
 }
 
-/**
- * Simulates an import of all groups, with one message for each group, and then days with single changes. All schedules
- * run in both parts.
- */
+/** Simulates an import with one message for each group, and then days with single changes, with all schedules. */
 async function simulateWeek(size: Size) {
   const prices = readPrices();
   const people = Math.max(2 * size.members, (size.groups * size.members) / GROUPS_OF_A_PERSON);

@@ -44,10 +44,7 @@ export interface Usage {
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
-/**
- * Two fractions of a run's time limit. Ingest starts no new work after the first, and only reports its result after the
- * second.
- */
+/** Fractions of a run's time limit: ingest starts no new work after the first, and only reports after the second. */
 const [START_UNTIL, STOP_AT] = [0.5, 0.85];
 const RESERVE_MS = 30_000;
 const TASKS: Readonly<Record<TaskName, number>> = {

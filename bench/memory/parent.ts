@@ -11,9 +11,7 @@ export type ParentAnswer = readonly [id: number, answer: never];
 export function connectToParent() {
   const waiting = new Map<number, (answer: never) => void>();
   let lastId = 0;
-  /**
-   * The peak is measured here, because the peak of the operating system includes the memory of the parent at the fork.
-   */
+  /** Measured here, because the operating system's peak includes the memory of the parent at the fork. */
   let peakBytes = 0;
   const measure = () => {
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());

@@ -99,10 +99,7 @@ function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body
 
 const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-/**
- * The error for a request of a web page. A web page can reach this port through the browser, by the address or by a
- * host name that resolves to 127.0.0.1.
- */
+/** A web page can reach this port through the browser, by the address or by a name that resolves to 127.0.0.1. */
 const NOT_LOCAL = new AwsFault(
   'AccessDeniedException',
   'expected a request of a program on this machine',

@@ -81,10 +81,7 @@ export function generatePeople(options: {
   });
 }
 
-/**
- * Returns the employment state: about one in nine has left, and one in fifty has not started. Managers are always
- * active, so that no report has a manager who left.
- */
+/** About one in nine has left, and one in fifty has not started. Managers are active, so that every manager exists. */
 function stateOf(
   isManager: boolean,
   nowMs: number,

@@ -42,10 +42,7 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/**
- * The fields of each kind of node with code that may not run, such as statements of functions, branches, and parts of
- * conditional expressions.
- */
+/** For each kind of node, the field with code that may not run, such as a branch of a condition. */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],

@@ -23,10 +23,7 @@ const changeable = {
   externalId: z.string().min(1).nullable(),
 };
 
-/**
- * Body of POST /leave_requests. The specification shows only for leavePolicy whether it is required. For all other
- * fields this is our choice.
- */
+/** Body of POST /leave_requests. Which fields are required is our choice, except for leavePolicy. */
 export const CreateLeave = z
   .object({
     role: z.string(),

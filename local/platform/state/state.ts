@@ -10,10 +10,7 @@ import type { WorldCredential } from './world.ts';
 
 export type ActivityEntry = FeedEntry<ActivityBatch>;
 
-/**
- * The log of activity events. Entries are only appended and never moved, so the position of an entry is a cursor with
- * which each entry is read exactly once.
- */
+/** Activity events. Entries are only appended and never moved, so the position of an entry is a cursor. */
 export interface ActivityLog {
   /** Changes whenever the log starts again, so that cursors of an earlier log are rejected. */
   readonly feed: string;
