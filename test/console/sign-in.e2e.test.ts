@@ -168,7 +168,7 @@ describe('console with sign-in', () => {
     const dialog = page.getByRole('dialog', { name: 'End 2 sessions of viewer@acme.example?' });
     await dialog.getByRole('button', { name: 'End all 2 sessions' }).click();
     await page.getByText('Ended.', { exact: true }).waitFor();
-    await page.getByText('viewer@acme.example', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByText('viewer@acme.example', { exact: true }).first().waitFor({ state: 'detached' });
     for (const ended of [first, second])
       expect(await statusOf(ended, '/api/home?connection=default')).toBe(401);
   });
