@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
+import { nearest } from '../shared/contract/nearest.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 import {
   Connections,
@@ -20,6 +21,8 @@ import {
 const LOG_RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
+
+const EXPECTED_KEY = 'expected stage, or the ARN of a KMS key in this account and region';
 
 /** Settings of one stage. `docs/deploy.md`, "Settings", explains each one. */
 export const StageSettings = z
@@ -102,11 +105,7 @@ export const StageSettings = z
       .optional(),
     // Secrets Manager's own key cannot be limited by a key policy.
     secretsKey: z
-      .string()
-      .refine(
-        (text) => text === 'stage' || KEY_ARN.test(text),
-        'expected stage, or the ARN of a KMS key in this account and region',
-      )
+      .union([z.literal('stage'), z.string().regex(KEY_ARN, EXPECTED_KEY)], { error: EXPECTED_KEY })
       .optional(),
     logRetentionDays: number
       .refine((days) => LOG_RETENTION_DAYS.includes(days), {
@@ -199,15 +198,3 @@ export class SettingsError extends Error {
 /** A wrong key of a record has the fault of the key. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   (issue.code === 'invalid_key' && issue.issues[0]?.message) || issue.message;
-
-/** Returns the most similar name: the one with most pairs of letters in common. Case does not count. */
-export function nearest(given: string, names: readonly string[]): string | undefined {
-  const pairs = (text: string) =>
-    Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2).toLowerCase());
-  const alike = (name: string) => {
-    const [ours, theirs] = [pairs(name), pairs(given)];
-    return (2 * ours.filter((pair) => theirs.includes(pair)).length) / (ours.length + theirs.length);
-  };
-  const [best] = names.map((name) => ({ name, share: alike(name) })).sort((a, b) => b.share - a.share);
-  return best !== undefined && best.share >= 0.5 ? best.name : undefined;
-}
