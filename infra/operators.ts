@@ -71,7 +71,6 @@ interface OperatorsProps {
   readonly key: IKey;
   /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
   readonly secretsKey: string | undefined;
-  /** The functions that operators call. */
   readonly workers: readonly ConnectorFunction[];
 }
 
@@ -175,7 +174,6 @@ function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicySt
 const partitionsOf = (connection: string): readonly string[] =>
   CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]);
 
-/** The partition keys that a viewer of one connection may read. */
 export const leadingKeysOf = (connection: string): readonly string[] => [
   CONNECTIONS_PARTITION,
   ...partitionsOf(connection),

@@ -104,7 +104,6 @@ export interface Resources {
   readonly prefix: string;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
-  /** The events queues of sources. */
   readonly ofSources: readonly IQueue[];
   /** The events queue of the reader of directories, which is also in `ofSources`. */
   readonly reader: IQueue | undefined;

@@ -42,9 +42,9 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** False if the command refused the action. It then printed the reason. */
+  /** Whether the action was done. Otherwise the command refused it and printed the reason. */
   readonly done: boolean;
-  /** True if the command crashed before it completed. */
+  /** Whether the command crashed before its end. */
   readonly died?: boolean;
   /** The users whose removal the approval covers. */
   readonly removals?: readonly string[];
@@ -53,7 +53,7 @@ export interface OperatorDone {
 /** The hold as the operator's screen showed it. The hold may have changed since then. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
-/** The session of an operator: what a command needs in addition to the ports of the engine. */
+/** The data that a command of an operator needs, in addition to the ports of the engine. */
 export interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;

@@ -6,15 +6,15 @@ import { INVENTED_BUGS } from './seeded-bugs/invented.ts';
 import { MISSED_BUGS } from './seeded-bugs/missed.ts';
 
 /**
- * A bug that the simulation must find: a bug that was fixed before, or an invented one. Each bug replaces methods of a
- * port.
+ * A bug that the simulation must find. It replaces methods of a port. Some existed earlier and were fixed, others are
+ * invented.
  */
 export interface SeededBug {
   readonly name: string;
   /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
-  /** A regular expression. Only runs whose JSON matches it can show the bug. */
+  /** A regular expression. A run can show the bug only if the JSON of the run matches it. */
   readonly needs: string;
   /** True if the bug appears only in a run with a directory that is read. */
   readonly isOfReader: boolean;

@@ -38,7 +38,6 @@ export function formatHold(
   return lines;
 }
 
-/** Returns the decision as text; undefined while the hold waits for a decision. */
 export const formatDecision = (decision: HoldDecision): string | undefined =>
   decision.kind === 'waiting'
     ? undefined

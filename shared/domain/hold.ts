@@ -19,7 +19,7 @@ export type HoldRule = (typeof HOLD_RULES)[number];
  */
 export const Hold = z.lazy(() =>
   z.object({
-    /** The identity of the set: hex sha256 over link, action and sorted removals. */
+    /** Identifies the set: the hex SHA-256 of link, action and sorted removals. */
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
@@ -35,8 +35,8 @@ export const Hold = z.lazy(() =>
      */
     fourEyes: z.literal(true).exactOptional(),
     /**
-     * The location and the hash of the full set. A reader uses them to read the set and to prove that it is complete.
-     * The store sets them.
+     * The location and the hash of the full set. With the hash, a reader can check that it has read the complete set.
+     * The store sets both.
      */
     chunks: number,
     hash: text,

@@ -29,11 +29,14 @@ export type HoldPorts = JournalPorts &
 export interface HoldRequest {
   readonly reason: string;
   /**
-   * Identifies the removals that the operator was shown. Only these removals are decided, because the hold may contain
-   * more removals now.
+   * Identifies the removals that the operator was shown. The decision covers only these, because the hold may contain
+   * more by now.
    */
   readonly digest?: string | undefined;
-  /** The decision that the operator was shown and now changes. If it is absent, only a waiting hold can be decided. */
+  /**
+   * If the hold was decided before: the earlier decision that the operator was shown and now changes. Without it, only
+   * a waiting hold can be decided.
+   */
   readonly decision?: HoldDecision | undefined;
   /** The removals to decide. If they are absent, all removals that the operator was shown are decided. */
   readonly users?: readonly PlatformUserId[] | undefined;
@@ -213,7 +216,7 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
   };
 }
 
-/** The longest time between a hold and its cause. A hold is created soon after its cause, and again when it expires. */
+/** The longest time between a cause and its hold: a hold starts soon after it, and again when it has expired. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */

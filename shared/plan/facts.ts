@@ -18,8 +18,8 @@ export interface WantedMember {
   /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
   /**
-   * Present if the answer to a successful write lacked the user. Later writes still send the user. A user with `lately`
-   * alone causes no write.
+   * Present if the answer to a successful write lacked the user. Later writes send the user again. But no write is made
+   * only for users with the value `lately`.
    */
   readonly unshown?: 'lately' | 'earlier';
 }
@@ -48,7 +48,7 @@ export interface Views {
   /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** The intended result of the open intent: the base view with the change of the intent. */
+  /** The intended result of the open intent: the base view after the change of the intent. */
   readonly prepared: View | undefined;
   /** The users that uncertain writes may change; undefined if there are no such writes, or the set cannot be read. */
   readonly uncertain: UserChange | undefined;
@@ -70,8 +70,8 @@ interface HeldUsersOfSet {
 export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
 
 /**
- * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts only the
- * recent removals of this group, because another worker may be about to send the same write.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` has the very
+ * recent removals of this group, which may be the same write, reserved by another worker.
  */
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
@@ -125,7 +125,7 @@ export type PassedOver = 'not_found' | GroupRef;
 
 /**
  * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the
- * decision is a read. Facts do not change during a pass.
+ * decision is a read. A fact that has been read does not change during a pass.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -151,7 +151,7 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /** Whether a write was refused in this attempt. From then on only the changes are sent, never the whole group. */
+  /** Whether a write was refused in this attempt. Its later writes send only the changes, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;

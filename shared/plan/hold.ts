@@ -6,7 +6,6 @@ import type { Plan } from './plan.ts';
 
 export interface HeldRemovals {
   readonly hold: Hold;
-  /** The full set of users of the hold. */
   readonly users: ReadonlySet<PlatformUserId>;
 }
 

@@ -19,7 +19,7 @@ export interface Asked {
   readonly user: PlatformUserId | undefined;
   /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
-  /** The last decision that apply would reach. */
+  /** The decision with which apply would end. */
   readonly decision: Decision;
   /** The reason why nothing is written to the group; undefined if there is none. */
   readonly obstacle: Verdict | undefined;

@@ -54,7 +54,6 @@ export interface ToolTarget extends AwsTarget {
 
 export interface Tool {
   readonly ports: ToolPorts;
-  /** Returns the ports with which a person acts who signed in to the console. */
   readonly actingAs: (person: string) => ToolPorts;
   readonly close: () => Promise<void>;
 }

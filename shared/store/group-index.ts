@@ -20,8 +20,8 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // The reader that awaits this page gets its error. If the reader stops earlier, the error must not become an
-    // unhandled rejection.
+    // If the page fails, the reader that awaits it gets the error. If the reader stops earlier, the error must not
+    // become an unhandled rejection.
     first.catch(() => undefined);
     return { pages, first };
   });
@@ -70,7 +70,7 @@ export function createGroupIndex(table: Table): GroupIndex {
   };
 }
 
-/** DynamoDB takes a 32-bit limit, and returns at most 1 MB in any case. */
+/** The maximum page size. DynamoDB returns at most 1 MB for each page anyway. */
 const MAX_PAGE = 1_000;
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({

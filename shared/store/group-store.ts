@@ -35,7 +35,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // The set is kept 400 days longer than the hold. If the set is missing after that, the removals are held again.
+    // The set is stored 400 days longer than the hold. If it is missing after that, the removals are held again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
@@ -73,7 +73,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           set: { intent: plain(intent), ...withoutRemovals(seen) },
-          // The item is largest while it has an intent.
+          // An intent makes the item largest, so other optional data is removed.
           remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),
@@ -98,9 +98,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
-      const writeDirty = () => {
+      const writeDirty = async () => {
+        const isOwn = intentIs(commit.intent);
         const dirty = { ...written, set: { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs) } };
-        return change(ref, dirty, intentIs(commit.intent));
+        if (commit.consumedHold === undefined) return change(ref, dirty, isOwn);
+        const used = await change(ref, dirty, all(isOwn, setIs('approval', seen.approval)));
+        if (used.written) return used;
+        // An operator approved other removals since the write began. They are not written yet, so the approval stays.
+        const remove = written.remove?.filter((name) => name !== 'approval') ?? [];
+        return change(ref, { ...dirty, remove }, isOwn);
       };
       const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;

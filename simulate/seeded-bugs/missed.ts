@@ -42,7 +42,7 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
       },
     })),
-    // The index is late in every fourth run.
+    // This pattern selects the seeds with a late index: every fourth run.
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [

@@ -911,7 +911,7 @@ describe('decide', () => {
       expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });
 
-    it('reverts twice immediately, then once an hour, and starts again after a calm time or on request', () => {
+    it('flap damping reverts a change twice immediately, then once an hour, and begins again after two hours without a change or on request', () => {
       const fetched = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(

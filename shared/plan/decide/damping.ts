@@ -64,8 +64,8 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
   suspectedChange?.version === null;
 
 /**
- * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, `seen` is
- * the newest directory stamp. Only newer events then bypass the damping.
+ * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, the
+ * counter stores the newest directory stamp as `seen`. Then only newer events bypass the damping.
  */
 export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
@@ -103,8 +103,8 @@ function countedAgain(
 }
 
 /**
- * Whether the group already contains the wanted users and name. If not, a directory event is not written yet, and the
- * write of that event must not wait.
+ * Whether the group already contains the wanted users and name. If it does not, some directory event is not written
+ * yet, and its write must not wait for the damping.
  */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;

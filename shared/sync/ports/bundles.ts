@@ -69,7 +69,6 @@ export interface Ports {
   readonly newId: () => string;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Returns this many random bytes, as hex. */
   readonly randomHex: (bytes: number) => string;
   /** @throws AbortError if the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

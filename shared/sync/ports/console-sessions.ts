@@ -6,7 +6,7 @@ import { number, text } from '../../domain/forms.ts';
 export const ConsoleSession = z.lazy(() =>
   z.object({
     person: text,
-    /** By connection; `*` stands for all connections. */
+    /** The role for each connection; `*` stands for all connections. */
     roles: z.record(text, z.enum(ROLES)),
     sinceMs: number,
     expiresMs: number,

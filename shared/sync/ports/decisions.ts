@@ -17,15 +17,15 @@ export interface AllOrNone {
 
 export interface DecidedRequests {
   readonly changed: readonly SettingDifference[];
-  /** Groups that are planned again. */
+  /** The number of groups that are planned again. */
   readonly replanned: number;
 }
 
 export type DecidedHold = HoldOutcome | AllOrNone;
 
 /**
- * Decisions of operators. A function carries them out and checks who decides, so the people who decide need no write
- * access to the table.
+ * Decisions of operators. A deployed function performs them and checks the identity of the operator, so operators need
+ * no write access to the table.
  */
 export interface Decisions {
   /** @throws Refused if the person may not decide */

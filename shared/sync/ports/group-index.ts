@@ -23,7 +23,6 @@ export interface PendingEntry extends PendingMark {
   readonly member: MemberId;
 }
 
-/** Lists of groups from the index. */
 export interface GroupIndex {
   /** The dirty groups that are due. The group that has been due for longest comes first. */
   due(
@@ -31,7 +30,7 @@ export interface GroupIndex {
     at: { readonly nowMs: number; readonly limit: number },
   ): Promise<readonly GroupSummary[]>;
   /**
-   * Stores another wake-up of a dirty group. Returns false if the item differs from the index.
+   * Replaces the wake-up of a dirty group. Returns false if the item no longer has the values of the index.
    * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
    */
   reschedule(
