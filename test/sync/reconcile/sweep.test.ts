@@ -192,7 +192,8 @@ describe('unfinished work that a sweep finds', () => {
     ['waiting', START_MS - 1, true],
     ['approved', START_MS - 1, true],
     ['waiting', START_MS + 1, false],
-    ['rejected', START_MS - 1, false],
+    ['rejected', START_MS - 1, true],
+    ['rejected', START_MS + 1, false],
   ] as const)(
     'a sweep wakes the group of a hold that is %s and expires at %i: %s',
     async (kind, expiresAtMs, isWoken) => {
