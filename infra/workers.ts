@@ -130,7 +130,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/** A queue, its dead-letter queue and the function that processes it. Each message fails by itself. */
+/** A queue, its dead-letter queue and the function that processes it. Each message fails alone. */
 export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;

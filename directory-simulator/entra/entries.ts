@@ -5,7 +5,7 @@ import { type DirectMember, isHidden, type Life, lifeOfGroup, lifeOfUser, member
 import { DEFAULT_USER, groupProperties, type Properties, userProperties } from './properties.ts';
 import type { Round } from './state-tokens.ts';
 
-/** One object of a list of changes. An object may have several entries, each with some of its members. */
+/** One entry of a list of changes. An object may have several entries, each with some of its members. */
 export interface Entry {
   readonly key: string;
   readonly body: Properties;
@@ -19,7 +19,7 @@ export interface Tracking {
   readonly showsHidden: boolean;
 }
 
-/** The directory at the beginning of the round, undefined for the whole directory, and at its end. */
+/** The directory at the beginning and at the end of the round. `before` is undefined if the round lists all objects. */
 interface Views {
   readonly before: View | undefined;
   readonly after: View;
@@ -73,7 +73,10 @@ function groupEntries(tracking: Tracking, views: Views, group: Group): readonly 
   }));
 }
 
-/** Returns the entry of an object that is deleted or gone: `changed` if it can be restored, otherwise `deleted`. */
+/**
+ * Returns the `@removed` entry of an object. The reason is `changed` for a deleted object that can be restored, and
+ * `deleted` for one that is gone.
+ */
 function removedEntry(id: string, before: Life | undefined, life: 'deleted' | 'gone'): readonly Entry[] {
   if (before === life) return [];
   const reason = life === 'deleted' ? 'changed' : 'deleted';
@@ -134,7 +137,7 @@ function memberChanges(tracking: Tracking, { before, after }: Views, group: Grou
   ];
 }
 
-/** Returns whether the changes of a group never show that this member was deleted. */
+/** Returns whether the member's deletion is never shown in a list of changes of the group. */
 const isUnreported = (simulation: Simulation, group: Group, { id }: DirectMember) =>
   simulation.random(`unreported/${group.id}/${id}`).chance(simulation.settings().unreportedDeletions);
 
@@ -146,7 +149,7 @@ const memberEntry = ({ id, kind }: DirectMember, isRemoved: boolean): Properties
 
 /** The most members of one entry. */
 const MOST_MEMBERS = 1_000;
-/** The most members of one entry with random sizes of pages. */
+/** The most members of one entry if the setting `pageSizes` is `random`. */
 const MOST_RANDOM_MEMBERS = 40;
 
 /** Divides the members of a group into several entries, which may be on different pages. */

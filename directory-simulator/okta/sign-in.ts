@@ -88,7 +88,7 @@ function refuseOtherGrants({ grant_type, client_assertion_type, client_assertion
 
 const refused = (description: string) => oauthError(401, 'invalid_client', description);
 
-/** Checks the client assertion ("JWT with private key"). Each identifier is valid once. */
+/** Checks the client assertion ("JWT with private key"). Each `jti` is accepted only once. */
 function refuseWrongAssertion(signIn: SignIn, form: Form, audience: readonly string[]): void {
   const { client, usedAssertions } = signIn;
   const assertion = parseJwt(form.client_assertion ?? '');

@@ -9,7 +9,7 @@ import './expressions.ts';
 export interface AwsFront {
   /** Base URL of DynamoDB and of all the given services. */
   readonly url: string;
-  /** Answers a request without a connection. Rejects once the server is closing. */
+  /** Answers a request from this process, without HTTP. Rejects once the server is closing. */
   readonly ask: (request: AwsRequest) => Promise<AwsReply>;
   readonly close: () => Promise<void>;
 }
@@ -20,9 +20,9 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const DRAIN_MS = 1000;
 
 /**
- * Starts one loopback server for DynamoDB and the small services. The first service that accepts a request answers it;
- * otherwise dynalite does. Bodies are read before dynalite sees the request. dynalite itself would throw in its event
- * handler and end the process if the client disconnected during a body.
+ * Starts one loopback server for DynamoDB and the services in `options.services`. The first service that accepts a
+ * request answers it; otherwise dynalite does. Bodies are read before dynalite sees the request. dynalite itself would
+ * throw in its event handler and end the process if the client disconnected during a body.
  * @param dataPath folder of the tables; without it, they are in memory
  */
 export async function startAwsFront(options: {

@@ -73,7 +73,7 @@ export interface DecodedMessage {
 }
 
 /**
- * Reads one message in any supported format. Never throws: each event is accepted, ignored or rejected by itself. The
+ * Reads one message in any supported format. Never throws: each event is accepted, ignored or rejected separately. The
  * result depends on the arguments only, so a redelivery gives the same result.
  */
 export function decodeMessage(given: MessageToDecode): DecodedMessage {

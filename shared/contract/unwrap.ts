@@ -12,8 +12,9 @@ export interface Place {
 }
 
 /**
- * The innermost part with a time decides: the event, an envelope or the delivery. If this part has no id, the id of the
- * next outer part is used. An id without a time is ignored, because it may be the id of a resource.
+ * Time and id come from the innermost level that has a time. The levels are the event, its envelopes and the delivery.
+ * If that level has no id, the id of the next level around it is used. An id without a time is ignored, because it may
+ * be the id of a resource.
  */
 export function placeWithin(
   outer: Place | undefined,

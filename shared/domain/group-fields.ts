@@ -10,7 +10,7 @@ interface FieldDefinition {
   readonly label: string;
   /** The error code for a value that the platform refuses. */
   readonly refusal: string;
-  /** The form in which values are compared. Values that differ only in form are not written again. */
+  /** Returns a value's normal form. Values with the same normal form count as equal and are not written again. */
   readonly form: (value: string) => string;
   /**
    * Whether events set the value. Such a field has a register on the group's item, and a deletion of the group ends its
@@ -85,7 +85,7 @@ export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
 
 export const fieldsOf = (group: WrittenFields): WrittenFields => fieldsFrom((field) => group[field]);
 
-/** Whether two values of a field are equal, apart from their form. */
+/** Whether two values of a field have the same normal form. */
 export const isSameValue = (field: GroupField, one: Value, other: Value): boolean =>
   one == null || other == null
     ? (one ?? null) === (other ?? null)

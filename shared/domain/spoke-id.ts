@@ -1,5 +1,5 @@
 /**
- * Returns the form in which external ids are compared. The form ignores white space at the ends, Unicode form and case,
- * because a platform may store an id in another form.
+ * Returns the normal form of an external id: Unicode NFC, lower case, no white space at the ends. Ids are compared in
+ * this form, because a platform may store an id differently.
  */
 export const foldSpokeId = (spokeId: string): string => spokeId.normalize('NFC').trim().toLowerCase();

@@ -21,9 +21,9 @@ const READS_IN_FLIGHT = 32;
 /**
  * Stores people. The data of a role is in its PERSON item. Pointers help to find it: a P# item points from a value to a
  * role that may have it, and a PU# item from a user id to a role. A pointer is written before its PERSON item, and
- * deleted after that item has changed. So a search finds all roles with the value, and sometimes a role that no longer
- * has it, which its PERSON item shows. A pointer contains the revision for which it was written, so a slow refresh
- * cannot delete a pointer of a later refresh.
+ * deleted after that item has changed. So a search finds every role with the value. It may also find a role that no
+ * longer has the value; the PERSON item shows this. A pointer contains the revision for which it was written, so a slow
+ * refresh cannot delete a pointer of a later refresh.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
@@ -46,8 +46,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
     const people = [...(await read(connection, roles)).values()];
     const found = people.filter(({ values }) => values.get(field) === value);
-    // If the pointers that were read in advance lead to no person, the value may have moved since, so they are read
-    // again.
+    // If the pointers that were read in advance lead to no person, another role may have the value by now. So the
+    // pointers are read again.
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 
@@ -98,8 +98,11 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
     },
 
     /*
-     *     refresh 1   person b, revision 2 ──────────────────────▶ deletes a's pointer if older than 2
-     *     refresh 2        └▶ a's pointer, revision 3 ──▶ person a, revision 3
+     * Two refreshes of one role overlap. Refresh 1 changes a value from a to b, and refresh 2 changes it back.
+     * Refresh 1 deletes the pointer of a only if its revision is below 2, so the pointer of refresh 2 stays.
+     *
+     *     refresh 1   PERSON item with value b, revision 2 ──────────────────────────▶ deletes the pointer of a
+     *     refresh 2        └▶ pointer of a, revision 3 ──▶ PERSON item with value a, revision 3
      */
     async save(connection, { values, fanOutDue, ...facts }, seen) {
       const { role } = facts;
@@ -114,8 +117,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const pointers = keysOf({ ...facts, values });
       const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
-      // For a new person, pointers need no condition, because no refresh can have deleted one. So they are written in
-      // batches.
+      // The pointers of a new person are written without a condition, because the person has no earlier revision.
+      // Writes without a condition can be sent in batches.
       const when = seen === undefined ? undefined : isOlder;
       await pMap(pointers.values(), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(

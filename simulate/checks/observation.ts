@@ -57,9 +57,12 @@ export interface ObservedConnection {
    * it.
    */
   readonly actual: (group: string) => HeldGroup | undefined;
-  /** Returns the directory group that has this external id, also in the form that the platform stores. */
+  /**
+   * Returns the directory group with this external id. Ids are compared as the platform stores them (some platforms
+   * store them in lower case).
+   */
   readonly groupWith: (spokeId: string) => string | undefined;
-  /** Returns whether the external id is the id of this group, also in the form that the platform stores. */
+  /** Returns whether the external id is the id of this group. Ids are compared as in `groupWith`. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   /** Returns whether a fault may have hidden the answer to a SCIM request about the group. */
   readonly hasUncertainRequest: (group: string) => boolean;
@@ -92,14 +95,14 @@ export interface Observation {
     readonly owner: Owner;
     readonly connection: ObservedConnection;
   }[];
-  /** Writes of groupsync to platform groups that belong to no connection, or to a removed one. */
+  /** Writes of groupsync to platform groups that belong to no connection or to a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
   /** Finds the directory group of a platform group: by the last link, or else by the external id. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /**
-   * Returns whether a dead-lettered message names the group or member with this id, or a message in the events queue
-   * that was received and not deleted. If an operator discarded messages, all dead-lettered messages from before that
-   * are included.
+   * Returns whether a message names the group or member with this id. It looks at the dead-letter queue of the events
+   * queue, and at messages in the events queue that were received but not deleted. Once an operator has discarded a
+   * message, all messages ever seen in the dead-letter queue are included.
    */
   readonly isInDeadLetters: (group: string) => boolean;
   /** Reports a violation. A second violation with the same check, cause, connection and group is ignored. */
@@ -325,7 +328,10 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
   return known;
 }
 
-/** The longest time between the begin of a crash fault and the crash, which waits for a matching effect. */
+/**
+ * The longest time between the start of a crash fault and the crash. The Lambda function crashes only when it reaches
+ * the effect that the fault names.
+ */
 const TRAP_MS = 2 * HOUR_MS;
 
 function lastFaultOf(

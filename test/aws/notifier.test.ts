@@ -16,7 +16,7 @@ function notifierOf(
   { targets = ['webhook'], isLocal = false, dispatcher = new Agent() as Dispatcher } = {},
 ) {
   const clients = { sns: new SNSClient({ region: 'x' }), secrets: new SecretsManagerClient({ region: 'x' }) };
-  // Each client is mocked by itself, because other test files use the same class.
+  // Each client is mocked separately, because other test files use the same class.
   const secrets = mockClient(clients.secrets);
   const sns = mockClient(clients.sns);
   if (url === undefined) secrets.on(GetSecretValueCommand).rejects({ name: 'ResourceNotFoundException' });

@@ -63,7 +63,7 @@ describe('SCIM server of a deployment', () => {
   });
 });
 
-it('a function with several queues shows the state of the queue that is not enabled', async () => {
+it('if one of several event sources of a function is not enabled, its state is reported for the function', async () => {
   lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
   const EventSourceMappings = ['Enabled', 'Disabled', 'Enabled'].map((State) => ({ State }));
   lambda.on(ListEventSourceMappingsCommand).resolves({ EventSourceMappings });

@@ -246,7 +246,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(3);
   });
 
-  it('rejected users stay until the directory wants them, and later removals are judged by themselves', async () => {
+  it('rejected users stay until the directory wants them, and later removals are judged separately', async () => {
     const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
     await tell({ take: ['a', 'b', 'c'], from: 'g' });
     const { digest } = (await state('g'))?.hold ?? {};

@@ -10,7 +10,7 @@ const zoe: ShortEvent = {
 };
 const withNumber = 'match=["email=workEmail","employeeNumber=employeeNumber"]';
 
-/** Creates a group in sync with a pending member. An employee has the employee number of that member. */
+/** Creates a group that is in sync and has one pending member. An employee has the employee number of that member. */
 async function pendingWorld() {
   const world = await sixInSync();
   await world.publish(zoe);

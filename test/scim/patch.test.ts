@@ -329,7 +329,7 @@ describe('PATCH of members', () => {
       { ...kept, present: ['x'], absent: ['a'] },
     ],
     [
-      'keeps a member that is replaced by itself',
+      'keeps a member that is replaced with the same member',
       [replace('members[value eq "a"]', { value: 'a', display: 'A' })],
       { ...kept, present: ['a'] },
     ],

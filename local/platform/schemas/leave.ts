@@ -14,7 +14,7 @@ export const CompanyLeaveType = z
   })
   .meta({ id: 'CompanyLeaveType' });
 
-/** A leave type with the fields that the simulator needs for the filter and the balances. */
+/** A leave type with the fields that the simulator needs for the query filter `managedBy` and the balances. */
 export const LeaveTypeRecord = CompanyLeaveType.extend({
   managedBy: LeaveManagedBy,
   isBalanceUnlimited: z.boolean(),

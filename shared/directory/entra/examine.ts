@@ -8,7 +8,7 @@ import { hostsOf } from './hosts.ts';
 import { refuseHiddenGroups, userMemberPages } from './members.ts';
 import { createAccessTokens } from './sign-in.ts';
 
-/** Calls of the reader for each right. Only the first page of a list is read, except for groups with hidden membership. */
+/** Calls that need each right. Only the first page of a list is read, except for groups with hidden membership. */
 const CALLS = {
   groups: (graph) => firstOf(groupPages(graph)),
   async members(graph, isSelected) {

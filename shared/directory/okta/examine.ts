@@ -31,7 +31,7 @@ type Right = (typeof RIGHTS)[number];
 /** Members of groups need no scope of their own. */
 const SCOPE_OF: Readonly<Record<Right, string>> = { ...SCOPES, members: SCOPES.groups };
 
-/** One call of the reader for each right. Only the first page of a list is read. */
+/** For each right, a call that needs it. Only the first page of a list is read. */
 const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown>>> = {
   groups: (api) => firstOf(groupPages(api)),
   async members(api) {

@@ -33,7 +33,7 @@ interface Window {
 /**
  * Keeps to half of each limit, and leaves the last tenth to the sign-ins and other programs of the organisation. Calls
  * of other programs do not count towards the half. Otherwise a busy program would leave groupsync only one call a
- * minute. Okta counts each operation by itself, and each answer shows its limit, the remaining calls and the end of the
+ * minute. Okta counts each operation separately. Each answer shows its limit, the remaining calls and the end of the
  * minute.
  *
  *   in this minute                                          | the next call

@@ -38,7 +38,8 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
   });
 
 /**
- * Records the changes of a request as ingest records events: registers, then rev and dirty, then the wake-up.
+ * Records the changes of a request as ingest records events: first the registers, then the group's revision and
+ * its dirty mark, then the wake-up.
  * @throws Error if a write or a message failed; the client gets a 500 and retries
  */
 export async function record(changes: readonly Recorded[], context: ScimContext) {
@@ -89,8 +90,8 @@ const ENTERPRISE = FULL_USER[1].id;
 
 /**
  * Returns the desired state of a SCIM user. It always contains every attribute, so it depends only on the resource. An
- * attribute that the resource lacks is empty, which matches no person. The exception is `active`: if the resource lacks
- * it, it is left out, because it must not reactivate an account.
+ * attribute that the resource lacks is empty, which matches no person. `active` is the exception: if the resource has
+ * no `active`, the change has none either. Otherwise the change could reactivate an account.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
@@ -185,7 +186,7 @@ export interface MemberWrite {
 }
 
 /**
- * Begins a write of a group's members that no client requested.
+ * Begins a write of a group's members without a client's request for that group, such as when a user is deleted.
  * @returns an empty list if the group is not a SCIM resource
  */
 export async function beginWrite(group: GroupId, { ports, connection }: ScimContext): Promise<MemberWrite[]> {

@@ -49,14 +49,14 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** A message that groupsync dead-lettered. A message that SQS itself moved has no error code. */
+/** A message that groupsync dead-lettered. Messages that SQS itself moved have no error code and are left out. */
 interface DeadLettered {
   readonly code: string | undefined;
   readonly group: GroupRef | undefined;
   readonly failedBefore: string | undefined;
 }
 
-/** The environment of the engine in memory: one table, its queues, one platform and one clock. */
+/** The engine's environment in memory: one table, the engine's queues, one platform and one clock. */
 export interface World {
   readonly table: MemoryTable;
   readonly platform: ToldPlatform;
@@ -153,8 +153,8 @@ interface Seat {
 }
 
 /**
- * A random number so large that each wait of the client ends after the deadline of its call. So the client never
- * repeats a call, and the engine sees every fault that a test sets.
+ * The client multiplies its wait before a retry by a random number. With this number, every wait would end after the
+ * call's deadline, so the client never retries and the engine sees every fault that a test sets.
  */
 const TRIES_ONCE = 1e9;
 

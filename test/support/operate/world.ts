@@ -29,7 +29,7 @@ export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((o
 
 const UNTIL_DONE = new AbortController().signal;
 
-/** Carries out decisions in this process, as the caller of the ports. */
+/** Carries out decisions in this process. The actor is the caller that the ports name. */
 const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
   hold: (decision) => carryOut({ about: 'hold', ...decision }, ports(), UNTIL_DONE) as Promise<DecidedHold>,
   settings: (decision) =>
@@ -54,7 +54,7 @@ export interface ShortEvent {
 }
 
 const noApplicant = () => {
-  throw new Error('no applicant in this world');
+  throw new Error('this world has no platform for a credential check');
 };
 
 /** Returns a dead-letter queue of the simulation. A test adds dead-lettered messages with its own ids to this queue. */
@@ -206,7 +206,7 @@ export function createWorld(
     woken,
     deadLettered,
     refOf,
-    /** Adds employees `r<id>` with user id `u<id>` and work e-mail `<id>@acme.test`. */
+    /** For each name, adds an employee with role `r-<name>`, user id `u-<name>` and work e-mail `<name>@acme.test`. */
     async hire(...names: string[]) {
       for (const name of names) {
         await ports.people.save(
@@ -262,7 +262,7 @@ export async function savedWorld(...given: Parameters<typeof createWorld>) {
   return world;
 }
 
-/** Returns an applicant with a valid token of the company. */
+/** Returns a platform that accepts a new credential of the company. */
 export const applicantOf = (company: string): Applicant => ({
   me: async () => ({ company, id: 'me' }),
   markInstalled: async () => {},

@@ -37,24 +37,27 @@ const title = (value: string) => replace('title', value);
 
 describe('SCIM request that changes nothing', () => {
   it.each<[string, unknown]>([
-    ['replaces a value by itself', title('x')],
+    ['replaces a value with its current value', title('x')],
     [
       'replaces without a path',
       { op: 'Replace', value: { title: 'x', active: 'True', 'name.givenName': 'G' } },
     ],
-    ['adds a single value that is there', add('displayName', 'G F')],
+    ['adds the current value of a single-valued attribute', add('displayName', 'G F')],
     [
-      'adds an existing value to several values',
+      'adds a value that a multi-valued attribute already has',
       add('emails', [{ type: 'work', primary: true, value: 'ann@acme.test' }]),
     ],
-    ['replaces a selected part by itself', replace('phoneNumbers[type eq "mobile"].value', '1')],
+    [
+      'replaces a sub-attribute, selected by a filter, with its current value',
+      replace('phoneNumbers[type eq "mobile"].value', '1'),
+    ],
     ['removes a missing value', remove('nickName')],
     [
       'names an attribute that is not stored',
       { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } },
     ],
   ])(
-    'a request without a change keeps version and time of change of a user: %s',
+    'a request that changes nothing keeps the version and modification time of a user: %s',
     async (_title, operation) => {
       const before = await client.get(user);
       const answer = await client.patch(user, [operation]);
@@ -65,16 +68,22 @@ describe('SCIM request that changes nothing', () => {
   );
 
   it.each<[string, unknown]>([
-    ['replaces the name by itself', rename('A')],
+    ['replaces the name with its current value', rename('A')],
     ['repeats id and name', { op: 'replace', value: { id: 'any', displayName: 'A' } }],
     ['adds no members', add('members', [])],
     ['adds an existing member', add('members', [{ value: 'm1' }])],
     ['removes a user who is not a member', remove('members[value eq "m9"]')],
-    ['replaces the members by themselves', replace('members', [{ value: 'm1' }, { value: 'id000001' }])],
+    [
+      'replaces the members with the same members',
+      replace('members', [{ value: 'm1' }, { value: 'id000001' }]),
+    ],
     ['removes members by a filter that selects no member', remove('members[value sw "zz"]')],
-    ['changes a part of a member that is not kept', replace('members[value eq "m1"].display', 'M')],
+    [
+      'changes a sub-attribute of a member that groupsync does not store, such as `display`',
+      replace('members[value eq "m1"].display', 'M'),
+    ],
   ])(
-    'a request without a change keeps version and time of change of a group: %s',
+    'a request that changes nothing keeps the version and modification time of a group: %s',
     async (_title, operation) => {
       const before = await client.get(group);
       const answer = await client.patch(group, [operation]);
@@ -84,7 +93,7 @@ describe('SCIM request that changes nothing', () => {
     },
   );
 
-  it('a PUT of what was read, or of a group without its members, changes nothing', async () => {
+  it('a PUT of a resource as it was read, or of a group without its members, changes nothing', async () => {
     for (const [path, body] of [
       [user, (await client.get(user)).body],
       [group, (await client.get(`${group}?excludedAttributes=members`)).body],
@@ -98,7 +107,7 @@ describe('SCIM request that changes nothing', () => {
     }
   });
 
-  it('an unchanged version stays valid for other clients, and If-Match still applies', async () => {
+  it('an ETag stays valid after a request that changes nothing; after a change, If-Match gets 412', async () => {
     for (const [path, same, other] of [
       [user, title('x'), title('y')],
       [group, rename('A'), rename('B')],
@@ -177,7 +186,8 @@ describe('desired state after a request that changes nothing', () => {
 
   it('a request that changes nothing wakes its group, because an earlier crash may have lost the wake-up', async () => {
     world.woken.length = 0;
-    // Until that time the wake-up that was stored with the registers is valid.
+    // The wake-up stored by an earlier request is valid for two minutes. After that, the request must wake the group
+    // itself.
     world.time.nowMs += 2 * 60_000;
     await client.patch(group, [rename('A')]);
     expect(world.woken).toEqual([{ connection: 'default', group: idOf(group) }]);
@@ -193,7 +203,7 @@ describe('two simultaneous SCIM requests', () => {
     };
   };
 
-  it('a repeated value counts as a change if another client changed it meanwhile', async () => {
+  it('a request that sends the current value is a change if another client changes the value meanwhile', async () => {
     const versions = [await versionOf(user)];
     supersededBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
     const { body } = await client.patch(user, [title('x')]);
@@ -217,7 +227,7 @@ describe('two simultaneous SCIM requests', () => {
     }
   });
 
-  it('a repeated name that is superseded by a rename does not undo the rename', async () => {
+  it('a request with the current name does not undo a rename that another client completes meanwhile', async () => {
     const before = await versionOf(group);
     supersededBy(() => client.patch(group, [rename('B')]));
     const answer = await client.patch(group, [rename('A')]);
@@ -228,7 +238,7 @@ describe('two simultaneous SCIM requests', () => {
   });
 });
 
-describe('repetition of an unchanged request after a crash before any write', () => {
+describe('SCIM request repeated after a crash before one of its writes', () => {
   class Died extends Error {}
 
   /** Sends the request until an attempt succeeds. Each attempt makes one write more than the last, and then crashes. */
@@ -275,7 +285,7 @@ describe('repetition of an unchanged request after a crash before any write', ()
     expect((await world.desired(idOf(group)))?.members).toContain('m2');
   });
 
-  it('a repeated request without a change does not raise the version', async () => {
+  it('a repeated request that changes nothing does not raise the version', async () => {
     for (const [path, operation] of [
       [user, title('x')],
       [group, rename('A')],

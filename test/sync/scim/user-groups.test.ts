@@ -53,7 +53,7 @@ describe('groups of a SCIM user', () => {
     expect(await groups(ann)).toBeUndefined();
   });
 
-  it('groups of a user cannot be written, and a PUT of what was read changes nothing', async () => {
+  it('groups of a user cannot be written, and a PUT of a user as it was read changes nothing', async () => {
     const ann = await createUser('ann');
     await createGroup('First', [ann]);
     const { body } = await client.get(`/Users/${ann}`);
