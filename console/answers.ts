@@ -12,6 +12,7 @@ import type {
   SourceReport,
   StatusReport,
 } from '../shared/contract/answers/status.ts';
+import type { Role } from '../shared/contract/console.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
 import type { SettingField } from '../shared/contract/setting-fields.ts';
 import type { RemovalReason } from '../shared/domain/hold.ts';
@@ -99,20 +100,39 @@ export interface Acknowledgement {
   readonly by: string;
 }
 
-export interface Home {
-  readonly at: string;
+/** The items of one connection that need an operator. */
+export interface Attention {
   readonly company: string;
   readonly observing: boolean;
   readonly status: StatusReport;
   readonly holds: readonly HoldLine[];
   readonly failed: readonly GroupLine[];
-  readonly causes: readonly Cause[];
   readonly drift: readonly (DriftRow & { readonly name: string | null })[];
   readonly unmatched: readonly Unmatched[];
   readonly unmatchedTotal: number;
-  readonly activity: readonly Entry[];
   /** Items that an operator has hidden. */
   readonly acknowledged: readonly Acknowledgement[];
+}
+
+/** All connections that the person may see. */
+export interface EveryConnection {
+  readonly connections: readonly {
+    readonly row: ConnectionRow;
+    /** null if the person uses AWS credentials. */
+    readonly role: Role | null;
+    /** null if the connection cannot be read. */
+    readonly value: Attention | null;
+    readonly problem: string | null;
+  }[];
+  /** The dead-lettered messages of all connections; empty for a person who may not see them. */
+  readonly causes: readonly Cause[];
+}
+
+export interface Home extends Attention {
+  readonly at: string;
+  /** Empty for a person who may not see the messages of all connections. */
+  readonly causes: readonly Cause[];
+  readonly activity: readonly Entry[];
   /** Writes in each of the last 24 hours, the newest last. */
   readonly writes: readonly number[];
   /** Maximum delay of a change in each quarter of an hour of the last 24 hours, the newest last. */

@@ -17,7 +17,8 @@ import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { PlatformGroups } from './platform-groups.tsx';
-import { connection, go, homeOf, id, page, pathTo } from './route.ts';
+import { EveryConnection } from './every-connection.tsx';
+import { connection, go, id, page, pagesOf, pathTo } from './route.ts';
 import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
 
@@ -37,7 +38,8 @@ const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'c
 function App() {
   const name = page.value;
   const section = name === 'platform-groups' ? 'groups' : name;
-  const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
+  const isEvery = connection.value === '';
+  const OfConnection = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('main')?.focus()}>
@@ -48,12 +50,14 @@ function App() {
           <img src="/icon.svg" alt="" width="22" height="22" /> groupsync
         </a>
         <nav aria-label={T.sections}>
-          {NAV.map((target) => (
-            <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
-              {T.nav[target]}
-              <Waiting of={target} />
-            </a>
-          ))}
+          {isEvery
+            ? []
+            : NAV.map((target) => (
+                <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
+                  {T.nav[target]}
+                  <Waiting of={target} />
+                </a>
+              ))}
         </nav>
         <Connections />
         <SignedIn />
@@ -65,7 +69,7 @@ function App() {
         </p>
       )}
       <main id="content" tabIndex={-1}>
-        <Shown key={`${connection.value} ${name}`} />
+        {isEvery ? <EveryConnection /> : <OfConnection key={`${connection.value} ${name}`} />}
       </main>
       <AskDialog />
       <Keys />
@@ -91,7 +95,11 @@ function Connections() {
       ) : (
         <label>
           <span class="unseen">{T.connection}</span>
-          <select value={connection.value} onChange={(event) => go(homeOf(event.currentTarget.value))}>
+          <select
+            value={connection.value}
+            onChange={(event) => go(pagesOf(event.currentTarget.value)('home'))}
+          >
+            <option value="">{T.every.title}</option>
             {names.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -126,7 +134,7 @@ options.vnode = (node) => {
 effect(() => {
   const name = page.value;
   const title = id.value === '' ? (T.nav[name as keyof typeof T.nav] ?? name) : id.value;
-  document.title = visible(T.title(title, connection.value));
+  document.title = visible(T.title(title, connection.value || T.every.title));
 });
 setInterval(() => {
   nowMs.value = Date.now();

@@ -28,7 +28,7 @@ export const live = signal<(Partial<Live> & { readonly problem?: string }) | nul
 export const nowMs = signal(Date.now());
 
 async function call(name: string, params: Params, init: RequestInit = {}): Promise<Response> {
-  const query = new URLSearchParams({ connection: connection.value });
+  const query = new URLSearchParams(connection.value === '' ? {} : { connection: connection.value });
   for (const [key, value] of Object.entries(params)) if (value !== undefined) query.set(key, String(value));
   const response = await fetch(`/api/${name}?${query}`, { ...init, headers: headersOf(token) });
   if (response.ok) return response;

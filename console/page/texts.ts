@@ -17,6 +17,19 @@ export const T = {
   skip: 'Skip to the content',
   sections: 'Sections',
   connection: 'Connection',
+  every: {
+    title: 'All connections',
+    open: (name: string) => `Open ${name}`,
+    role: (role: string) => `Your role: ${role}`,
+    attention: (count: number) =>
+      count === 0
+        ? 'Nothing needs attention'
+        : `${many(count, 'item')} ${count === 1 ? 'needs' : 'need'} attention`,
+    quiet: 'Nothing needs attention here',
+    none: 'There is no connection that you may see.',
+    noneText: 'A connection is created with groupsync connect.',
+    failed: 'This connection cannot be read',
+  },
   nav: {
     home: 'Home',
     holds: 'Holds',

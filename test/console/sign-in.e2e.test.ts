@@ -12,6 +12,7 @@ import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { localTarget } from '../../cli/local-file.ts';
 import { noticeOf } from '../../shared/plan/notice.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
 import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
@@ -100,6 +101,25 @@ describe('console with sign-in', () => {
       kind: 'operator',
       id: 'console:approver@acme.example',
     });
+  });
+
+  it('a person of several connections sees their items on one page, and switches between them', async () => {
+    const { find, save } = tool.ports.connections;
+    const known = await find(DEFAULT_CONNECTION);
+    if (known === undefined) throw new Error('no connection');
+    await save({ ...known, name: connectionName('other') });
+    const { page } = await signIn('approver', '/');
+    await page.getByRole('heading', { name: '1 item needs attention' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Review removals: 6 people would leave Engineering' }).click();
+    await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/c/default/holds/g1');
+    await page.getByRole('combobox', { name: 'Connection' }).selectOption('other');
+    await page.getByRole('heading', { name: 'No event received from the directory yet.' }).waitFor();
+    await page.getByRole('combobox', { name: 'Connection' }).selectOption('All connections');
+    await page.getByRole('link', { name: 'Open other' }).waitFor();
+    await tool.ports.connections.remove(connectionName('other'));
+    await page.waitForURL('**/c/default');
   });
 
   it('the link of a notification leads to the hold, and approving takes two clicks after the sign-in', async () => {

@@ -118,11 +118,6 @@ describe('sign-in to the console', () => {
     expect(logged).toEqual(['signed in {"person":"ann@acme.test"}']);
   });
 
-  it('without a path, the console opens a connection that the person may see', async () => {
-    const browser = await signedIn();
-    expect((await browser.open('/')).headers.get('location')).toBe('/c/acme');
-  });
-
   it('the table has only the hash of the session', async () => {
     const browser = await signedIn();
     const id = browser.cookies.get(SESSION) ?? '';
