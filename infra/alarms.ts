@@ -8,7 +8,6 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/
 import { METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import type { Settings } from './settings.ts';
 
-/** The configuration that all alarms of one stage share. */
 export interface AlarmConfig {
   readonly prefix: string;
   readonly topic: ITopic;
@@ -28,10 +27,7 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /**
-   * By default, missing data counts as healthy, because queues, tables and functions send no data while nothing
-   * happens.
-   */
+  /** By default, missing data counts as healthy, because idle queues, tables and functions send no data. */
   readonly missing?: TreatMissingData;
 }
 

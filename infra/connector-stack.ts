@@ -72,9 +72,7 @@ const NO_ALARM_TARGET =
 
 /** The whole connector of one stage. It only combines constructs. */
 export class ConnectorStack extends Stack {
-  /** The queue for directory events of all connections. */
   readonly eventsQueue: Queue;
-  /** The topic that every alarm notifies. */
   readonly alarmTopic: Topic;
   /** Who may send events. */
   protected readonly sources: Sources;

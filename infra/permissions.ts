@@ -6,7 +6,12 @@ import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
-import { DECISION_ATTRIBUTES, TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
+import {
+  DECISION_ATTRIBUTES,
+  SESSIONS_PARTITION,
+  TABLE,
+  WEB_IDENTITY_SECONDS,
+} from '../shared/contract/topology.ts';
 import type { DeployableKey } from './function-code.ts';
 
 /** The calls that one function may make, by service. All other calls are refused. */
@@ -99,7 +104,6 @@ export interface Resources {
   readonly prefix: string;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
-  /** The events queues of sources. */
   readonly ofSources: readonly IQueue[];
   /** The events queue of the reader of directories, which is also in `ofSources`. */
   readonly reader: IQueue | undefined;
@@ -282,6 +286,19 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
     by('UseKeyOfTable', 'dynamodb', ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey']),
   ];
 }
+
+/**
+ * No session of the console is created or changed with a person's AWS credentials, because its owner could act as
+ * another person. Sessions may be ended.
+ */
+export const noSessions = (resources: string[]) =>
+  new PolicyStatement({
+    sid: 'NoSessions',
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': [SESSIONS_PARTITION] } },
+  });
 
 /**
  * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked

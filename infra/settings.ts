@@ -237,7 +237,6 @@ function given(context: Context): Record<string, unknown> {
   );
 }
 
-/** Whether the stack is deployed to an emulator of AWS. */
 export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;
 
 /** The account of the CDK command line's credentials, if it has any, and their region unless the setting names one. */

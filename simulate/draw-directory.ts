@@ -12,26 +12,23 @@ import {
 } from './simulation-run.ts';
 
 /**
- * A connection as it is drawn, with the ids of its groups and people. Members have the ids `p…`, `h…` and `q…`, and
- * their roles have the ids `r-<name>-…`.
+ * A connection while a run is drawn, with the ids of its groups and people. Members have ids that begin with `p`, `h`
+ * or `q`. Roles have the ids `r-<name>-…`.
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
-  /**
-   * Ids of the groups of this directory. Two directories of one company have different ids. Otherwise all directories
-   * have the same ids.
-   */
+  /** Ids of the groups of this directory. All directories have the same ids, except two directories of one company. */
   readonly groups: readonly string[];
   readonly count: number;
   readonly hasScim: boolean;
-  /** True if some members have an employee number instead of an address. A second match rule finds their employees. */
+  /** Whether some members have an employee number and no address. Only a second match rule finds their employees. */
   readonly hasNumbers: boolean;
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** The groups that many people left at one time. A hold may then wait for an operator. */
+  /** Groups that many people leave at the same time, so that a hold may wait for an operator. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
   /** The times of messages that ingest will refuse. */
   readonly refusals: readonly number[];
@@ -41,7 +38,7 @@ const SCIM_MEMBERS = 8;
 const SCIM_GROUPS = 4;
 
 /**
- * Draws the employees. A few lack the address or the user, or are inactive. See messages.ts for the ids `h` and `q`.
+ * Draws the employees. A few have no address or no user id, or are inactive. See messages.ts for members `h…` and `q…`.
  */
 export function drawPeople(
   random: Random,
@@ -70,7 +67,7 @@ const CONVERSIONS = 0.5;
 
 /**
  * Draws roles of a person that end shortly before or after another role begins, for example when a contractor becomes
- * an employee. These draws have their own random stream, so they do not change the rest of the run.
+ * an employee. This uses separate random numbers, so it does not change the rest of the run.
  */
 export function drawConversions(
   random: Random,
@@ -100,7 +97,7 @@ const MERGES = 0.4;
 
 /**
  * Draws roles that move to another user, as after a correction or a merge of accounts in the HR system. A role is left
- * out if another happening changes its user. The draws have their own random stream.
+ * out if another happening changes its user. This uses separate random numbers.
  */
 export function drawUserIdChanges(
   random: Random,
@@ -163,7 +160,7 @@ function createScenario(
   const refusals: number[] = [];
   const roles = new Set(people.map(({ role }) => role));
   const isHere = (id: string) => roles.has(roleOf(connection, id));
-  // Some members match no employee of the company.
+  // Some of these members match no employee.
   const everybody = [
     ...Array.from({ length: count }, (_, index) => `p${index}`),
     ...Array.from({ length: count }, (_, index) => `h${index}`).filter(isHere),
@@ -209,7 +206,7 @@ function createScenario(
       happen(namedAt, { kind: 'name', group, name: nameOf(group) });
     }
   };
-  /** The directory removes the leaver either from all groups at the same time, or from one group after the other. */
+  /** Removes a leaver either from all groups at the same time, or from one group after the other. */
   const goAway = (member: string, atMs: number) => {
     const place = everybody.indexOf(member);
     if (place >= 0) everybody.splice(place, 1);
@@ -260,10 +257,7 @@ function createScenario(
       company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
       goAway(member, atMs);
     },
-    /**
-     * The address of a leaver is given to a new employee, in the directory and in the HR system. Either system may
-     * change first.
-     */
+    /** Gives the address of a leaver to a new employee, in the directory and in the HR system, in either order. */
     handOn: (atMs) => {
       const leavers = beginning('p');
       if (leavers.length < 6) return;
@@ -289,10 +283,7 @@ function createScenario(
       company(atMs, { kind, role });
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
-    /**
-     * Many members leave their groups at the same time, often in several groups. A failed source of the directory
-     * causes this.
-     */
+    /** Many members leave at the same time, often several groups, as if the directory's own source had failed. */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
       for (const group of some(random, large, Number(weighted(random, { 1: 3, 2: 1, 4: 1 })))) {

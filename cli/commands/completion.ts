@@ -31,7 +31,6 @@ function idsOf([first, second]: readonly string[], { registeredArguments: [argum
   return IDS[name] ?? '';
 }
 
-/** Returns the shell script, generated from the program's commands and options. */
 function completionScript(program: Command, shell: string): string {
   if (!SHELLS.some((one) => one === shell)) {
     throw new UsageError(`expected one of ${SHELLS.join(', ')}, got "${shell}"`);

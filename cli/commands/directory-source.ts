@@ -64,16 +64,14 @@ export interface NamedDirectory {
   readonly setting: DirectorySetting;
   /** The secret as it is stored; undefined if the deployed function signs in as its role. */
   readonly key: unknown;
-  /** The connection with this directory in its settings. */
   readonly connection: Connection;
-  /** Whether the connection already reads this directory. */
   readonly isConnected: boolean;
   readonly present: () => Promise<Directory>;
 }
 
 /**
- * Returns the directory that the options describe. If the connection already reads it, settings for which the options have
- * no value stay.
+ * Returns the directory that the options describe. If the connection already reads it, settings for which the options
+ * have no value stay.
  * @throws UsageError
  */
 export async function namedDirectory(

@@ -62,7 +62,6 @@ interface Chosen {
   readonly connection: Connection;
   readonly target: TakeoverTarget;
   readonly ports: ToolPorts;
-  /** The vendor of the directory that is read. */
   readonly kind?: DirectoryKind;
 }
 

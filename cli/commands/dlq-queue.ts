@@ -45,10 +45,7 @@ export async function selectionOf(
   return { ids: ids.length === 0 ? undefined : ids, group: await groupNamed(context, group), code };
 }
 
-/**
- * A dead-lettered message may be about an unknown group. Text that matches no group's id or name is then used as
- * the id.
- */
+/** A dead-lettered message may be about an unknown group. A text that matches no known group is then used as its id. */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
   const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);

@@ -147,7 +147,6 @@ function placeOf(folder: string): StackPlace {
 
 const REFUSED = 'The settings cannot be used.';
 
-/** Returns the error of a failed `cdk` command, with the lines that say why. */
 function failureOf(command: string, lines: readonly string[]): Error {
   const at = lines.findIndex((line) => line.startsWith(REFUSED));
   if (at >= 0) {

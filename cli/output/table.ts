@@ -50,7 +50,6 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
   return align === 'right' ? room + short : short + room;
 }
 
-/** Renders CSV with all rows. */
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const csvColumns = columns.map((column) => ({ ...column, ...column.csv }));
   const lines = [csvColumns.map(({ title }) => title), ...cellsOf(rows, csvColumns)];

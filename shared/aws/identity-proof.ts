@@ -92,7 +92,6 @@ export async function verifyIdentity(
   return { kind: 'operator', id: arn, arn };
 }
 
-/** Returns the actor of a person who signed in to the console. */
 export const signedIn = (person: string): AuditActor => ({ kind: 'operator', id: consoleActorId(person) });
 
 /**

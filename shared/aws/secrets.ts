@@ -94,7 +94,6 @@ async function putSecret(
   }
 }
 
-/** Stores the key of a connection's directory. */
 export const storeDirectoryKey =
   (place: SecretPlace, prefix: string) =>
   async (connection: ConnectionName, key: unknown): Promise<void> => {

@@ -27,10 +27,7 @@ export interface MessageToDecode {
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** If given, events of the connection before this time are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
-  /**
-   * If given, returns the reason why an attempt to store the event with this stamp failed; undefined for all other
-   * events.
-   */
+  /** If given, returns why the event with this stamp could not be stored; undefined for all other events. */
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 

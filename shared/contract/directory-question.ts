@@ -10,11 +10,9 @@ import { DirectorySource } from './settings.ts';
 const group = z.string().min(1).transform(groupId);
 const position = z.number().int().min(0);
 
-/** A question about a directory. */
 export const DirectoryQuestion = z.union([
   /** The list of groups from this position on. */
   z.object({ groups: position }),
-  /** The group with this id. */
   z.object({ group }),
   /** The members of these groups; of the first group, the members from this position on. */
   z.object({ membersOf: z.array(group).min(1), from: position }),

@@ -1,15 +1,12 @@
 /*
- * The list of all metrics. The code emits them, and alarms and the dashboard read them. They are written in CloudWatch's
- * embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`.
+ * The list of all metrics. The code emits them, and alarms and the dashboard read them. They are written in
+ * CloudWatch's embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`.
  */
 
 interface MetricDefinition {
   /** The unit, in CloudWatch's spelling. */
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
-  /**
-   * `count`: a number of occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as
-   * percentiles.
-   */
+  /** `count`: occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as percentiles. */
   readonly form: 'count' | 'gauge' | 'duration';
   /** A second dimension set in addition to `[Prefix]`. Alarms use `[Prefix]`; the dashboard uses the second set. */
   readonly by: 'Connection' | 'Kind' | undefined;

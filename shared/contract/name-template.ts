@@ -1,4 +1,3 @@
-/** The values for the placeholders of a name template. */
 export interface NameParts {
   readonly name: string;
   readonly id: string;

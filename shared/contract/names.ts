@@ -48,7 +48,6 @@ export const consoleSecretName = (prefix: string) => `${prefix}/console`;
 /** Notification targets other than topic ARNs. */
 export const WEBHOOK = 'webhook';
 
-/** Names of the stack's CloudFormation outputs. */
 export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly table: string } = {
   events: 'EventsQueueUrl',
   eventsDlq: 'EventsDlqUrl',
@@ -87,9 +86,7 @@ export const ENVIRONMENT = {
   console: 'GROUPSYNC_CONSOLE',
   /** The address of the console, as people open it. */
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
-  /** ARN of the role of the console. */
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
-  /** The base URL of the SCIM server. */
   scimUrl: 'GROUPSYNC_SCIM_URL',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',

@@ -6,8 +6,8 @@ import { isNameTemplate } from './name-template.ts';
 import { parsedUrl } from './url.ts';
 
 /*
- * Settings are stored as people write them: plain JSON, with rules as text. So the output of `connections show` is valid
- * input, and stored settings parse to themselves. Every schema states what it expects, for messages of the form
+ * Settings are stored as people write them: plain JSON, with rules as text. So the output of `connections show` is
+ * valid input, and stored settings parse to themselves. Every schema states what it expects, for messages of the form
  * "key: expected …, got …".
  */
 
@@ -130,7 +130,6 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
 /** A name defined by the vendor. Its form is not checked. */
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
 
-/** The settings that the directories of all vendors have. */
 const OF_EVERY_DIRECTORY = {
   /** Whether the reader corrects a group of another source that differs from the directory. */
   corrects: trueOrFalse.optional(),
@@ -155,7 +154,6 @@ const GoogleSource = object('an object {kind, administrator, federation?, baseUr
 const EntraSource = object('an object {kind, tenant, clientId, federation?, baseUrl?, corrects?}', {
   kind: z.literal('entra'),
   tenant: vendorName('the id or domain of a tenant'),
-  /** The id of the application that reads. */
   clientId: vendorName('the client id of an application'),
   /** Sign-in with the role of the function, without a stored secret. If absent, a client secret is stored. */
   federation: object('an object {audience}', {
@@ -287,7 +285,6 @@ export const addressOfDirectory = (
     ? { key: 'directory.orgUrl', url: setting.orgUrl }
     : { key: 'directory.baseUrl', url: setting.baseUrl };
 
-/** The settings of one vendor's directory. */
 export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 

@@ -1,3 +1,4 @@
+import { HELD_SETS } from '../domain/hold.ts';
 import type { QueueKey } from './names.ts';
 
 /*
@@ -89,7 +90,7 @@ export const TABLE = {
       'dirtySince',
       'failedAt',
       'pausedAt',
-      'hold',
+      ...HELD_SETS,
       'pendingCause',
       'pendingSince',
       'pendingRevision',
@@ -107,10 +108,13 @@ export const CONNECTION_PARTITIONS = [
 ] as const;
 
 /** Attributes of a group's item with held removals and their decisions. The policy of operators denies writing them. */
-export const DECISION_ATTRIBUTES = ['hold', 'approval'] as const;
+export const DECISION_ATTRIBUTES = HELD_SETS;
 
 /** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';
+
+/** The partition of the sessions of the console. The policies of people deny creating and changing sessions. */
+export const SESSIONS_PARTITION = 'SESSIONS';
 
 /** Lifetime of a token with which a role authenticates to another cloud. The token is exchanged immediately. */
 export const WEB_IDENTITY_SECONDS = 300;

@@ -54,7 +54,6 @@ export const weakensSafety = (before: Guarded, after: Guarded): boolean =>
   weakenedSettings(before, after).length > 0 ||
   ADDRESSES.some((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 
-/** Protected settings that are weaker after a change than before it. */
 export function weakenedSettings(before: Protected, after: Protected): readonly ProtectedSetting[] {
   const isWeaker = {
     fourEyes: before.fourEyes && !after.fourEyes,

@@ -1,7 +1,6 @@
 import { DirectoryError, type DirectoryPage } from '../sync/ports/directory.ts';
 import type { DirectoryWorld } from './exchange.ts';
 
-/** One answer of a listing. */
 export interface ListAnswer<Item> extends DirectoryPage<Item> {
   /** The cursor of the next page; undefined only if the answer itself shows that the page is the last one. */
   readonly next: string | undefined;

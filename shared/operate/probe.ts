@@ -25,7 +25,6 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
 }
 
-/** The temporary group of the probe. */
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
   /** The name is also the spokeId. No other group has it. */
@@ -33,14 +32,14 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ProbePorts;
-  /** The longest time, so far, for which reads have shown an earlier state. */
+  /** The longest time so far for which reads showed the state from before a write. */
   behindMs: number;
 }
 
 /** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** The feed is read from this time before now, because the platform's clock may differ. */
+/** The feed is read from this long before the present time, because the platform's clock may differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
@@ -71,7 +70,7 @@ export async function probePlatform(
   const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
   await recordAction(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const created = await create(name, platform);
-  // Only this group has the name. An answer with another name shows an older group and counts as no answer.
+  // No other group has this name. An answer with another name shows another group, and counts as no answer.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
   let stopped: string | null = null;
@@ -117,7 +116,7 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
   throw error;
 }
 
-/** A report without a result about the version of PATCH does not replace a report with such a result. */
+/** Whether the report has a result about versions in PATCH. A report without one does not replace a report with one. */
 const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
@@ -157,7 +156,7 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
   ];
 }
 
-/** If one of the scopes is missing, the probe cannot continue, and the credential cannot be used. */
+/** Tests the write scopes. If one is missing, the probe ends. */
 async function tryScopes(group: Throwaway): Promise<readonly Finding[]> {
   const { id, name, created, platform } = group;
   const users = [platformUserId(`${name.replaceAll(' ', '-')}-unknown`)];
@@ -183,9 +182,9 @@ class ScopeRefused extends PlatformFailure {
 }
 
 /**
- * The result depends on what the platform shows afterwards, never on the status alone. `honoured`: the write was
- * refused and nothing changed. `ignored`: the group changed, with any status. The same write with the current version
- * must have an effect, else the result is unknown.
+ * Sends a write with an old version, and reads the group afterwards. `honoured`: the write was refused and the group
+ * did not change. `ignored`: the group changed, whatever the status was. If the same write with the current version has
+ * no effect either, the result is unknown.
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
@@ -205,8 +204,8 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
 }
 
 /**
- * Tests whether one unknown user makes the whole write fail. The name in the same write shows this, so no real user is
- * needed.
+ * Tests whether one unknown user makes the whole write fail. The write also changes the name, which shows the result
+ * without a real user.
  */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
@@ -215,7 +214,10 @@ async function tryUnknownUser(group: Throwaway): Promise<string> {
   return `${written.isRefused ? written.answer : taken}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
 }
 
-/** Tests the start parameter (no event older than the start) and the size parameter (one event in a page of one). */
+/**
+ * Tests two parameters of the feed: with a start time, no event may be older; with a page size of one, a page has one
+ * event.
+ */
 async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const { id, connection, platform, ports, signal } = group;
   const { settings } = connection;

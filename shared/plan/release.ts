@@ -12,9 +12,9 @@ const MAX_TRIES = 3;
 const RELEASE: Decision = { kind: 'release', reason: 'a person released this group' };
 
 /**
- * Decides how a group is released. groupsync first clears the external id that it had set. Without this step, a later
- * adoption of another platform group would leave two groups with that id. The release happens even if the external id
- * cannot be cleared:
+ * Decides how a group is released. groupsync first clears the external id that it had set. Otherwise two platform
+ * groups would have this id if the directory group adopted another platform group later. If the external id cannot be
+ * cleared, the group is still released:
  *
  *   the platform group                           | decision
  *   ---------------------------------------------|------------------------------

@@ -11,7 +11,6 @@ import {
 } from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
-/** A list that the client reads page by page. */
 export interface Listing<T, Query extends PageQuery = PageQuery> {
   /** Returns each item in turn. Only one page is in memory. */
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;

@@ -22,6 +22,7 @@ import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
+import { createConsoleSessionStore } from '../store/console-session-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
 import { createReaderStore } from '../store/reader-store.ts';
@@ -53,7 +54,6 @@ export interface ToolTarget extends AwsTarget {
 
 export interface Tool {
   readonly ports: ToolPorts;
-  /** Returns the ports with which a person acts who signed in to the console. */
   readonly actingAs: (person: string) => ToolPorts;
   readonly close: () => Promise<void>;
 }
@@ -110,6 +110,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     eraser: createEraser(table),
     reader: createReaderStore(table),
     tokens: createScimTokenStore(table),
+    sessions: createConsoleSessionStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
     ...platformsThroughFunction({ functions, clock: systemClock }),

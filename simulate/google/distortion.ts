@@ -60,7 +60,7 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
   };
 
   /**
-   * Returns a page that wrongly ends the list. If the list has more pages, the page keeps all its items, but not the
+   * Returns a page at which the list wrongly ends. If the list has more pages, the page keeps its items and loses the
    * link to the next page. Otherwise it loses half of its items.
    */
   const endedEarly = ({ nextPageToken, members = [], ...page }: Page): Page => {
@@ -101,7 +101,10 @@ export function createDistortion({ nowMs, random, fired }: DistortionOptions) {
     },
     strikes,
     isOn: () => spells.some(({ untilMs }) => untilMs > nowMs()),
-    /** Returns the name of the error that the directory answers instead; `lost` means that there is no answer. */
+    /**
+     * Returns the name of the error with which the directory answers, if a fault requires one; `lost` means that there
+     * is no answer.
+     */
     refusalOf({ operation, group }: Question): string | undefined {
       if (strikes('loses_answers')) return 'lost';
       const isApi = operation !== 'oauth2.token';

@@ -25,12 +25,14 @@ const COMPANY = 'dogwood';
 const PEOPLE = 14;
 const GROUPS = 7;
 const EXTERNAL = 'guest@elsewhere.test';
-/** Groups that are never deleted, so that messages about them always concern a group of the reader. */
+/**
+ * Groups that are never deleted. Messages of another producer name only these groups, so they always concern a group of
+ * the reader.
+ */
 const LASTING = ['k1', 'k2', 'k3', 'k4'];
 const CHANGES_PER_DAY = 7;
 /**
- * Operator actions that are not drawn for a directory that is read, because the reader would stop. Other connections
- * have these actions.
+ * Operator actions that this connection does not have, because they would stop the reader. Other connections have them.
  */
 const LEFT_OUT: ReadonlySet<OperatorAction['kind']> = new Set<OperatorAction['kind']>([
   'remove_connection',
@@ -87,8 +89,8 @@ function drawDifficulty(random: Random, isShort: boolean): Settings {
   return {
     ...REALISTIC_SETTINGS,
     failures: random.pick([0, 0.01, 0.05]),
-    // Without member counts, a reader cannot notice that a list ended too early. So a run with that fault has all
-    // counts.
+    // Without counts of members, a reader cannot notice that a list ended too early. So with that fault, all counts are
+    // present.
     absentCounts: isShort ? 0 : REALISTIC_SETTINGS.absentCounts,
     queriesPerMinute: random.pick([2_400, 2_400, 60]),
     lostLogEntries: random.pick([0, 0, 0.1, 0.3]),
@@ -130,8 +132,7 @@ const CHANGE_WEIGHTS = {
 };
 
 /**
- * Draws changes of users and groups. If a change does not fit the state of the directory at its time, the change has no
- * effect.
+ * Draws changes of users and groups. A change that does not fit the state of the directory at its time has no effect.
  */
 function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<Changing>[] {
   const all: Timed<Changing>[] = [];
@@ -201,7 +202,8 @@ function drawChanges(random: Random, { endMs, members }: Scene): readonly Timed<
 }
 
 /**
- * Faults that a run has once at most. If two of them came in succession, the reader would correctly accept the result.
+ * Faults that a run has at most once. If one followed another, two wrong reads would agree, and the reader would
+ * rightly accept them.
  */
 const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
   'hides_group',

@@ -112,8 +112,8 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
   };
 
   /**
-   * Returns whether the user or group exists in the directory. Otherwise the simulator would treat a deleted id as a
-   * member of another company.
+   * Returns whether the user or group exists in the directory. The caller checks this, because the simulator takes an
+   * unknown id for a member of another company.
    */
   const isThere = (key: string): boolean => {
     const view = directory.viewAt(nowMs());
@@ -140,8 +140,8 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
       return createGoogleDirectory(account, asked);
     },
     /**
-     * Changes the directory, or starts a fault. In a reduced run, the changed user or group may not exist. The change
-     * then has no effect.
+     * Changes the directory, or starts a fault. A change has no effect if its user or group does not exist, which can
+     * happen in a reduced run.
      */
     happen(action: GoogleAction): void {
       if (action.kind === 'directoryFault') {
@@ -157,7 +157,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
       }
     },
     isFaulty: distortion.isOn,
-    /** Ends all faults. Traits such as lag and the order of pages stay. */
+    /** Ends all faults. The lag and the order of pages stay. */
     calm() {
       distortion.calm();
       settings = { ...settings, failures: 0 };
@@ -168,7 +168,7 @@ export function createSimulatedGoogle({ world, difficulty, seed, nowMs, random, 
 const patternOf = ({ path }: Endpoint): RegExp =>
   new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
 
-/** Signs without a thread. A thread would end at a random time, so the run would not be repeatable. */
+/** Signs in the main thread. Another thread would end at a random time, so the run could not be repeated. */
 const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAccountKey): Credential => ({
   account: client_email,
   async sign(claims: Claims) {

@@ -1,6 +1,6 @@
 import type { View } from '../../directory-simulator/engine/directory.ts';
 
-/** A group of the directory. If the reader flattens nested groups, the members of nested groups are included. */
+/** A group of the directory. If the reader flattens nested groups, the members include those of nested groups. */
 export interface TrueGroup {
   readonly name: string;
   readonly members: ReadonlySet<string>;

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => on.stop());
 
 describe('Home page', () => {
-  it('the Home page shows the number of groups in sync, and links to a hold, where one removal is approved', async () => {
+  it('the Home page shows the number of groups in sync, and links to a hold, where single removals are approved and rejected', async () => {
     await on.send([
       nativeEvent('group.snapshot', { group: { id: 'g1', name: 'Engineering' }, members: people(0, 3) }),
     ]);
@@ -52,10 +52,7 @@ describe('Home page', () => {
     await leaving.getByText('Person 9', { exact: true }).waitFor();
     expect(await leaving.getByText('list of the group').count()).toBe(0);
     await page.getByRole('checkbox', { name: 'Select Person 9' }).check();
-    await page.getByText('Only all removals of a hold can be rejected together.').first().waitFor();
-    expect(await page.getByRole('button', { name: 'Reject 1 removal' }).getAttribute('aria-disabled')).toBe(
-      'true',
-    );
+    await page.getByRole('button', { name: 'Reject 1 removal' }).waitFor();
     await page.getByRole('button', { name: 'Approve 1 removal' }).click();
     await page.getByRole('dialog').getByText('6 other removals stay held.').waitFor();
     await page.getByRole('dialog').getByLabel('Reason').fill('has left');
@@ -67,18 +64,27 @@ describe('Home page', () => {
     await page.getByRole('searchbox').fill('PÉRSON 8');
     await page.getByRole('checkbox', { name: 'Select all 1 person' }).check();
     await page.getByText('1 of 6 people selected').waitFor();
+    await page.getByRole('button', { name: 'Reject 1 removal' }).click();
+    await page.getByRole('dialog').getByText('5 other removals stay held.').waitFor();
+    await page.getByRole('dialog').getByLabel('Reason').fill('stays as an adviser');
+    await page.keyboard.press('Enter');
+    await page.getByText('5 of 9 people would be removed from Engineering on the platform.').waitFor();
+    await page.getByText(/rejected the removal of 1 other person \(stays as an adviser\)/).waitFor();
     await page.getByRole('searchbox').fill('');
-    await page.getByRole('checkbox', { name: 'Select all 6 people' }).check();
-    await page.getByRole('button', { name: 'Approve all 6 removals' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Approve 6 removals?' });
+    await page.getByRole('checkbox', { name: 'Select all 5 people' }).check();
+    await page.getByRole('button', { name: 'Approve all 5 removals' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Approve 5 removals?' });
     await dialog
-      .getByText('6 people will be removed from Engineering on the platform within seconds.')
+      .getByText('5 people will be removed from Engineering on the platform within seconds.')
       .waitFor();
     await expectAccessible(page);
     await dialog.getByLabel('Reason').fill('the team was dissolved');
-    await dialog.getByRole('button', { name: 'Approve all 6 removals' }).click();
+    await dialog.getByRole('button', { name: 'Approve all 5 removals' }).click();
+    await page.getByText('1 person stays in Engineering, because the removal was rejected.').waitFor();
+    await expectAccessible(page);
+    expect(await on.platformUsers('Engineering')).toEqual([...platformIds(0, 3), 'u8']);
+    await on.send([nativeEvent('group.member.added', { group: { id: 'g1' }, members: [named(8)] })]);
     await page.getByText('No removals of this group are held.').waitFor();
-    expect(await on.platformUsers('Engineering')).toEqual(platformIds(0, 3));
     await page.setViewportSize({ width: 1_280, height: 900 });
     await page.getByRole('link', { name: /^Holds/ }).click();
     await page.getByText('No removals are held.').waitFor();

@@ -50,7 +50,8 @@ beforeEach(async () => {
   expect(digest).not.toBe('');
   const sessions = createConsoleSessionStore(world.table);
   const session = { person: 'ann@acme.test', roles: { default: 'approver' as const } };
-  await sessions.add(hashOf(ID), { ...session, expiresMs: world.clock.ms + 3_600_000 });
+  const times = { sinceMs: world.clock.ms, expiresMs: world.clock.ms + 3_600_000 };
+  await sessions.add(hashOf(ID), { ...session, ...times });
   const settings = ConsoleSignIn.parse({
     issuer: provider.issuer,
     clientId: CLIENT,
@@ -154,10 +155,10 @@ describe('events that are not requests of the HTTP API', () => {
   const base = () => fromPage(HOME);
   const context = (over: object) => ({ ...base().requestContext, ...over }) as never;
   it.each<[string, () => unknown, (number | readonly number[])?]>([
-    ['nothing', () => undefined],
-    ['null', () => null],
-    ['a text', () => 'GET /api/home'],
-    ['a list', () => []],
+    ['an event that is undefined', () => undefined],
+    ['an event that is null', () => null],
+    ['an event that is a text', () => 'GET /api/home'],
+    ['an event that is a list', () => []],
     ['an empty object', () => ({})],
     ['an event of a schedule', () => ({ task: 'decide', connection: 'default', person: 'ann@acme.test' })],
     ['an event of a queue', () => ({ Records: [{ body: decision() }] })],
@@ -165,24 +166,24 @@ describe('events that are not requests of the HTTP API', () => {
       'an event of payload format 1.0',
       () => ({ version: '1.0', httpMethod: 'GET', path: HOME, headers: OF_PAGE }),
     ],
-    ['no headers', () => without(base(), 'headers'), 403],
+    ['an event without headers', () => without(base(), 'headers'), 403],
     ['headers that are null', () => ({ ...base(), headers: null })],
     ['headers with a list', () => ({ ...base(), headers: { origin: [ORIGIN] } })],
-    ['no request context', () => without(base(), 'requestContext')],
+    ['an event without a request context', () => without(base(), 'requestContext')],
     ['a context without a method', () => ({ ...base(), requestContext: context({ http: {} }) })],
     ['a method that is a number', () => ({ ...base(), requestContext: context({ http: { method: 1 } }) })],
-    ['no path', () => without(base(), 'rawPath')],
+    ['an event without a path', () => without(base(), 'rawPath')],
     ['a path that is a list', () => ({ ...base(), rawPath: ['/api/home'] })],
     ['a path without a slash', () => ({ ...base(), rawPath: 'api/home' })],
     ['a path that names a user and a host', () => ({ ...base(), rawPath: '@evil.test/api/home' })],
     ['a path that continues the host', () => ({ ...base(), rawPath: '.evil.test/api/home' })],
     ['a path that names a port', () => ({ ...base(), rawPath: ':8443/api/home' })],
-    ['no query', () => without(base(), 'rawQueryString')],
+    ['an event without a query', () => without(base(), 'rawQueryString')],
     ['cookies as a text', () => ({ ...base(), cookies: `${COOKIE}=${ID}` })],
     ['cookies that are null', () => ({ ...base(), cookies: null })],
     ['a body that is a number', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: 1 })],
     ['a body that is null', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: null })],
-  ])('%s is refused and gives no data', async (_, event, status = 400) => {
+  ])('%s is refused, and gives no data', async (_, event, status = 400) => {
     await expectRefused(event(), status);
   });
 });
@@ -199,7 +200,7 @@ describe('a caller without a session who invokes the console directly', () => {
     ['a person', { person: { id: 'ann@acme.test', roles: { '*': 'administrator' } } }],
     ['a client certificate', { authentication: { clientCert: { subjectDN: 'CN=ann@acme.test' } } }],
     ['a local address', { http: { method: 'GET', sourceIp: '127.0.0.1' } }],
-  ])('forges %s and gets no data', async (_, forged) => {
+  ])('a caller without a session who forges %s gets no data', async (_, forged) => {
     const { requestContext, ...event } = without(fromPage(HOME), 'cookies');
     const context = { ...requestContext, ...forged };
     await expectRefused({ ...event, requestContext: context, person: 'ann@acme.test' }, 401);
@@ -240,7 +241,7 @@ describe('cookies of an attacker', () => {
     ['the stored hash', [`${COOKIE}=${hashOf(ID)}`]],
     ['a session after 20,000 characters', [`x=${'y'.repeat(20_000)}`, `${COOKIE}=${ID}`]],
     ['a line break', [`x=1\r\n${COOKIE}=${ID}`]],
-  ])('%s give no session', async (_, cookies) => {
+  ])('cookies with %s give no session', async (_, cookies) => {
     await expectRefused(fromPage(HOME, { cookies }), 401);
   });
 

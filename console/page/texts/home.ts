@@ -47,7 +47,6 @@ export const home = {
   holdsText: (count: number) => `${many(count, 'removal')} in all.`,
   holdsNext: 'View holds',
   holdNext: 'Review removals',
-  holdDecided: (decision: string) => `This hold was ${decision}.`,
   rules: {
     share: 'too large a share of the group',
     count: 'too many at once',

@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 
-/** The content of one JSON value, as an adapter read it. */
 export type Reading = Changes | typeof IGNORED | Envelope | Invalid;
 
 /** A value that has the shape of the adapter's format, but is not valid. */

@@ -58,7 +58,6 @@ export const Inspection = z.object({
 });
 export type Inspection = Answer<typeof Inspection>;
 
-/** The results of `probe`. */
 export const ProbeReport = z.object({
   findings: z.array(Finding),
   kept: z

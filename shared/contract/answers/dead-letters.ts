@@ -46,7 +46,6 @@ export const Survey = z.object({
 });
 export type Survey = Answer<typeof Survey>;
 
-/** The current state of a group that a dead-lettered message is about. */
 const CurrentGroupState = z.object({
   group: text,
   state: GroupStateName,

@@ -29,7 +29,6 @@ export const DIRECTORY_GROUP_STATES = [
   'missing',
 ] as const;
 
-/** A group of a directory that is read. */
 export const DirectoryGroupRow = z.object({
   group: text,
   state: z
@@ -68,7 +67,6 @@ export const DirectoryStatus = z.object({
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
-/** The preview of a directory before it is connected. */
 export const DirectoryPreview = z.object({
   listed: count.describe('Groups of the directory.'),
   selected: count.describe('Groups that groups.include and groups.exclude select.'),
@@ -186,7 +184,6 @@ export const DirectoryComparison = z.object({
 });
 export type DirectoryComparison = Answer<typeof DirectoryComparison>;
 
-/** The result of one step of reading a directory. */
 export const DirectoryStepRow = z.object({
   step: z.enum(DIRECTORY_STEPS),
   problem: nullable(text).describe('Null: the step works.'),
@@ -200,7 +197,6 @@ export const DirectoryExamination = z.object({
   reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]),
 });
 
-/** One run of the reader. */
 export const DirectoryReadReport = z.object({
   connection: text,
   groups: count,

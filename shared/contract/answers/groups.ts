@@ -26,7 +26,6 @@ export const Waiting = z.object({
 });
 export type Waiting = Answer<typeof Waiting>;
 
-/** One group as `groups` and `status` show it. */
 export const GroupReport = z.object({
   connection: text,
   id: text.describe('Id of the group in the directory.'),

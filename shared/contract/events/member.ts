@@ -70,10 +70,7 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
   return undefined;
 }
 
-/**
- * Returns the attributes that a login means, such as `alternateId` of Okta. A login that is an address is also the
- * e-mail.
- */
+/** Returns the attributes for a login, such as `alternateId` of Okta. A login that is an address is also the e-mail. */
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
   return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
 }

@@ -62,7 +62,6 @@ const reset = async (graph: Graph): Promise<DirectoryChanges> => ({
   isReset: true,
 });
 
-/** Returns the cursor for changes from the present time on. */
 export async function cursorNow(graph: Graph): Promise<string> {
   const atMs = graph.clock();
   const linkOf = async (resource: Resource) => {

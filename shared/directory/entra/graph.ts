@@ -51,7 +51,6 @@ export interface Listing<Item extends z.ZodType> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One page of a Graph list. */
 export interface GraphPage<Item> {
   readonly items: readonly Item[];
   readonly asOfMs: number;

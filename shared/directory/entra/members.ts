@@ -46,7 +46,6 @@ async function* usersOf(graph: Graph, group: string): AsyncGenerator<MemberPage>
   }
 }
 
-/** Lists the direct members that are groups. */
 export async function* groupMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const operation = 'groups.members.groups';
   const query = { $select: 'id', $top: MAX_PAGE, $count: 'true' };
@@ -87,7 +86,8 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
 }
 
 /**
- * Refuses a group with hidden membership. Without the right to read it, such a group looks like a group without members.
+ * Refuses a group with hidden membership. Without the right to read it, such a group looks like a group without
+ * members.
  * @throws DirectoryError `odd` for this group, unless the access token has the right
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {

@@ -61,5 +61,4 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
     value: z.array(item),
   });
 
-/** The secret of the connection. */
 export const ClientSecret = z.object({ clientSecret: filled });

@@ -8,7 +8,6 @@ import { ErrorCode } from '../error-code.ts';
 
 const filled = z.string().min(1);
 
-/** Resource `groups`. */
 export const Group = z.object({
   id: filled,
   email: filled,
@@ -17,7 +16,6 @@ export const Group = z.object({
   directMembersCount: z.string().optional(),
 });
 
-/** Resource `members`. */
 export const Member = z.object({
   id: filled,
   /** `USER`, `GROUP` or `CUSTOMER`. */
@@ -28,7 +26,6 @@ export const Member = z.object({
   status: z.string().optional(),
 });
 
-/** Resource `users`. */
 export const User = z.object({
   id: filled,
   primaryEmail: filled,

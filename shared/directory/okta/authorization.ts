@@ -5,7 +5,6 @@ import type { SignIn } from './sign-in.ts';
 
 /** Authenticates the calls of the API. */
 export interface Authorization {
-  /** Returns the headers of one request to `url`. */
   begin(url: string): Promise<AuthorizedRequest>;
 }
 
@@ -15,7 +14,6 @@ interface AuthorizedRequest {
   repeats(answer: DirectoryAnswer): boolean;
 }
 
-/** Returns the authorization with an API token. */
 export const apiTokenAuthorization = (apiToken: string): Authorization => ({
   begin: async () => ({
     headers: { authorization: `SSWS ${apiToken}` },

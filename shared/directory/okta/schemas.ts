@@ -18,7 +18,6 @@ export const Group = z.object({
   _embedded: z.object({ stats: z.object({ usersCount: z.int().min(0).nullish() }).nullish() }).nullish(),
 });
 
-/** A user. */
 export const User = z.object({
   id: filled,
   /** `ACTIVE`, `SUSPENDED`, `DEPROVISIONED` and others. */
@@ -27,7 +26,6 @@ export const User = z.object({
   profile: z.object({ login: z.string().nullish(), email: z.string().nullish() }),
 });
 
-/** An event of the System Log. */
 export const LogEvent = z.object({
   published: Time,
   eventType: z.string(),
@@ -61,5 +59,4 @@ export const PrivateJwk = z.looseObject({
 });
 export type PrivateJwk = Readonly<z.infer<typeof PrivateJwk>>;
 
-/** The stored form of an API token. */
 export const ApiToken = z.object({ apiToken: filled });

@@ -15,9 +15,7 @@ export interface AccessToken {
 }
 
 export interface SignIn {
-  /** Returns a valid token. */
   current(): Promise<AccessToken>;
-  /** Forgets a token that the API refused. */
   forget(token: AccessToken): void;
   /** Keeps the nonce of an answer, for the next proofs. Returns false if there is none. */
   keepNonce(answer: DirectoryAnswer): boolean;

@@ -17,7 +17,6 @@ export const userList = (query: {
   isFixed: true,
 });
 
-/** Finds a user by id or login. */
 export const findUser = (api: Api, key: string): Promise<DirectoryUser | undefined> =>
   unlessMissing(async () => {
     const { body } = await api.one({ operation: 'getUser', path: pathOf(['users', key]), body: User });

@@ -5,6 +5,7 @@ import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import { connectionName, type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
 import { carryOut } from '../../../shared/operate/decisions.ts';
 import { createMailbox } from '../../../shared/queues/mailbox.ts';
+import { createConsoleSessionStore } from '../../../shared/store/console-session-store.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
@@ -166,6 +167,7 @@ export function createWorld(
     },
     functions: { run: async () => ({ reports: [] }) },
     decisions: decisionsIn(() => ports),
+    sessions: createConsoleSessionStore(table),
     deployment: {
       region: 'us-east-1',
       isLocal: false,
