@@ -98,9 +98,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
-      const writeDirty = () => {
+      const writeDirty = async () => {
+        const isOwn = intentIs(commit.intent);
         const dirty = { ...written, set: { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs) } };
-        return change(ref, dirty, intentIs(commit.intent));
+        if (commit.consumedHold === undefined) return change(ref, dirty, isOwn);
+        const used = await change(ref, dirty, all(isOwn, setIs('approval', seen.approval)));
+        if (used.written) return used;
+        // An operator approved other removals since the write began. They are not written yet, so the approval stays.
+        const remove = written.remove?.filter((name) => name !== 'approval') ?? [];
+        return change(ref, { ...dirty, remove }, isOwn);
       };
       const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;

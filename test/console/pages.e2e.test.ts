@@ -397,12 +397,19 @@ const PATHS = [
   '/connection',
 ];
 
+/** The texts of rows whose content is higher than the row, so that it covers other rows. */
+const OVERLAPPING = `[...document.querySelectorAll('.rows .row')]
+  .filter((row) => row.scrollHeight > row.clientHeight + 1)
+  .map((row) => row.textContent)`;
+
 describe('every console page', () => {
   // A width of 640 pixels at a zoom of 200 % is 320 pixels.
   it.each([
     { width: 320, colorScheme: 'dark' as const },
     { width: 390, colorScheme: 'light' as const },
+    { width: 390, colorScheme: 'dark' as const },
     { width: 1_280, colorScheme: 'dark' as const },
+    { width: 1_280, colorScheme: 'light' as const },
     { width: 1_600, colorScheme: 'light' as const },
   ])(
     'every page fits and is accessible at $width pixels in the $colorScheme scheme with reduced motion',
@@ -417,6 +424,7 @@ describe('every console page', () => {
         await page.getByRole('heading', { level: 1 }).waitFor();
         await expectAccessible(page);
         expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+        expect(await page.evaluate(OVERLAPPING), path).toEqual([]);
       }
       // Only the token: see address.e2e.test.ts.
       expect(await page.evaluate('localStorage.length')).toBe(1);

@@ -12,7 +12,7 @@ import { dirtyNow } from '../../shared/sync/wake.ts';
 import { calledBy, story, twice } from '../support/engine/story.ts';
 import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
 import { change } from '../sync/reconcile/support/drift.ts';
-import { mortalWorker } from '../sync/reconcile/support/mortal.ts';
+import { mortalWorker, slowWorker } from '../sync/reconcile/support/mortal.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
@@ -280,6 +280,22 @@ describe('hold', () => {
     await tell();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect(await state('g')).toMatchObject({ hold: { removes: 4 }, rejection: { removes: 1 } });
+  });
+
+  it('removals that are approved while other approved removals are written are written too', async () => {
+    const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 0 });
+    await tell({ snapshot: 'g', of: ['a'] });
+    const approve = async (user: string) => {
+      const { digest } = (await state('g'))?.hold ?? {};
+      await approveHold(ref('g'), { ...WORD, digest, users: users(user) }, world.toolPorts);
+    };
+    await approve('b');
+    await applyGroup(ref('g'), world.portsFor(slowWorker('platform.patch', () => approve('c'))));
+    expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
+    await tell();
+    expect(shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
+    expect(await state('g')).toMatchObject({ hold: { removes: 3 } });
+    expect(await state('g')).not.toHaveProperty('approval');
   });
 
   it('only the whole deletion of a group can be decided', async () => {

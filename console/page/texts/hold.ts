@@ -40,7 +40,7 @@ export const hold = {
   event: (id: string, source: string) => `Event ${id} of ${source}`,
   noEvent: 'No event explains this.',
   sentBy: (by: string) => `sent by ${by}`,
-  limit: 'Limit',
+  limit: 'Why held',
   gone: 'No removals of this group are held.',
   goneText: 'They were written, or the directory added these people again.',
   decidedPart: {
@@ -107,7 +107,8 @@ export const holds = {
   empty: 'No removals are held.',
   emptyText:
     'Removals above the limits of the connection appear here until an operator approves or rejects them.',
-  columns: { group: 'Group', removes: 'Removals', limit: 'Limit', created: 'Held', decision: 'Decision' },
+  columns: { group: 'Group', removes: 'Removals', limit: 'Why held', created: 'Held', decision: 'Decision' },
   removals: (removes: number) => (removes === 0 ? 'The whole group' : many(removes, 'removal')),
   of: (all: number, share: string) => `of ${people(all)} · ${share}`,
+  shortOf: (all: number, share: string) => `${share} of ${all.toLocaleString('en')}`,
 } as const;

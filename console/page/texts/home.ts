@@ -48,9 +48,9 @@ export const home = {
   holdsNext: 'View holds',
   holdNext: 'Review removals',
   rules: {
-    share: 'too large a share of the group',
-    count: 'too many at once',
-    per_hour: 'too many in one hour',
+    share: 'too large a share of one group in one hour',
+    count: 'too many people of one group in one hour',
+    per_hour: 'too many people of all groups in one hour',
     deleted_groups: 'too many groups deleted in one hour',
   } satisfies Readonly<Record<HoldRow['rule'], string>>,
   gateNext: 'View details',
