@@ -1,11 +1,11 @@
 import '../shared/runtime/cold-start.ts';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import * as z from 'zod';
 import { createHandle } from '../console/server/handle.ts';
 import { HEADERS, type Page } from '../console/server/page-files.ts';
 import { createProvider } from '../console/sign-in/provider.ts';
 import { CALLBACK_PATH, createConsoleServer } from '../console/sign-in/server.ts';
+import { HttpEvent } from '../shared/contract/invocation.ts';
 import { errorFields } from '../shared/runtime/logger.ts';
 import { ANSWER_MS, wireConsole } from '../shared/runtime/wire-console.ts';
 import { once } from './frame/once.ts';
@@ -65,18 +65,6 @@ export async function handler(
   const response = await server(requestOf(parsed.data));
   return replyOf(response, parsed.data.headers['accept-encoding']);
 }
-
-/** The fields that are read. API Gateway sends header names in lower case, and cookies in a field of their own. */
-const HttpEvent = z.object({
-  rawPath: z.string().startsWith('/'),
-  rawQueryString: z.string(),
-  headers: z.record(z.string(), z.string().optional()).default({}),
-  cookies: z.array(z.string()).default([]),
-  requestContext: z.object({ http: z.object({ method: z.string() }) }),
-  body: z.string().optional(),
-  isBase64Encoded: z.boolean().default(false),
-});
-type HttpEvent = z.infer<typeof HttpEvent>;
 
 /** The only headers that the console reads. Others may have values that a `Request` does not accept. */
 const HEADERS_READ = ['origin', 'sec-fetch-site', 'x-groupsync-token'] as const;

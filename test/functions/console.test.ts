@@ -69,8 +69,8 @@ beforeEach(async () => {
   };
 });
 
-const holdOf = async () =>
-  (await world.ports.groups.read({ connection: world.connection.name, group: groupId('g') }))?.hold;
+const stateOf = () => world.ports.groups.read({ connection: world.connection.name, group: groupId('g') });
+const holdOf = async () => (await stateOf())?.hold;
 
 type Event = Partial<APIGatewayProxyEventV2>;
 const asEvent = (event: unknown) => event as APIGatewayProxyEventV2;
@@ -118,7 +118,7 @@ describe('requests of the page to the deployed console', () => {
   it.each([false, true])('a decision is carried out (body in base64: %s)', async (isBase64Encoded) => {
     const body = isBase64Encoded ? Buffer.from(decision()).toString('base64') : decision();
     expect((await call(fromPage(APPROVE, { body, isBase64Encoded }, 'POST'))).status).toBe(200);
-    expect((await holdOf())?.decision.kind).toBe('approved');
+    expect((await stateOf())?.approval?.decision.kind).toBe('approved');
   });
 
   it('cookies of other applications do not matter, in any encoding', async () => {
@@ -258,7 +258,7 @@ describe('headers of an attacker, with the session of a person', () => {
     ['an origin with a final dot', { origin: `${ORIGIN}.` }],
     ['an origin with a port', { origin: `${ORIGIN}:443` }],
     ['an origin in capitals', { origin: ORIGIN.toUpperCase() }],
-    ['an origin with other letters', { origin: 'https://cоnsole.test' }],
+    ['an origin with a Cyrillic character', { origin: 'https://cоnsole.test' }],
     ['the origin null', { origin: 'null' }],
     ['two sites, the right one first', { 'sec-fetch-site': 'same-origin,cross-site' }],
     ['two sites, the right one last', { 'sec-fetch-site': 'cross-site, same-origin' }],
