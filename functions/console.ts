@@ -14,11 +14,15 @@ import { once } from './frame/once.ts';
 declare const CONSOLE_PAGE: Page;
 
 const POLL_MS = 10_000;
+/** Larger answers are compressed. */
 const COMPRESSED_FROM = 100_000;
 /** Lambda returns at most 6 MB, with the headers and as JSON. */
 const MAX_REPLY_BYTES = 5_000_000;
 
-/** Errors whose messages are written for operators. Other messages may describe the deployment. */
+/**
+ * Errors whose messages are written for operators. The messages of other errors are not shown, because they may
+ * describe the deployment.
+ */
 const SHOWN = /^(?:NotFound|Changed|Refused|InvalidSettingError|FunctionFailed|PlatformFailure|Error)$/;
 
 const wired = once(async () => {

@@ -183,7 +183,10 @@ export const leadingKeysOf = (connection: string): readonly string[] => [
 const secretsOf = (prefix: string, connection: string): readonly string[] =>
   ['', '/directory'].map((name) => `secretsmanager:secret:${prefix}/connections/${connection}${name}-??????`);
 
-/** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
+/**
+ * ARNs that contain resource names. They contain names and not CloudFormation references, because a reader of the
+ * policy understands names better.
+ */
 function namesOf({ prefix, sources }: Settings) {
   const table = `dynamodb:table/${tableName(prefix)}`;
   const queue = (key: QueueKey) => `sqs:${queueName(prefix, key)}`;

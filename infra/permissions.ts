@@ -23,7 +23,7 @@ export interface Permissions {
   readonly sources?: readonly string[];
   /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
-  /** True: only on the secrets for reading directories. */
+  /** True if the actions are allowed only on the secrets for reading directories. */
   readonly onlyOfDirectories?: true;
 }
 
@@ -35,7 +35,9 @@ const SEND = ['SendMessage'] as const;
 /** Reads and writes are combined into batches. A conditional write cannot be in a batch. */
 const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
-/** If a function finds that an OAuth token has expired, it refreshes the token and stores the new one. */
+/**
+ * Writing is necessary because a function that finds an expired OAuth token refreshes the token and stores the new one.
+ */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
 /** A dead-lettered message is read by receiving it and making it visible again. */
@@ -68,7 +70,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  // No list contains the members that have left every group, so a thirtieth of the table is scanned each day.
+  // Members that have left every group are in no list. To find them, each day a thirtieth of the table is scanned.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Like ingest, scim writes desired state and wakes groups. It calls no platform and reads no secret.
@@ -81,7 +83,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     secrets: ['GetSecretValue'],
     onlyOfDirectories: true,
   },
-  // Does what an operator does at the command line: see `grantConsole`.
+  // The console does what an operator does at the command line. `grantConsole` gives it further rights.
   console: {
     // The data of a person is found by reading the whole table.
     table: [...READ_WRITE_AND_DELETE, 'Scan'],
@@ -96,7 +98,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     sources: SEND,
     secrets: [],
   },
-  // Reads the stream, not the table: see `grantExport`.
+  // The function reads the stream and not the table. `grantExport` gives it this right.
   audit: { table: [], index: [], queues: {}, secrets: [] },
 };
 

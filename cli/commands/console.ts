@@ -64,7 +64,7 @@ async function serve(
 
 const newSecret = (): string => randomBytes(24).toString('base64url');
 
-/** The console ends after this time, and with it the token that browsers store. */
+/** The console ends after this time. Then the token that browsers store is no longer valid. */
 const LIFETIME_MS = 12 * 3_600_000;
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };

@@ -58,7 +58,7 @@ export const directoryOptions = (): readonly Option[] => [
   ),
 ];
 
-/** A directory that the connection does not read yet, or that it is to read with another credential. */
+/** A directory that the connection will read for the first time, or with another credential. */
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;

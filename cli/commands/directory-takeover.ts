@@ -115,7 +115,7 @@ const NEW_SOURCE: Readonly<Record<Source, string>> = {
   events: 'the source of events',
 };
 
-/** What an operator does about groups that no group of the new source matches. */
+/** The next step for groups that no group of the new source matches. */
 const UNMAPPED: Readonly<Record<Source, string>> = {
   directory: 'rename it in the directory, or release it: groupsync release GROUP',
   scim: 'assign it to the SCIM application in the identity provider, or name its id with --map FILE',

@@ -74,7 +74,7 @@ export function createOutput(
     const shownText = String(value ?? '–');
     return redactor?.text(shownText) ?? shownText;
   };
-  /** Commands in cells are completed too, except in CSV. */
+  /** Completes the commands in the cells of a column, except in CSV. */
   const plain = <Row>({ csv, ...column }: Column<Row>): Column<Row> => {
     const { of, ...rest } = output === 'csv' ? { ...column, ...csv } : column;
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };

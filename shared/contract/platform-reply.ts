@@ -29,7 +29,7 @@ export const ListPart = z.object({
   items: z.array(z.unknown()),
   /** The position of the next part; absent in the last part. */
   next: z.number().optional(),
-  /** Differs if the list differs. */
+  /** Identifies the list. Two different lists have different digests. */
   digest: z.string(),
 });
 export type ListPart = z.infer<typeof ListPart>;

@@ -77,7 +77,12 @@ export async function sendEvents(
   const sent = { events: 0, messages: 0 };
   let last = 0;
   let recording: Promise<void> | undefined;
-  const change = { kind: 'send_events', before: null, after: null, reason: 'from a file, a message a line' };
+  const change = {
+    kind: 'send_events',
+    before: null,
+    after: null,
+    reason: 'from a file, one message per line',
+  };
   const flush = async () => {
     recording ??= recordAction(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
     await recording;

@@ -48,7 +48,7 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;
-  const asked = { kind: 'sync', before: null, reason: 'asked for' };
+  const asked = { kind: 'sync', before: null, reason: 'requested by an operator' };
   const changes = refs.slice(0, MAX_RECORDED).map(({ group }) => ({ ...asked, after: group }));
   const at = others.length === 0 ? first : journalOf(first.connection);
   await recordAction(at, { action: 'sync', changes }, ports);

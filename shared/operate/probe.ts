@@ -67,7 +67,12 @@ export async function probePlatform(
   await refuseClosedGate(connection, ports);
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
-  const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
+  const change = {
+    kind: 'probe',
+    before: null,
+    after: name,
+    reason: 'test of the behaviour of the platform',
+  };
   await recordAction(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const created = await create(name, platform);
   // No other group has this name. An answer with another name shows another group, and counts as no answer.
@@ -152,7 +157,7 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
     { about: 'new group by its id', found: got.when },
     { about: 'new group in the list', found: listed.when },
     { about: 'spokeId shown by', found: places.join(', ') || 'nothing' },
-    { about: 'users in a group made without any', found: String(created.users.length) },
+    { about: 'users in a new group that was created without users', found: String(created.users.length) },
   ];
 }
 
@@ -210,8 +215,8 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
   const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
-  const taken = `is ${written.shown.users.includes(unknownUser) ? 'kept' : 'dropped'}`;
-  return `${written.isRefused ? written.answer : taken}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
+  const taken = written.shown.users.includes(unknownUser) ? 'is kept' : 'is dropped';
+  return `${written.isRefused ? written.answer : taken}; the rest of the write ${written.isDone ? 'takes effect' : 'has no effect'}`;
 }
 
 /**

@@ -24,7 +24,7 @@ export async function rebindMember(
   const person = (await ports.people.read(connection, [role])).get(role);
   if (person === undefined) return { kind: 'unknown_person' };
   const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
-  const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
+  const change = { kind: 'rebind', member, before, after: role, reason: 'regardless of the match rules' };
   await recordAction(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
   const user = await ports.users.rebind(connection, member, boundToOf(person));
   return { kind: 'rebound', ...(await fanOutAndWake(connection, user, ports)) };

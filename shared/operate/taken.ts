@@ -34,7 +34,7 @@ export function eventsOfGroup({
 }: GroupRegisters): readonly StoredEvent[] {
   const stored = [
     { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
-    { register: 'group.snapshot', summary: 'all members were stated', stamp: snapshot },
+    { register: 'group.snapshot', summary: 'all members were listed', stamp: snapshot },
     { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
     ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
   ];

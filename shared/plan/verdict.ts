@@ -75,7 +75,7 @@ function verdictOfWanted(asked: Asked): Verdict {
   const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(asked) ? 'refused' : undefined);
   if (cause !== undefined) return verdict(`pending:${cause}`, asked.whyPending);
   if (isPresent(asked))
-    return verdict('in_sync', 'the directory has them in the group, and so has the platform');
+    return verdict('in_sync', 'the directory and the platform both have them in the group');
   if (obstacle !== undefined) return obstacle;
   if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(asked, '');
   if (!isAdded(decision, user))

@@ -65,7 +65,7 @@ export function createListing<T, Query extends PageQuery>(
 export interface PageWanted {
   readonly limit: number;
   readonly offset: number;
-  /** True if a larger page failed that contained this position. */
+  /** True if a larger page that contained this position failed. */
   readonly isNarrowed?: boolean;
 }
 
@@ -95,7 +95,10 @@ interface Place extends PageWanted {
   readonly failedInARow: number;
 }
 
-/** After this number the whole list fails. The number of skipped positions doubles each time, up to 64 in total. */
+/**
+ * After this number of failed single items in a row, the whole list fails. The number of skipped positions doubles with
+ * each failure, up to 64 in total.
+ */
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**

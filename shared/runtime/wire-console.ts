@@ -23,7 +23,7 @@ export interface ConsoleWiring extends Base {
   readonly randomHex: (bytes: number) => string;
 }
 
-/** A long answer ends before API Gateway gives up, so that the page gets one. */
+/** A long answer ends after this time, so that the page gets it before the time-out of API Gateway. */
 export const ANSWER_MS = 20_000;
 
 /** The ports of the console that people sign in to. Its role may not read the credentials of connections. */

@@ -282,8 +282,8 @@ describe('People page', () => {
     await page.getByRole('searchbox').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.type('PERSÓN 1');
-    // A slow machine first shows results for the beginning of the name, with Person 2. The focus is lost when the list is
-    // replaced.
+    // A slow machine first shows results for the beginning of the name, with Person 2. The focus is lost when the list
+    // is replaced.
     const shown = (name: string) => page.getByRole('link', { name, exact: true }).count();
     await expect.poll(async () => [await shown('Person 1'), await shown('Person 2')]).toEqual([1, 0]);
     for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
@@ -426,7 +426,7 @@ describe('every console page', () => {
         expect(await page.evaluate('document.getAnimations().length')).toBe(0);
         expect(await page.evaluate(OVERLAPPING), path).toEqual([]);
       }
-      // Only the token: see address.e2e.test.ts.
+      // The browser stores only the token (see address.e2e.test.ts).
       expect(await page.evaluate('localStorage.length')).toBe(1);
       expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0);
       expect(errors).toEqual([]);

@@ -70,7 +70,7 @@ function joined(value: JsonObject): Json {
 /** The logical id of the alarm subscription contains the address. */
 const stableId = (id: string): string => id.replace(/^AlarmTopic(?:Token|opsexample).*/, 'AlarmMail');
 
-/** The resources and outputs of a template, without the places of the code, in one form. */
+/** Returns the resources and outputs of a template in a form that can be compared, without the places of the code. */
 function contentOf(template: JsonObject, given: Readonly<Record<string, string>>): JsonObject {
   const { evaluate, isTrue } = evaluator({ Parameters: {}, Conditions: {}, ...template }, given);
   const section = (title: string) =>
@@ -94,7 +94,7 @@ function contentOf(template: JsonObject, given: Readonly<Record<string, string>>
 
 interface Use {
   readonly name: string;
-  /** The conditions that hold wherever this reference is evaluated. */
+  /** The conditions that are true whenever this reference is evaluated. */
   readonly holds: readonly string[];
 }
 

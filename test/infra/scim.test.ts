@@ -17,8 +17,8 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
 describe('stage without SCIM', () => {
   it('a stage without SCIM has no resource or output of SCIM, and names it only in the dashboard and in managed policies', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
-    // The policies allow commands to read the SCIM function although it is not deployed. Without this permission, AWS
-    // would not report that the function is missing.
+    // The policies let commands read the SCIM function, even if it is not deployed. Without this permission, AWS would
+    // not report that the function is missing.
     const isTold = ({ Type }: CfnResource) => /Dashboard|ManagedPolicy/.test(Type);
     const others = Object.entries(everyResourceOf(off)).filter(([, one]) => !isTold(one));
     expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);

@@ -4,9 +4,9 @@ import { type Answer, count, instant, nullable, text } from './forms.ts';
 import { SourceReport } from './status.ts';
 
 /**
- * The steps of reading a directory, in the order in which they are tried. The sign-in is a stored key (`credential`),
- * or the next three steps without a key. The step `administrator` tests the account in whose name the reader reads. The
- * last steps test one right each.
+ * The steps of reading a directory, in the order in which they are tried. The reader signs in with a stored key
+ * (`credential`). Without a key, it signs in by the next three steps. The step `administrator` tests the account in
+ * whose name the reader reads. The last steps test one right each.
  */
 export const DIRECTORY_STEPS = [
   'credential',
@@ -88,7 +88,7 @@ export const DirectoryPreview = z.object({
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
-/** Groups of other sources, each with the same group in the directory. */
+/** Groups that were sent by other sources, each with the same group in the directory. */
 export const TakeoverPlan = z.object({
   to: z.enum(SOURCES).describe('The new owner of the groups.'),
   groups: z.array(

@@ -10,7 +10,7 @@ export interface Authorization {
 
 interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** Takes note of the answer. Returns whether the request may succeed with new headers. */
+  /** Reads the answer, and remembers a new nonce. Returns whether the request may succeed with new headers. */
   repeats(answer: DirectoryAnswer): boolean;
 }
 
@@ -46,7 +46,10 @@ export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
 
 const NONCE_DEMAND = 'use_dpop_nonce';
 
-/** RFC 9449, section 9, has 401 and a challenge. Okta also answers 400, with the demand in the body only. */
+/**
+ * Whether the answer asks for a new nonce. RFC 9449, section 9, defines 401 with a challenge. Okta also answers 400
+ * with the error code only in the body.
+ */
 const asksForNonce = (answer: DirectoryAnswer): boolean =>
   (answer.status === 400 || answer.status === 401) &&
   (apiReasonOf(answer) === NONCE_DEMAND ||

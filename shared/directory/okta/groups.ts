@@ -25,8 +25,8 @@ export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<Direct
 }
 
 /**
- * Finds a group by its id. The list is asked first, because only the list counts the users. An empty list is no proof
- * that there is no such group.
+ * Finds a group by its id. The list is requested first, because only the list counts the users. An empty list does not
+ * prove that the group does not exist.
  */
 export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
   const { operation, path, isFixed } = groupList({ filter: `id eq ${JSON.stringify(id)}`, expand: 'stats' });
@@ -39,7 +39,7 @@ export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | 
   });
 }
 
-/** Groups of Okta have no address. */
+/** Returns a group. Groups of Okta have no address. */
 const groupOf = ({ id, profile, _embedded }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: profile.name,

@@ -19,7 +19,7 @@ export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: str
 
 const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } as const;
 
-const tryIt = (name: string) => `to try it on a new group: groupsync probe --connection ${name}`;
+const tryIt = (name: string) => `to test this with a new group: groupsync probe --connection ${name}`;
 
 /**
  * Tests both write scopes without a write, by a PATCH of a group that does not exist. If a scope is missing, the
@@ -56,7 +56,7 @@ interface Answers {
 function checkScope(scope: WriteScope, { connection, refuses, hides }: Answers): Check {
   const name = CHECK_NAMES[scope];
   const hint = tryIt(connection);
-  if (refuses === false) return well(name, `not refused for a group that does not exist; ${hint}`);
+  if (refuses === false) return well(name, `a write to a group that does not exist is not refused; ${hint}`);
   if (refuses instanceof PlatformFailure) return well(name, `not known: ${messageOf(refuses)}; ${hint}`);
   if (hides instanceof PlatformFailure) return well(name, `not known: ${messageOf(hides)}; ${hint}`);
   if (hides) {

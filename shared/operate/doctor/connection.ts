@@ -114,7 +114,7 @@ async function checkGate(
       fix: fixes[state],
     }),
     check('platform calls', failing.length === 0, {
-      detail: failing.length === 0 ? 'none fails' : failing.map(formatFailingCalls).join('; '),
+      detail: failing.length === 0 ? 'no call fails' : failing.map(formatFailingCalls).join('; '),
       fix: wait(untilMs, clock()),
     }),
     check('observing', !connection.observing, {
@@ -197,7 +197,7 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
       unmatched === 0
         ? 'none'
         : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) have no employee`,
-    fix: 'change the setting match so that they are found. The command shows why each member has no employee:\ngroupsync pending',
+    fix: 'change the setting match so that these members match an employee. The next command shows why each matches none:\ngroupsync pending',
   });
 }
 

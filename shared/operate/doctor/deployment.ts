@@ -89,7 +89,9 @@ function redriveOf(key: QueueKey, { redrivesTo }: QueueFacts, prefix: string): r
   if (wanted === undefined) return [];
   const target = queueName(prefix, wanted.to);
   const detail =
-    redrivesTo === undefined ? 'no dead-letter queue is set' : `dead messages go to ${redrivesTo}`;
+    redrivesTo === undefined
+      ? 'no dead-letter queue is set'
+      : `messages that keep failing go to ${redrivesTo}`;
   return [check(`redrive ${key}`, redrivesTo === target, { detail, fix: `${redeploy}; expected ${target}` })];
 }
 

@@ -152,7 +152,7 @@ const stopped = (user: string, { rule }: Hold): AuditedChange => ({
   member: null,
   before: user,
   after: null,
-  reason: `stopped by the guard (${rule}), until a person approves`,
+  reason: `held by the guard (${rule}) until an operator approves`,
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {

@@ -29,7 +29,7 @@ export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((o
 
 const UNTIL_DONE = new AbortController().signal;
 
-/** Decisions that are carried out here, as the caller of the ports. */
+/** Carries out decisions in this process, as the caller of the ports. */
 const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
   hold: (decision) => carryOut({ about: 'hold', ...decision }, ports(), UNTIL_DONE) as Promise<DecidedHold>,
   settings: (decision) =>
