@@ -42,6 +42,7 @@ import { createViewStore, decodeUser } from './view-store.ts';
 
 /** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
 const MISSED = 'missedAt';
+const RELEASED = ['released', 'movedTo'];
 const LINK = ['link', 'refusedFields'] as const;
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
@@ -347,7 +348,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         dirtying(seen.ref, dirty, {
           set: { link: plain({ ...link, takeOver: true }) },
           remove: [
-            'released',
+            ...RELEASED,
             'acceptedDeletion',
             'suspectedChange',
             'previousLink',
@@ -358,9 +359,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(exists('rev'), unwrittenSince(seen)),
       ),
 
-    release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
+    release: (ref, dirty, movedTo) =>
+      update(ref, dirtying(ref, dirty, { set: plain({ released: true, movedTo }) }), exists('rev')),
 
-    endRelease: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: ['released'] }), exists('rev')),
+    endRelease: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: RELEASED }), exists('rev')),
 
     pause: (ref, atMs) =>
       update(
