@@ -1,7 +1,7 @@
 import { any, equal, type Item, less, missing, type Table } from '../shared/store/table.ts';
 import { type Platform, PlatformFailure } from '../shared/sync/ports/platform.ts';
 import { allStoresOver } from './engine.ts';
-import { READER_BUGS } from './google/bugs.ts';
+import { READER_BUGS } from './reader/bugs.ts';
 import type { WrapPorts } from './lambdas.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 import { at, type Bug } from './seeding.ts';
