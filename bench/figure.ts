@@ -9,6 +9,8 @@ export interface Figure {
 export interface FigureOptions {
   /** Includes measurements that take longer than ten minutes. */
   readonly full: boolean;
+  /** The only part of the figure that is measured. Without it, all parts are. */
+  readonly part?: string | undefined;
 }
 
 /** Minimum number of paired runs for a ratio. */

@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { checkBudget, updateBudget } from './budget.ts';
 import type { Figure } from './figure.ts';
 import { callsFigure } from './figures/calls.ts';
@@ -15,6 +13,7 @@ import { throughputFigure } from './figures/throughput.ts';
 import { weekFigure } from './figures/week.ts';
 import { writesFigure } from './figures/writes.ts';
 import { describeMachine } from './machine.ts';
+import { runAlone } from './run-alone.ts';
 
 const FIGURES: readonly Figure[] = [
   callsFigure,
@@ -50,8 +49,13 @@ async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   console.log(`## ${figure.title}\n`);
-  console.log(await figure.run({ full: args.includes('--full') }));
+  console.log(await figure.run({ full: args.includes('--full'), part: valueAfter(args, '--part') }));
   return 0;
+}
+
+function valueAfter(args: readonly string[], flag: string): string | undefined {
+  const at = args.indexOf(flag);
+  return at < 0 ? undefined : args[at + 1];
 }
 
 /** @returns the exit code */
@@ -68,7 +72,7 @@ async function runAll(): Promise<number> {
   const sections: string[] = [];
   const failed: string[] = [];
   for (const { name } of FIGURES) {
-    const { code, text } = await runAlone(name);
+    const { code, text } = await runAlone([name]);
     if (code !== 0) failed.push(name);
     sections.push(text.trim());
     console.log(`${text}\n`);
@@ -79,23 +83,5 @@ async function runAll(): Promise<number> {
   for (const name of failed) console.error(`${name} failed`);
   return failed.length === 0 ? 0 : 1;
 }
-
-function runAlone(name: string): Promise<{ readonly code: number | null; readonly text: string }> {
-  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let text = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text: withoutLogs(text) })));
-}
-
-/** Removes the log lines of functions that run in the figure's process. */
-const withoutLogs = (text: string): string =>
-  text
-    .split('\n')
-    .filter((line) => !line.startsWith('{'))
-    .join('\n');
 
 process.exitCode = await main(process.argv.slice(2));

@@ -56,7 +56,7 @@ export function localTarget(file: LocalFile): Omit<ToolTarget, 'user'> {
     region,
     prefix,
     createSettleMs: LOCAL_SETTLE_MS,
-    scimUrl: file.scim,
+    scim: file.scim === undefined ? undefined : { state: 'Active', url: file.scim },
     local: { dynamodb, sqs, secretsManager, lambda, scheduler },
     queueUrls: {
       events: file.eventsQueueUrl,

@@ -1,49 +1,42 @@
 import * as z from 'zod';
+import { Check, Inspection, ProbeReport } from '../shared/contract/answers/connect.ts';
+import { ReplayReport, ShownDeadLetter, Survey } from '../shared/contract/answers/dead-letters.ts';
 import {
-  AdoptionPreview,
-  AuditCheck,
-  Check,
-  ConnectionRow,
-  CredentialReport,
-  count,
   DirectoryComparison,
   DirectoryDisconnection,
   DirectoryGroupRow,
   DirectoryPreview,
   DirectoryReadReport,
   DirectoryStatus,
-  DriftRow,
-  EventsReport,
-  Explanation,
+  TakeoverReport,
+} from '../shared/contract/answers/directory.ts';
+import { AuditCheck, Explanation, LogEntry, PersonReport } from '../shared/contract/answers/explain.ts';
+import { EventsReport, ImportReport } from '../shared/contract/answers/files.ts';
+import { count, instant, nullable, text } from '../shared/contract/answers/forms.ts';
+import {
   ExportReport,
   GroupMembers,
   GroupReport,
   GroupStatus,
-  HeldGroupReport,
-  HoldRow,
-  ImportReport,
-  Inspection,
-  instant,
-  LogEntry,
-  nullable,
   PendingRow,
+  Plan,
+  SyncReport,
+} from '../shared/contract/answers/groups.ts';
+import { HeldGroupReport, HoldRow } from '../shared/contract/answers/holds.ts';
+import { AdoptionPreview, PlatformGroupsReport } from '../shared/contract/answers/platform-groups.ts';
+import {
+  DriftRow,
   PeoplePreview,
   PeopleReport,
-  PersonReport,
-  Plan,
-  PlatformGroupsReport,
-  ProbeReport,
   ReconcileReport,
-  ReplayReport,
+} from '../shared/contract/answers/reconcile.ts';
+import {
+  ConnectionRow,
+  CredentialReport,
   SettingRequestRow,
-  ShownDeadLetter,
   StatusReport,
-  Survey,
-  SyncReport,
-  TakeoverReport,
-  text,
   UpgradeReport,
-} from '../shared/contract/answers.ts';
+} from '../shared/contract/answers/status.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
 import { PLAN_ACTIONS } from './deploy/plan.ts';
 

@@ -1,34 +1,32 @@
+import type { Check } from '../shared/contract/answers/connect.ts';
+import type { Cause, Survey } from '../shared/contract/answers/dead-letters.ts';
+import type { DirectoryStatus } from '../shared/contract/answers/directory.ts';
+import type { LogEntry } from '../shared/contract/answers/explain.ts';
+import type { GroupStateName, GroupStatus, NameClash } from '../shared/contract/answers/groups.ts';
+import type { HoldRow } from '../shared/contract/answers/holds.ts';
+import type { DriftRow } from '../shared/contract/answers/reconcile.ts';
 import type {
-  Cause,
-  Check,
   ConnectionRow,
   CredentialReport,
-  DirectoryStatus,
-  DriftRow,
-  GroupStateName,
-  GroupStatus,
-  HoldRow,
-  LogEntry,
-  NameClash,
   SettingRequestRow,
   SourceReport,
   StatusReport,
-  Survey,
-} from '../shared/contract/answers.ts';
+} from '../shared/contract/answers/status.ts';
+import type { Role } from '../shared/contract/console.ts';
 import type { GroupTreatment } from '../shared/contract/group-policy.ts';
 import type { SettingField } from '../shared/contract/setting-fields.ts';
 import type { RemovalReason } from '../shared/domain/hold.ts';
 
 /* The responses of the console's server: the JSON of the commands, with names next to the ids. */
 
+export type { ShownDeadLetter } from '../shared/contract/answers/dead-letters.ts';
+export type { Explanation } from '../shared/contract/answers/explain.ts';
+export type { HoldRow } from '../shared/contract/answers/holds.ts';
 export type {
   AdoptionPreview,
-  Explanation,
-  HoldRow,
   PlatformGroupRow,
   PlatformGroupsReport,
-  ShownDeadLetter,
-} from '../shared/contract/answers.ts';
+} from '../shared/contract/answers/platform-groups.ts';
 
 export type { SettingField } from '../shared/contract/setting-fields.ts';
 
@@ -102,20 +100,39 @@ export interface Acknowledgement {
   readonly by: string;
 }
 
-export interface Home {
-  readonly at: string;
+/** The items of one connection that need an operator. */
+export interface Attention {
   readonly company: string;
   readonly observing: boolean;
   readonly status: StatusReport;
   readonly holds: readonly HoldLine[];
   readonly failed: readonly GroupLine[];
-  readonly causes: readonly Cause[];
   readonly drift: readonly (DriftRow & { readonly name: string | null })[];
   readonly unmatched: readonly Unmatched[];
   readonly unmatchedTotal: number;
-  readonly activity: readonly Entry[];
   /** Items that an operator has hidden. */
   readonly acknowledged: readonly Acknowledgement[];
+}
+
+/** All connections that the person may see. */
+export interface EveryConnection {
+  readonly connections: readonly {
+    readonly row: ConnectionRow;
+    /** null if the person uses AWS credentials. */
+    readonly role: Role | null;
+    /** null if the connection cannot be read. */
+    readonly value: Attention | null;
+    readonly problem: string | null;
+  }[];
+  /** The dead-lettered messages of all connections; empty for a person who may not see them. */
+  readonly causes: readonly Cause[];
+}
+
+export interface Home extends Attention {
+  readonly at: string;
+  /** Empty for a person who may not see the messages of all connections. */
+  readonly causes: readonly Cause[];
+  readonly activity: readonly Entry[];
   /** Writes in each of the last 24 hours, the newest last. */
   readonly writes: readonly number[];
   /** Maximum delay of a change in each quarter of an hour of the last 24 hours, the newest last. */

@@ -6,15 +6,13 @@ import type { Page } from '../console/server/page-files.ts';
 import { createProvider } from '../console/sign-in/provider.ts';
 import { CALLBACK_PATH, createConsoleServer } from '../console/sign-in/server.ts';
 import { errorFields } from '../shared/runtime/logger.ts';
-import { wireConsole } from '../shared/runtime/wire-console.ts';
+import { ANSWER_MS, wireConsole } from '../shared/runtime/wire-console.ts';
 import { once } from './frame/once.ts';
 
 /** The files of the page. The bundler inserts them. */
 declare const CONSOLE_PAGE: Page;
 
 const POLL_MS = 10_000;
-/** A long action ends before API Gateway gives up, so that the page gets an answer. */
-const ANSWER_MS = 20_000;
 /** Lambda returns at most 6 MB. */
 const COMPRESSED_FROM = 100_000;
 

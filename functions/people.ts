@@ -1,6 +1,6 @@
 import '../shared/runtime/cold-start.ts';
 import type { Context } from 'aws-lambda';
-import type { PeopleReport } from '../shared/contract/answers.ts';
+import type { PeopleReport } from '../shared/contract/answers/reconcile.ts';
 import { PeopleInvocation } from '../shared/contract/invocation.ts';
 import { eachConnection } from '../shared/runtime/each-connection.ts';
 import { loggable } from '../shared/runtime/logger.ts';

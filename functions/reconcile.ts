@@ -43,7 +43,7 @@ export async function handler(
   const invocation = ReconcileInvocation.parse(event);
   requireOwnConnection(context, invocation.connection);
   const deadlineMs = ports.clock() + leftMs;
-  const { reports, failure } = await eachConnection(
+  const { reports, failure, first } = await eachConnection(
     { ...base, connections: ports.connections, only: invocation.connection },
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
@@ -51,7 +51,7 @@ export async function handler(
   // The metric is sent even if a connection failed. Otherwise the failure would look like a job that did not run.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
-    await notifyOfStage(ports).catch((error) =>
+    await notifyOfStage(ports, first).catch((error) =>
       base.logger.error('the notices could not be sent', errorFields(error)),
     );
   }

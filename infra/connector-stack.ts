@@ -169,7 +169,7 @@ export class ConnectorStack extends Stack {
       equipForSecrets(each, secretsKey);
     }
     const called = { ingest: ingest.worker, reconcile: reconcile.worker, people: people.worker };
-    equipConsole(console, { ...resources, ...called });
+    equipConsole(console, { ...resources, ...called, scimUrl: scim?.url });
     const targets = settings.notify.map((target) => (target === 'alarms' ? topic.topicArn : target));
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
@@ -270,6 +270,7 @@ function equipConsole(console: Console | undefined, on: CalledByConsole): void {
   const { worker, url } = console;
   grantConsole(console, on);
   worker.function.addEnvironment(ENVIRONMENT.eventsQueueUrl, on.queues.events.queueUrl);
+  if (on.scimUrl !== undefined) worker.function.addEnvironment(ENVIRONMENT.scimUrl, on.scimUrl);
   on.reconcile.function.addEnvironment(ENVIRONMENT.consoleRole, worker.role.roleArn);
   // Notifications link to the console.
   on.reconcile.function.addEnvironment(ENVIRONMENT.consoleUrl, url);

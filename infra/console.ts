@@ -4,7 +4,7 @@ import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import type { ConsoleSignIn } from '../shared/contract/console.ts';
-import { consoleSecretName, ENVIRONMENT } from '../shared/contract/names.ts';
+import { consoleSecretName, ENVIRONMENT, scheduleName } from '../shared/contract/names.ts';
 import { addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
@@ -77,6 +77,8 @@ export interface CalledByConsole extends Resources {
   readonly ingest: ConnectorFunction;
   readonly reconcile: ConnectorFunction;
   readonly people: ConnectorFunction;
+  /** undefined: the stage has no SCIM server. */
+  readonly scimUrl: string | undefined;
 }
 
 /**
@@ -95,6 +97,19 @@ export function grantConsole({ worker: { role }, hasSecret }: Console, on: Calle
       sid: 'ReadBindings',
       actions: ['lambda:GetFunctionConfiguration'],
       resources: [on.ingest.function.functionArn],
+    }),
+  );
+  // The check of the feed needs to know how often the feed is read.
+  const feed = {
+    service: 'scheduler',
+    resource: 'schedule',
+    resourceName: `default/${scheduleName(prefix, 'feed')}`,
+  };
+  role.addToPolicy(
+    new PolicyStatement({
+      sid: 'ReadFeedSchedule',
+      actions: ['scheduler:GetSchedule'],
+      resources: [Stack.of(role).formatArn(feed)],
     }),
   );
   role.addToPolicy(noDecisions([table.tableArn]));

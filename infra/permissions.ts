@@ -14,6 +14,8 @@ export interface Permissions {
   readonly table: readonly string[];
   readonly index: readonly string[];
   readonly queues: Readonly<Partial<Record<QueueKey | 'reader', readonly string[]>>>;
+  /** Actions on the queues of sources, without the queue of the reader. Default: those of `events`, on all of them. */
+  readonly sources?: readonly string[];
   /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
   /** True: only on the secrets for reading directories. */
@@ -76,7 +78,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   },
   // Does what an operator does at the command line: see `grantConsole`.
   console: {
-    table: READ_WRITE_AND_DELETE,
+    // The data of a person is found by reading the whole table.
+    table: [...READ_WRITE_AND_DELETE, 'Scan'],
     index: ['Query'],
     queues: {
       events: [...SEND, 'GetQueueAttributes'],
@@ -84,6 +87,8 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
       eventsDlq: DECIDE_MESSAGES,
       applyDlq: DECIDE_MESSAGES,
     },
+    // A dead-lettered message is replayed to its own queue. Only the reader may send to its queue.
+    sources: SEND,
     secrets: [],
   },
   // Reads the stream, not the table: see `grantExport`.
@@ -129,14 +134,17 @@ export function grant(role: Role, permissions: Permissions, on: Resources): void
 
 function statementsFor(scope: Construct, permissions: Permissions, on: Resources): PolicyStatement[] {
   const queues = QUEUE_KEYS.flatMap((queue) => {
-    const named = [on.queues[queue], ...(queue === 'events' ? on.ofSources : [])];
+    const hasSources = queue === 'events' && permissions.sources === undefined;
+    const named = [on.queues[queue], ...(hasSources ? on.ofSources : [])];
     const arns = named.map(({ queueArn }) => queueArn);
     return statement(`Use${queue}`, 'sqs', permissions.queues[queue] ?? [], arns);
   });
   const reader = on.reader === undefined ? [] : [on.reader.queueArn];
+  const replayed = on.ofSources.filter((one) => one !== on.reader).map(({ queueArn }) => queueArn);
   const index = `${on.table.tableArn}/index/${TABLE.index.name}`;
   return [
     ...queues,
+    ...statement('UseSources', 'sqs', permissions.sources ?? [], replayed),
     ...statement('UseReaderQueue', 'sqs', permissions.queues.reader ?? [], reader),
     ...statement('UseTable', 'dynamodb', permissions.table, [on.table.tableArn]),
     ...statement('UseIndex', 'dynamodb', permissions.index, [index]),
@@ -148,7 +156,7 @@ function statementsFor(scope: Construct, permissions: Permissions, on: Resources
 }
 
 function statement(sid: string, service: string, actions: readonly string[], resources: string[]) {
-  if (actions.length === 0) return [];
+  if (actions.length === 0 || resources.length === 0) return [];
   return [new PolicyStatement({ sid, actions: actions.map((action) => `${service}:${action}`), resources })];
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ConsoleSignIn } from '../shared/contract/console.ts';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
+import { nearest } from '../shared/contract/nearest.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
 
 /** Values that CloudWatch Logs accepts (API reference, PutRetentionPolicy). */
@@ -251,16 +252,4 @@ export class SettingsError extends Error {
     const faults = (cause?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
     super([`The settings cannot be used. ${where}`, ...faults].join('\n'), { cause });
   }
-}
-
-/** Returns the most similar name: the one with most pairs of letters in common. Case does not count. */
-export function nearest(given: string, names: readonly string[]): string | undefined {
-  const pairs = (text: string) =>
-    Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2).toLowerCase());
-  const alike = (name: string) => {
-    const [ours, theirs] = [pairs(name), pairs(given)];
-    return (2 * ours.filter((pair) => theirs.includes(pair)).length) / (ours.length + theirs.length);
-  };
-  const [best] = names.map((name) => ({ name, share: alike(name) })).sort((a, b) => b.share - a.share);
-  return best !== undefined && best.share >= 0.5 ? best.name : undefined;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCdk } from './deploy-check/cdk.ts';
+import { checkConsole } from './deploy-check/console-check.ts';
 import { createClients } from './deploy-check/deployment.ts';
 import { createEmulator } from './deploy-check/emulator.ts';
 import { ACCOUNT, ASSETS, environmentFor, REGION } from './deploy-check/environment.ts';
@@ -18,6 +19,7 @@ import { checkTemplate } from './deploy-check/template-check.ts';
  *
  * - `stages`: the app of the checkout, as two stages beside each other, with an update in place
  * - `template`: the CloudFormation template of a release, without the CDK
+ * - `console`: the console: sign-in at an OIDC provider, and an approval from the link of a notification
  * - `restore`: a restore drill: a backup of the table in a second stack, with holds and audit intact
  * - `package`: the tarball in an empty folder, with an upgrade and a rollback of its data
  *
@@ -53,6 +55,7 @@ const PARTS: Readonly<Record<string, (on: Part) => Promise<void>>> = {
         },
       },
     }),
+  console: (on) => checkConsole({ ...on, cdk: createCdk(on.env) }),
   template: (on) => checkTemplate({ ...on, emulator: createEmulator(on.endpoint, REGION) }),
   restore: (on) => checkRestore({ ...on, emulator: createEmulator(on.endpoint, REGION) }),
   package: (on) => checkPackage({ ...on, emulator: createEmulator(on.endpoint, REGION), assets: ASSETS }),

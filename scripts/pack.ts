@@ -108,7 +108,7 @@ const types = {
     outDir: 'types',
   },
   include: [],
-  files: ['../infra/index.ts', '../shared/contract/answers.ts'],
+  files: ['../infra/index.ts', '../cli/answers.ts'],
 };
 const project = join(DIST, 'types.tsconfig.json');
 writeFileSync(project, JSON.stringify(types));

@@ -229,7 +229,7 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
  */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
-  const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader };
+  const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader, alone: isOfReader };
   if (known !== undefined && given.from === undefined) yield { seed: known, draw, seededBug: name };
   const isNeeded = new RegExp(needs);
   for (let seed = firstSeed(); ; seed += 1) {

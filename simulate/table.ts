@@ -1,17 +1,17 @@
 import { TABLE } from '../shared/contract/topology.ts';
-import type {
-  Attributes,
-  Change,
-  Condition,
-  Item,
-  Key,
-  Part,
-  QueryRequest,
-  Table,
-  Value,
-  WriteOutcome,
-} from '../shared/store/table.ts';
+import type { Condition, Item, Key, Part, QueryRequest, Table, WriteOutcome } from '../shared/store/table.ts';
 import { UnstorableError } from '../shared/sync/ports/store-errors.ts';
+import {
+  type IndexEntry,
+  indexEntry,
+  type Page,
+  type PageRequest,
+  type Partition,
+  place,
+  readPage,
+  type Stored,
+} from './table/partition.ts';
+import { changed, holds, isSame, itemBytes, kept } from './table/values.ts';
 
 /**
  * The table in memory that tests, simulation and benchmarks use. It follows the rules of DynamoDB: sizes, empty keys,
@@ -46,45 +46,10 @@ export interface Meter {
   refused(bytes: number): void;
 }
 
-interface Stored {
-  readonly item: Item;
-  readonly bytes: number;
-  /** The entry of the item in the index. */
-  readonly entry?: IndexEntry | undefined;
-}
-
-interface Partition {
-  readonly entries: Map<string, Stored>;
-  /** All keys, sorted. */
-  readonly sorted: string[];
-  /**
-   * Compares two keys. Comparison by UTF-16 code units is fast, but for some characters DynamoDB's order by bytes is
-   * different. After the first such key, the partition compares by bytes.
-   */
-  compare: (a: string, b: string) => number;
-}
-
-export interface Page {
-  readonly items: readonly Item[];
-  readonly bytes: number;
-  /** The key at which the next page begins. */
-  readonly last?: string;
-}
-
-export type PageRequest = QueryRequest & { readonly after?: string | undefined };
-
 /** Amazon DynamoDB quotas for the sizes of keys. An item has at most 400 KB, and a page has at most 1 MB. */
 const MAX_PK_BYTES = 2_048;
 const MAX_SK_BYTES = 1_024;
 const MAX_ITEM_BYTES = 400 * 1_024;
-/**
- * The maximum number of attributes that one expression can remove. An expression has at most 4 KB, with placeholders
- * like `#n123`.
- */
-const MAX_NAMES = 600;
-const { partitionKey: GPK, sortKey: GSK } = TABLE.index;
-const SHOWN: ReadonlySet<string> = new Set(['pk', 'sk', GPK, GSK, ...TABLE.index.projected]);
-
 const NO_LAG = { ms: 0, nowMs: () => 0 };
 
 export class MemoryTable implements Table {
@@ -296,211 +261,3 @@ const nameOf = ({ pk, sk }: Key): string => {
 
 const isTooLong = ({ pk, sk }: Key): boolean =>
   Buffer.byteLength(pk) > MAX_PK_BYTES || Buffer.byteLength(sk) > MAX_SK_BYTES;
-
-function place(
-  into: Map<string, Partition>,
-  [pk, sk]: readonly [string, string],
-  stored: Stored | undefined,
-): void {
-  const partition = into.get(pk) ?? { entries: new Map<string, Stored>(), sorted: [], compare: byUnits };
-  const { entries, sorted } = partition;
-  if (stored === undefined) {
-    if (entries.delete(sk)) sorted.splice(firstAtLeast(partition, sk), 1);
-    if (entries.size === 0) into.delete(pk);
-    return;
-  }
-  if (!entries.has(sk)) {
-    if (partition.compare === byUnits && HIGH.test(sk)) {
-      partition.compare = byBytes;
-      sorted.sort(byBytes);
-    }
-    sorted.splice(firstAtLeast(partition, sk), 0, sk);
-  }
-  entries.set(sk, stored);
-  into.set(pk, partition);
-}
-
-function readPage(partition: Partition | undefined, request: PageRequest, most: number): Page {
-  if (partition === undefined) return { items: [], bytes: 0 };
-  const { sorted, compare } = partition;
-  const { prefix, between, newestFirst = false, pageSize = Number.POSITIVE_INFINITY, after } = request;
-  const low = firstAtLeast(partition, prefix ?? between?.[0] ?? '');
-  let place = low;
-  if (newestFirst) {
-    while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
-    place -= 1;
-  }
-  // The last item of the previous page may be deleted by now. So the page begins after the key of that item.
-  if (after !== undefined) {
-    const known = firstAtLeast(partition, after);
-    const next = sorted[known] === after ? known + 1 : known;
-    place = newestFirst ? Math.min(place, known - 1) : next;
-  }
-  const step = newestFirst ? -1 : 1;
-  const isThere = () =>
-    place >= low && place < sorted.length && isWithin(sorted[place] as string, request, compare);
-  const only = request.only && new Set(['pk', 'sk', ...request.only]);
-  const items: Item[] = [];
-  let bytes = 0;
-  for (; isThere(); place += step) {
-    const last = sorted[place] as string;
-    const one = partition.entries.get(last) as Stored;
-    items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
-    bytes += one.bytes;
-    // A full page gets a key for the next page even if no item follows (DynamoDB API reference, LastEvaluatedKey).
-    if (bytes >= most || items.length >= pageSize) return { items, bytes, last };
-  }
-  return { items, bytes };
-}
-
-function isWithin(key: string, { prefix, between }: PageRequest, compare: Partition['compare']): boolean {
-  if (prefix !== undefined) return key.startsWith(prefix);
-  return between === undefined || compare(key.split('\n')[0] as string, between[1]) <= 0;
-}
-
-function firstAtLeast({ sorted, compare }: Partition, key: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (compare(sorted[middle] as string, key) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/**
- * Characters for which DynamoDB's order by UTF-8 bytes differs from the order by UTF-16 code units: surrogates, and
- * U+E000 to U+FFFF.
- */
-const HIGH = /[\ud800-\uffff]/;
-function byUnits(a: string, b: string): number {
-  if (a < b) return -1;
-  return a > b ? 1 : 0;
-}
-const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
-
-interface IndexEntry {
-  readonly pk: string;
-  /** The sort key of the index, with the keys of the table to make it unique. */
-  readonly sk: string;
-  readonly shown: Item;
-}
-
-/** Returns the entry of an item in the index; undefined if the item lacks a key of the index. */
-function indexEntry(item: Item): IndexEntry | undefined {
-  const { [GPK]: pk, [GSK]: sk } = item;
-  if (typeof pk !== 'string' || typeof sk !== 'string') return undefined;
-  const shown: Record<string, Value> = {};
-  for (const name in item) if (SHOWN.has(name)) shown[name] = item[name] as Value;
-  return { pk, sk: `${sk}\n${item.pk}\n${item.sk}`, shown: Object.freeze(shown) as Item };
-}
-
-function isSame(a: Item, b: Item): boolean {
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name] as Value));
-}
-
-/**
- * Returns a frozen copy of the value as DynamoDB would return it. Lone surrogates are replaced. A number that is not
- * finite causes an error.
- */
-function kept(value: Value): Value {
-  if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
-  if (typeof value === 'number' && !Number.isFinite(value))
-    throw new Error(`ValidationException: ${value} is no number`);
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return Object.freeze(value.map(kept));
-  const copy: Record<string, Value | undefined> = { ...(value as Attributes) };
-  let isWhole = true;
-  for (const name in copy) {
-    const one = copy[name];
-    if (one === undefined) isWhole = false;
-    else copy[name] = kept(one);
-  }
-  return Object.freeze(isWhole ? copy : without(copy, (name) => copy[name] === undefined)) as Value;
-}
-
-/**
- * V8 makes objects slow after a `delete`, or if about fifteen properties are added one by one. So changed objects are
- * built from a list of entries.
- */
-const without = (item: object, isOut: (name: string) => boolean) =>
-  Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));
-
-const LONE_SURROGATES = /\p{Surrogate}/gu;
-
-function changed(item: Item, { set = {}, setIfMissing = {}, add = {}, remove = [] }: Change): Item {
-  const named = [set, setIfMissing, add].flatMap((part) => Object.values(part));
-  if (remove.length === 0 && named.every((value) => value === undefined))
-    throw new Error('ValidationException: the update expression may not be empty');
-  const names = [set, setIfMissing, add].flatMap((part) => Object.keys(part)).concat(remove);
-  if (new Set(names).size < names.length) {
-    const twice = names.filter((name, index) => names.indexOf(name) < index).join(', ');
-    throw new Error(`ValidationException: two document paths overlap with each other: ${twice}`);
-  }
-  if (names.length > MAX_NAMES)
-    throw new Error('ValidationException: Expression size has exceeded the maximum allowed size');
-  const isRemoved = (name: string) => remove.includes(name);
-  const next: Record<string, Value> = Object.keys(item).some(isRemoved)
-    ? without(item, isRemoved)
-    : { ...item };
-  for (const [name, value] of Object.entries(set)) if (value !== undefined) next[name] = kept(value);
-  for (const [name, value] of Object.entries(setIfMissing)) next[name] ??= kept(value);
-  for (const [name, value] of Object.entries(add)) next[name] = Number(next[name] ?? 0) + value;
-  return Object.freeze(next) as Item;
-}
-
-/** Returns the value at a path such as `a.b`. */
-const at = (item: Item | undefined, path: string): Value | undefined =>
-  path.split('.').reduce<Value | undefined>((value, name) => (value as Attributes | undefined)?.[name], item);
-
-function holds(item: Item | undefined, when: Condition | undefined): boolean {
-  if (when === undefined) return true;
-  switch (when.kind) {
-    case 'all':
-      return when.of.every((part) => holds(item, part));
-    case 'any':
-      return when.of.some((part) => holds(item, part));
-    case 'exists':
-      return at(item, when.name) !== undefined;
-    case 'missing':
-      return at(item, when.name) === undefined;
-    default:
-      return compares(at(item, when.name), when);
-  }
-}
-
-/** Compares two values as DynamoDB does. If the attribute is missing or has another type, each comparison is false. */
-function compares(stored: Value | undefined, when: Extract<Condition, { value: Value }>): boolean {
-  const { kind, value } = when;
-  if (kind === 'equal') return isEqual(stored, value);
-  if (typeof stored === 'string' && typeof value === 'string') {
-    const order = byBytes(stored, value);
-    return kind === 'less' ? order < 0 : order > 0;
-  }
-  if (typeof stored !== 'number' || typeof value !== 'number') return false;
-  return kind === 'less' ? stored < value : stored > value;
-}
-
-const isEqual = (a: Value | undefined, b: Value): boolean =>
-  a === b || (typeof a === 'object' && a !== null && JSON.stringify(a) === JSON.stringify(b));
-
-/** Returns the size that DynamoDB counts (developer guide, "DynamoDB Item sizes and formats"). */
-export function itemBytes(item: { readonly [name: string]: Value }): number {
-  let bytes = 0;
-  for (const name in item) bytes += textBytes(name) + valueBytes(item[name] as Value);
-  return bytes;
-}
-
-function valueBytes(value: Value): number {
-  if (typeof value === 'string') return textBytes(value);
-  if (typeof value === 'number') return Math.ceil(String(Math.abs(value)).length / 2) + 1;
-  if (value === null || typeof value === 'boolean') return 1;
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + 1 + valueBytes(one), 3);
-  let bytes = 3;
-  for (const name in value) bytes += 1 + textBytes(name) + valueBytes((value as Attributes)[name] as Value);
-  return bytes;
-}
-
-const textBytes = (text: string): number => Buffer.byteLength(text);

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Key, Value } from '../../shared/store/table.ts';
-import type { MemoryTable, PageRequest } from '../../simulate/table.ts';
+import type { MemoryTable } from '../../simulate/table.ts';
 import { plain, plainItem, type Wire, type WireItem, wireItem } from './attribute-values.ts';
 import { type Placeholders, parseChange, parseCondition } from './expressions.ts';
 import { CREDENTIALS, inProcess, REGION, type WireAnswer } from './sdk-wire.ts';
@@ -97,7 +97,7 @@ const conditionOf = (input: Expressions) =>
     : parseCondition(input.ConditionExpression, placeholdersOf(input));
 
 /** Parses the key conditions that dynamo-table.ts writes: the partition, and a prefix or a range of the sort key. */
-function pageRequestOf(input: QueryInput): PageRequest {
+function pageRequestOf(input: QueryInput): Parameters<MemoryTable['page']>[0] {
   const values = input.ExpressionAttributeValues ?? {};
   const text = (name: string) => String(plain(values[name] as Wire) as Value);
   const expression = input.KeyConditionExpression;

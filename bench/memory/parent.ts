@@ -1,5 +1,5 @@
 import type { Table } from '../../shared/store/table.ts';
-import type { Page } from '../../simulate/table.ts';
+import type { Page } from '../../simulate/table/partition.ts';
 import type { ChildRequest } from './run-in-child.ts';
 
 /** DynamoDB's limit of keys per request. */

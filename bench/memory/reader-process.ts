@@ -7,6 +7,7 @@ import { seededRandom } from '../../simulate/random.ts';
 import { type Ask, connectToParent, type ParentAnswer, sqsThrough, tableThrough } from './parent.ts';
 import { benchPorts } from './ports.ts';
 import { CONNECTION, TOKEN } from './rig.ts';
+import { createVirtualClock } from './virtual-clock.ts';
 
 export interface ReaderTask {
   readonly task: 'read';
@@ -30,36 +31,14 @@ export interface ReaderResult {
 
 const { ask, receive, done, peakMb } = connectToParent();
 
-/** Creates a clock that only waits advance. Waits at the same time overlap: each advances the clock by its share. */
-function createWaitingClock(startMs: number) {
-  let nowMs = startMs;
-  let waiting = 0;
-  return {
-    nowMs: () => Math.floor(nowMs),
-    pass: (ms: number) => {
-      nowMs += ms;
-    },
-    async wait<Result>(seconds: number, work: () => Promise<Result>): Promise<Result> {
-      waiting += 1;
-      try {
-        return await work();
-      } finally {
-        nowMs += (1_000 * seconds) / waiting;
-        waiting -= 1;
-      }
-    },
-  };
-}
-
 function portsOf({ nowMs, secret, apiCallSeconds, requestSeconds }: ReaderTask) {
-  const clock = createWaitingClock(nowMs);
-  const awsAsk: Ask = (what, ...args) => clock.wait(requestSeconds, () => ask(what, ...args));
+  const clock = createVirtualClock(nowMs);
+  const awsAsk: Ask = (what, ...args) => clock.request(requestSeconds, () => ask(what, ...args));
   const random = seededRandom(nowMs);
-  const sleep = async (ms: number) => clock.pass(ms);
   const world = {
     dispatcher: {
       request: ({ method, path, body, headers }: Record<string, unknown>) =>
-        clock.wait(apiCallSeconds, async () => {
+        clock.request(apiCallSeconds, async () => {
           const sent = { method, path, body, headers, nowMs: clock.nowMs() };
           const answer = await ask<{ readonly body: Buffer }>('directory', sent);
           return { ...answer, body: [answer.body] };
@@ -67,7 +46,7 @@ function portsOf({ nowMs, secret, apiCallSeconds, requestSeconds }: ReaderTask) 
     } as never,
     clock: clock.nowMs,
     random: random.next,
-    sleep,
+    sleep: clock.sleep,
     webIdentity: async () => {
       throw new Error('this reader signs in with a stored secret');
     },

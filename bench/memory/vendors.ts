@@ -69,9 +69,12 @@ interface Vendor {
   readonly setting: object;
   /** The names of the calls, in the order of the figure. The first pattern that fits the path decides. */
   readonly calls: readonly (readonly [name: string, path: RegExp])[];
-  /** The document with the limit of calls per minute. */
   readonly callsPerMinute: number;
+  /** Whether the simulator has another limit, and gets this one. */
+  readonly simulatesLimit?: true;
   readonly mostQuietCalls: number;
+  /** The goal for a full read of the largest company. */
+  readonly mostDollars: number;
   readonly hasNestedGroups: boolean;
   /** Returns the stored secret, in the form of the vendor. */
   readonly secretOf: (app: DirectorySimulator['app']) => Promise<unknown>;
@@ -96,6 +99,7 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
     // Queries per minute and user ("Directory API: Limits and quotas").
     callsPerMinute: 2_400,
     mostQuietCalls: 2,
+    mostDollars: 0.05,
     hasNestedGroups: true,
     secretOf: (app) => control(app, 'service-account-key', { url: BASE_URL }),
   },
@@ -110,9 +114,12 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+\?/],
       ['token', /\/token$/],
     ],
-    // The simulated limit. Microsoft Graph has other limits for each kind of call and size of tenant.
-    callsPerMinute: 2_400,
+    // 8,000 units in ten seconds for a tenant with more than 500 users. A list of members costs three units
+    // ("Microsoft Graph service-specific throttling limits").
+    callsPerMinute: 16_000,
+    simulatesLimit: true,
     mostQuietCalls: 3,
+    mostDollars: 0.05,
     hasNestedGroups: true,
     async secretOf(app) {
       await control(app, 'client-secret', { secret: 'bench' });
@@ -130,9 +137,11 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+$/],
       ['logs', /\/logs\?/],
     ],
-    // Half of the limit of /api/v1/groups/{id} and the paths below it ("Rate limits"). Most calls of a full read use
-    // this limit.
-    callsPerMinute: 500,
+    // Half of the limit that Okta shows to one client for the members of groups, which is 500. Most calls of a full read
+    // use this limit.
+    callsPerMinute: 250,
+    // At this limit, a full read of 10,000 groups takes four runs, and each run reads the stored users again.
+    mostDollars: 0.11,
     mostQuietCalls: 3,
     hasNestedGroups: false,
     secretOf: async (app) => ({ apiToken: (await control(app, 'client')).apiToken }),
@@ -156,14 +165,14 @@ export interface VendorRequest {
  * them.
  */
 export async function createCountedVendor(kind: DirectoryKind, company: WorldInput, totals: Totals) {
-  const { dialect, calls, secretOf } = VENDORS[kind];
+  const { dialect, calls, secretOf, callsPerMinute, simulatesLimit } = VENDORS[kind];
   let nowMs = 0;
   const simulator = createDirectorySimulator({
     dialect: dialect(),
     world: company,
     seed: '1',
     clock: () => nowMs,
-    settings: CALM_SETTINGS,
+    settings: simulatesLimit ? { ...CALM_SETTINGS, queriesPerMinute: callsPerMinute } : CALM_SETTINGS,
   });
   const { app } = simulator;
   return {

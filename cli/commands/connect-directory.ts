@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { DirectoryPreview, DirectoryStepRow, nullable } from '../../shared/contract/answers.ts';
+import { DirectoryPreview, DirectoryStepRow } from '../../shared/contract/answers/directory.ts';
+import { nullable } from '../../shared/contract/answers/forms.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { connectOptionsOf, fixOfStep, guidePageOf } from '../../shared/operate/directory/guides/index.ts';
 import { comparePlatform, previewDirectory } from '../../shared/operate/directory/preview.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers.ts';
+import type { AdoptionPlan, Inspection, MatchPreview } from '../../shared/contract/answers/connect.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SettingRequestRow } from '../../shared/contract/answers.ts';
+import type { SettingRequestRow } from '../../shared/contract/answers/status.ts';
 import { settingKeys } from '../../shared/contract/change-setting.ts';
 import type { Finding } from '../../shared/contract/contract-report.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';

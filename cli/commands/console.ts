@@ -25,25 +25,27 @@ async function serve(
   flags: { readonly port: number; readonly open: boolean },
 ): Promise<number> {
   // Loaded here, because only this command needs the console.
-  const [{ createHandle }, { loadPage }, { serveConsole }] = await Promise.all([
+  const [{ createHandle }, { loadPage }, { CODE_VALID_MS, serveConsole }] = await Promise.all([
     import('../../console/server/handle.ts'),
     import('../console/page.ts'),
     import('../console/serve.ts'),
   ]);
   const [page, tool] = await Promise.all([loadPage(), ports()]);
-  const token = randomBytes(24).toString('base64url');
+  const [token, code] = [newSecret(), newSecret()];
   const handle = createHandle({
     prefix,
     ports: tool,
     describe: (error) => describeError(error).text,
     formatCommands: (text, of) => formatCommands(text, of === connection ? undefined : of),
   });
-  const served = await serveConsole({ port: flags.port, token, page, handle }).catch((error: Error) => {
+  const served = await serveConsole({ port: flags.port, token, code, page, handle }).catch((error: Error) => {
     throw new UsageError(`--port ${flags.port}: ${error.message}`, { cause: error });
   });
   const url = served.urlOf(connection);
   out.answer({ url }, () => out.line(url));
-  out.note('anyone with this address has your permissions; Ctrl-C stops the console');
+  out.note(
+    `anyone with this address has your permissions, until ${CODE_VALID_MS / 60_000} minutes after it was first opened; Ctrl-C stops the console`,
+  );
   const forget = flags.open ? openBrowser(url) : () => {};
   const expiry = AbortSignal.timeout(LIFETIME_MS);
   const ended = AbortSignal.any([io.signal, expiry]);
@@ -54,18 +56,20 @@ async function serve(
     await served.close();
   }
   if (expiry.aborted)
-    out.note('the console ended, because its address is valid for 12 hours; run the command again');
+    out.note('the console ended, because its token is valid for 12 hours; run the command again');
   return EXIT.done;
 }
 
-/** The console ends after this time, so that an address in the browser's history or in a chat is of no use later. */
+const newSecret = (): string => randomBytes(24).toString('base64url');
+
+/** The console ends after this time, and with it the token that browsers store. */
 const LIFETIME_MS = 12 * 3_600_000;
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 
 /**
  * Opens the URL through a file that only its owner may read. Every user of the machine can see a process's
- * arguments, and the URL contains the token.
+ * arguments, and the URL contains the code.
  */
 function openBrowser(url: string): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-console-'));

@@ -1,4 +1,4 @@
-import type { DirectoryComparison } from '../../shared/contract/answers.ts';
+import type { DirectoryComparison } from '../../shared/contract/answers/directory.ts';
 import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';

@@ -1,4 +1,4 @@
-import type { DirectoryDisconnection } from '../../shared/contract/answers.ts';
+import type { DirectoryDisconnection } from '../../shared/contract/answers/directory.ts';
 import { refuseOwnerless } from '../../shared/operate/directory/reader-groups.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';

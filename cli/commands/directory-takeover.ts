@@ -1,4 +1,4 @@
-import type { TakeoverPlan } from '../../shared/contract/answers.ts';
+import type { TakeoverPlan } from '../../shared/contract/answers/directory.ts';
 import type { DirectoryKind } from '../../shared/contract/settings.ts';
 import type { Source } from '../../shared/domain/source.ts';
 import {

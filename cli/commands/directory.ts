@@ -4,7 +4,7 @@ import {
   type DirectoryGroupRow,
   DirectoryReadReport,
   type DirectoryStatus,
-} from '../../shared/contract/answers.ts';
+} from '../../shared/contract/answers/directory.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { SOURCES } from '../../shared/domain/source.ts';
 import {

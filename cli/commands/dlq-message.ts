@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
+import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
 import { parseJson } from '../../shared/contract/json.ts';
 import {
   discardDeadLetters,

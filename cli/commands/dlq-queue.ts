@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { DeadLetterSummary, ReplayReport, Survey } from '../../shared/contract/answers.ts';
+import type { DeadLetterSummary, ReplayReport, Survey } from '../../shared/contract/answers/dead-letters.ts';
 import { DEAD_LETTER_CODES } from '../../shared/contract/names.ts';
 import { groupId } from '../../shared/domain/ids.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Survey } from '../../shared/contract/answers.ts';
+import type { Survey } from '../../shared/contract/answers/dead-letters.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
-import type { Check, ProbeReport } from '../../shared/contract/answers.ts';
+import type { Check, ProbeReport } from '../../shared/contract/answers/connect.ts';
 import { checkAlarms } from '../../shared/operate/doctor/alarms.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { checkNode } from '../../shared/operate/doctor/node.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { EventsReport } from '../../shared/contract/answers.ts';
+import type { EventsReport } from '../../shared/contract/answers/files.ts';
 import { type EventLine, sendEvents, type Validating, validateEvents } from '../../shared/operate/events.ts';
 import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';

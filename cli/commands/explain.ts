@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers.ts';
+import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/contract/answers/explain.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';

@@ -1,4 +1,4 @@
-import type { HeldMember } from '../../shared/contract/answers.ts';
+import type { HeldMember } from '../../shared/contract/answers/holds.ts';
 import { type GroupRef, type PlatformUserId, platformUserId } from '../../shared/domain/ids.ts';
 import { findOne, NotFound } from '../../shared/operate/find-group.ts';
 import type { HoldRequest } from '../../shared/operate/holds.ts';

@@ -1,4 +1,4 @@
-import type { HeldMember } from '../../shared/contract/answers.ts';
+import type { HeldMember } from '../../shared/contract/answers/holds.ts';
 import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { readHeldMembers } from '../../shared/operate/held-members.ts';

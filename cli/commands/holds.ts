@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { HeldMember } from '../../shared/contract/answers.ts';
+import type { HeldMember } from '../../shared/contract/answers/holds.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
 import { withId } from '../../shared/operate/names.ts';

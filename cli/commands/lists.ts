@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { DriftRow } from '../../shared/contract/answers.ts';
+import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LogEntry } from '../../shared/contract/answers.ts';
+import type { LogEntry } from '../../shared/contract/answers/explain.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { unlessNothing } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';

@@ -1,4 +1,4 @@
-import type { Inspection } from '../../shared/contract/answers.ts';
+import type { Inspection } from '../../shared/contract/answers/connect.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { type InspectedInput, proposedSettings } from '../../shared/operate/connect/inspect.ts';
 import type { Context } from '../context.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { ExportReport, GroupMember } from '../../shared/contract/answers.ts';
+import type { ExportReport, GroupMember } from '../../shared/contract/answers/groups.ts';
 import { csvLine } from '../../shared/contract/csv.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { exportGroups, listMembers } from '../../shared/operate/members.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SyncReport } from '../../shared/contract/answers.ts';
+import type { SyncReport } from '../../shared/contract/answers/groups.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { allGroups } from '../../shared/operate/find-group.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';

@@ -3,7 +3,7 @@ import {
   type AdoptionPreview,
   PLATFORM_GROUP_STATES,
   type PlatformGroupRow,
-} from '../../shared/contract/answers.ts';
+} from '../../shared/contract/answers/platform-groups.ts';
 import { type GroupRef, groupId, platformGroupId } from '../../shared/domain/ids.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type AdoptOutcome, adoptGroup } from '../../shared/operate/ownership.ts';

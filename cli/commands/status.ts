@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { GroupReport, GroupStatus, StatusReport } from '../../shared/contract/answers.ts';
+import type { GroupReport, GroupStatus } from '../../shared/contract/answers/groups.ts';
+import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { UpgradeReport } from '../../shared/contract/answers.ts';
+import type { UpgradeReport } from '../../shared/contract/answers/status.ts';
 import { RELEASE_OUTPUTS, RELEASES } from '../../shared/contract/releases.ts';
 import { compareReleases } from '../../shared/operate/upgrade.ts';
 import type { Act, Context } from '../context.ts';

@@ -9,27 +9,35 @@ import { HEADERS, type Page } from '../../console/server/page-files.ts';
 
 export interface ServeOptions {
   readonly port: number;
+  /** Admits requests as long as the console runs. */
   readonly token: string;
+  /** The fragment of the printed URL, for which the page gets the token. */
+  readonly code: string;
   readonly page: Page;
   readonly handle: (request: Request) => Promise<Response>;
+  readonly clock?: () => number;
 }
+
+/** Browsers keep the printed URL in their history, so its code is of no use later than this after its first use. */
+export const CODE_VALID_MS = 15 * 60_000;
 
 /**
  * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Its
- * requests need the token, which is only in the fragment of the printed URL, and browsers never send a fragment. Host
- * and Origin are checked too: another web page may reach this server through its own host name (DNS rebinding).
+ * requests need the token. The page gets it for the code, which is only in the fragment of the printed URL, and
+ * browsers never send a fragment. Host and Origin are checked too: another web page may reach this server through its
+ * own host name (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
+  const admits = admission(options);
   const server = createServer((request, response) => {
-    answer(request, response, options, (server.address() as AddressInfo).port).catch(() =>
-      response.destroy(),
-    );
+    const { port } = server.address() as AddressInfo;
+    answer(request, response, { ...options, admits, port }).catch(() => response.destroy());
   });
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    urlOf: (connection: string) => `http://127.0.0.1:${port}/c/${connection}#${options.token}`,
+    urlOf: (connection: string) => `http://127.0.0.1:${port}/c/${connection}#${options.code}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
@@ -41,8 +49,7 @@ export async function serveConsole(options: ServeOptions) {
 async function answer(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { token, page, handle }: ServeOptions,
-  port: number,
+  { token, page, handle, admits, port }: ServeOptions & { readonly admits: Admission },
 ): Promise<void> {
   const { method = 'GET', url: path = '/', headers } = incoming;
   const aborting = new AbortController();
@@ -51,9 +58,10 @@ async function answer(
   let response: Response;
   if (refusal !== undefined) response = problem(403, refusal);
   else if (!path.startsWith('/api/')) response = staticFile(method, path, page);
-  else if (!isSame(headers['x-groupsync-token'], token)) {
-    response = problem(401, 'the address has no token: open the address that the console printed');
-  } else {
+  else if (!admits(headers['x-groupsync-token'])) {
+    response = problem(401, 'not admitted: open the address that groupsync console printed, or run it again');
+  } else if (path === '/api/token') response = Response.json({ token });
+  else {
     const body = method === 'POST' ? bodyOf(incoming) : null;
     const init: RequestInit = { method, signal: aborting.signal, body, duplex: 'half' };
     const request = new Request(`http://127.0.0.1:${port}${path}`, init);
@@ -101,6 +109,19 @@ function staticFile(method: string, path: string, page: Page): Response {
   const file = Object.hasOwn(page, name) ? page[name] : page['/'];
   if (file === undefined) return problem(404, 'not found');
   return new Response(method === 'HEAD' ? null : file.body, { headers: { 'content-type': file.type } });
+}
+
+type Admission = (given: string | string[] | undefined) => boolean;
+
+/** Returns a function that admits the token, and the code until some time after its first use. */
+function admission({ token, code, clock = Date.now }: ServeOptions): Admission {
+  let firstUseMs: number | undefined;
+  return (given) => {
+    if (isSame(given, token)) return true;
+    if (!isSame(given, code)) return false;
+    firstUseMs ??= clock();
+    return clock() - firstUseMs < CODE_VALID_MS;
+  };
 }
 
 function isSame(given: string | string[] | undefined, token: string): boolean {

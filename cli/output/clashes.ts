@@ -1,4 +1,4 @@
-import type { AdoptedPair } from '../../shared/contract/answers.ts';
+import type { AdoptedPair } from '../../shared/contract/answers/connect.ts';
 import { plural, shellWords, visible } from './words.ts';
 
 const SHOWN = 10;

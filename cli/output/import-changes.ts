@@ -1,4 +1,4 @@
-import type { ImportComparison } from '../../shared/contract/answers.ts';
+import type { ImportComparison } from '../../shared/contract/answers/files.ts';
 import { withId } from '../../shared/operate/names.ts';
 import { SHOWN } from '../commands/events.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Home as HomeAnswer } from '../answers.ts';
+import type { Attention, Home as HomeAnswer } from '../answers.ts';
 import { Ask, perform, performNow } from './actions.tsx';
 import { Bars, Lag } from './charts.tsx';
 import { Entries } from './entries.tsx';
@@ -19,7 +19,7 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
   const { shown, hidden } = splitHidden(needsOf(home), home.acknowledged);
   return (
     <>
-      <Page title={<Sentence {...home} />} />
+      <Page title={<Sentence {...home} since={sinceOf(connection.value)} />} />
       <Tiles {...home} />
       <Section title={T.home.attention}>
         {shown.length === 0 ? (
@@ -63,12 +63,15 @@ function Shown(home: HomeAnswer & { readonly reload: () => Promise<void> }) {
   );
 }
 
+/** The time since which the connection's gate has its state. */
+const sinceOf = (of: string) => live.value?.connections?.find(({ name }) => name === of)?.since ?? null;
+
 interface NeedsProps {
   readonly of: readonly Need[];
-  readonly action: (need: Need) => ComponentChildren;
+  readonly action?: (need: Need) => ComponentChildren;
 }
 
-const Needs = ({ of, action }: NeedsProps) => (
+export const Needs = ({ of, action }: NeedsProps) => (
   <ul class="needs">
     {of.map((need) => (
       <li key={need.key} class={need.tone}>
@@ -76,7 +79,7 @@ const Needs = ({ of, action }: NeedsProps) => (
           <strong>{need.title}</strong>
           <p class="muted">{need.text}</p>
         </div>
-        {action(need)}
+        {action?.(need)}
         <a class="button" href={need.href} aria-label={`${need.next}: ${need.title}`}>
           {need.next}
         </a>
@@ -106,12 +109,11 @@ const Hide = ({ need: { key, title, version } }: { readonly need: Need }) => (
 );
 
 /** The state of the connection in one sentence; the worst problem comes first. */
-function Sentence({ status, observing }: HomeAnswer) {
+export function Sentence({ status, observing, since }: Attention & { readonly since: string | null }) {
   const { groups, gate, backlog, failingCalls } = status;
   const { deleted = 0, excluded = 0, unknown = 0, in_sync: inSync = 0 } = groups;
   const every = Object.values(groups).reduce((sum, count) => sum + count, 0);
   const all = every - deleted - excluded - unknown;
-  const since = live.value?.connections?.find(({ name }) => name === connection.value)?.since ?? null;
   const stopped = {
     open: undefined,
     backoff: T.home.backoff,

@@ -2,6 +2,7 @@ import { effect } from '@preact/signals';
 import { options, render } from 'preact';
 import { AskDialog, Toast } from './actions.tsx';
 import { Activity } from './activity.tsx';
+import { admit } from './admission.ts';
 import { Connection } from './connection.tsx';
 import { DeadLetter } from './dead-letter.tsx';
 import { DeadLetters } from './dead-letters.tsx';
@@ -16,7 +17,8 @@ import { goneSince, listen, live, nowMs } from './net.ts';
 import { Empty, Page } from './parts.tsx';
 import { People, Person } from './person.tsx';
 import { PlatformGroups } from './platform-groups.tsx';
-import { connection, go, homeOf, id, page, pathTo, signedIn, token } from './route.ts';
+import { EveryConnection } from './every-connection.tsx';
+import { connection, go, id, page, pagesOf, pathTo } from './route.ts';
 import { SessionEnded, SignedIn } from './signed-in.tsx';
 import { T } from './texts.ts';
 
@@ -33,13 +35,11 @@ const PAGES = {
 
 const NAV = ['home', 'holds', 'groups', 'people', 'activity', 'dead-letters', 'connection'] as const;
 
-const isOpen = token !== '' || signedIn !== undefined;
-
 function App() {
-  if (!isOpen) return <NoToken />;
   const name = page.value;
   const section = name === 'platform-groups' ? 'groups' : name;
-  const Shown = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
+  const isEvery = connection.value === '';
+  const OfConnection = Object.hasOwn(PAGES, name) ? PAGES[name as keyof typeof PAGES] : NotFound;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.querySelector<HTMLElement>('main')?.focus()}>
@@ -50,12 +50,14 @@ function App() {
           <img src="/icon.svg" alt="" width="22" height="22" /> groupsync
         </a>
         <nav aria-label={T.sections}>
-          {NAV.map((target) => (
-            <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
-              {T.nav[target]}
-              <Waiting of={target} />
-            </a>
-          ))}
+          {isEvery
+            ? []
+            : NAV.map((target) => (
+                <a key={target} href={pathTo(target)} aria-current={target === section ? 'page' : undefined}>
+                  {T.nav[target]}
+                  <Waiting of={target} />
+                </a>
+              ))}
         </nav>
         <Connections />
         <SignedIn />
@@ -67,7 +69,7 @@ function App() {
         </p>
       )}
       <main id="content" tabIndex={-1}>
-        <Shown key={`${connection.value} ${name}`} />
+        {isEvery ? <EveryConnection /> : <OfConnection key={`${connection.value} ${name}`} />}
       </main>
       <AskDialog />
       <Keys />
@@ -93,7 +95,11 @@ function Connections() {
       ) : (
         <label>
           <span class="unseen">{T.connection}</span>
-          <select value={connection.value} onChange={(event) => go(homeOf(event.currentTarget.value))}>
+          <select
+            value={connection.value}
+            onChange={(event) => go(pagesOf(event.currentTarget.value)('home'))}
+          >
+            <option value="">{T.every.title}</option>
             {names.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -111,9 +117,9 @@ const NotFound = () => (
   </Page>
 );
 
-const NoToken = () => (
+const NoCode = () => (
   <main>
-    <Empty title={T.noToken.title}>{T.noToken.text}</Empty>
+    <Empty title={T.noCode.title}>{T.noCode.text}</Empty>
   </main>
 );
 
@@ -128,11 +134,12 @@ options.vnode = (node) => {
 effect(() => {
   const name = page.value;
   const title = id.value === '' ? (T.nav[name as keyof typeof T.nav] ?? name) : id.value;
-  document.title = visible(T.title(title, connection.value));
+  document.title = visible(T.title(title, connection.value || T.every.title));
 });
 setInterval(() => {
   nowMs.value = Date.now();
 }, 5_000);
 const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
-if (isOpen) void listen();
+const isAdmitted = await admit();
+if (root !== null) render(isAdmitted ? <App /> : <NoCode />, root);
+if (isAdmitted) void listen();

@@ -1,7 +1,7 @@
-import type { Home as HomeAnswer } from '../answers.ts';
+import type { Attention, Home as HomeAnswer } from '../answers.ts';
 import { duration, minute, number, percent } from './format.ts';
 import { personName } from './parts.tsx';
-import { pathTo } from './route.ts';
+import { pathTo, type ToPage } from './route.ts';
 import { T } from './texts.ts';
 
 export interface Need {
@@ -23,13 +23,13 @@ const need = (
 ): Need => ({ key, tone, title, text, href, next, version });
 
 /** Returns problems that block all writes, or may soon do so. */
-function gateNeeds({ gate, credential, failingCalls }: HomeAnswer['status']): readonly Need[] {
+function gateNeeds({ gate, credential, failingCalls }: Attention['status'], to: ToPage): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
   const why = [gate.reason, gate.contact].filter((text) => text !== null).join('. ');
   const texts = [T.conn.gates[gate.state] ?? gate.state, why] as const;
   const { failure } = credential;
-  const at = pathTo('connection');
+  const at = to('connection');
   const needs: Need[] = [];
   if (gate.state !== 'open') needs.push(need(['gate', tone], texts, [at, next], null));
   for (const { endpoint, failed, total, share, since, reason } of failingCalls) {
@@ -53,7 +53,7 @@ const MAX_ROWS = 3;
 const collapsed = <Item>(items: readonly Item[], one: (item: Item) => Need, all: (count: number) => Need) =>
   items.length <= MAX_ROWS ? items.map(one) : [all(items.length)];
 
-function holdNeeds(holds: HomeAnswer['holds']): readonly Need[] {
+function holdNeeds(holds: Attention['holds'], to: ToPage): readonly Need[] {
   const { home } = T;
   const waiting = holds.filter(({ decision }) => decision === 'waiting');
   const people = waiting.reduce((sum, { removes }) => sum + removes, 0);
@@ -62,24 +62,24 @@ function holdNeeds(holds: HomeAnswer['holds']): readonly Need[] {
     ({ group, name, removes, share, rule, digest }) => {
       const why = home.holdText(percent(share), home.rules[rule]);
       const texts = [home.hold(removes, name ?? group), why] as const;
-      return need([`hold ${group}`, 'warn'], texts, [pathTo('holds', group), home.holdNext], digest);
+      return need([`hold ${group}`, 'warn'], texts, [to('holds', group), home.holdNext], digest);
     },
     (count) => {
       const texts = [home.holds(count), home.holdsText(people)] as const;
-      return need(['holds', 'warn'], texts, [pathTo('holds'), home.holdsNext]);
+      return need(['holds', 'warn'], texts, [to('holds'), home.holdsNext]);
     },
   );
 }
 
-function failedNeeds({ failed, status }: HomeAnswer): readonly Need[] {
+function failedNeeds({ failed, status }: Attention, to: ToPage): readonly Need[] {
   const { home } = T;
   const { failed: count = failed.length } = status.groups;
-  const list = pathTo('groups', '', { state: 'failed' });
+  const list = to('groups', '', { state: 'failed' });
   return collapsed(
     failed,
     ({ id, name, lastError }) => {
       const texts = [home.failedGroup(name ?? id), lastError ?? ''] as const;
-      return need([`failed ${id}`, 'bad'], texts, [pathTo('groups', id), home.failedNext], lastError ?? '');
+      return need([`failed ${id}`, 'bad'], texts, [to('groups', id), home.failedNext], lastError ?? '');
     },
     () => {
       const errors = new Set(failed.map(({ lastError }) => lastError ?? ''));
@@ -90,7 +90,7 @@ function failedNeeds({ failed, status }: HomeAnswer): readonly Need[] {
 }
 
 /** A group with several differences has one row. */
-function driftNeeds(drift: HomeAnswer['drift']): readonly Need[] {
+function driftNeeds(drift: Attention['drift'], to: ToPage): readonly Need[] {
   const { home } = T;
   const groups = [...new Map(drift.map((row) => [row.group, row])).values()];
   return collapsed(
@@ -99,42 +99,49 @@ function driftNeeds(drift: HomeAnswer['drift']): readonly Need[] {
       const kinds = new Set(drift.filter((row) => row.group === group).map(({ kind }) => kind));
       const what = [...kinds].map((kind) => T.activity.actions[`drift_${kind}`] ?? kind).join(', ');
       const texts = [home.drift(name ?? group), `${what}; ${actor?.name ?? initiator}`] as const;
-      return need([`drift ${group}`, 'warn'], texts, [pathTo('groups', group), home.driftNext], detectedAt);
+      return need([`drift ${group}`, 'warn'], texts, [to('groups', group), home.driftNext], detectedAt);
     },
     (count) => {
       const names = groups.slice(0, MAX_ROWS).map(({ group, name }) => name ?? group);
       const texts = [home.drifts(count), home.unmatchedText(names.join(', '), count - names.length)] as const;
       return need(['drift', 'warn'], texts, [
-        pathTo('activity', '', { text: 'outcome:report' }),
+        to('activity', '', { text: 'outcome:report' }),
         home.driftsNext,
       ]);
     },
   );
 }
 
+/** Returns the dead-lettered messages by cause. */
+export const messageNeeds = (causes: HomeAnswer['causes'], to: ToPage = pathTo): readonly Need[] =>
+  causes.map(({ code, count, oldestMs }) => {
+    const cause = T.deadLetters.causes[code] ?? code;
+    const texts = [T.home.deadLetters(count, cause), T.home.deadLettersText(duration(oldestMs))] as const;
+    return need([`dead-lettered messages ${code}`, 'bad'], texts, [
+      to('dead-letters', '', { code }),
+      T.home.deadLettersNext,
+    ]);
+  });
+
 /** Returns the items that need attention, each with one next step. */
-export function needsOf(answer: HomeAnswer): readonly Need[] {
+export function needsOf(
+  answer: Attention & Partial<Pick<HomeAnswer, 'causes'>>,
+  to: ToPage = pathTo,
+): readonly Need[] {
   const { home } = T;
   const { unmatched, unmatchedTotal } = answer;
   const names = unmatched.slice(0, MAX_ROWS).map(({ person }) => personName(person));
   const whoElse = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
   const needs = [
-    ...gateNeeds(answer.status),
-    ...holdNeeds(answer.holds),
-    ...failedNeeds(answer),
-    ...answer.causes.map(({ code, count, oldestMs }) => {
-      const cause = T.deadLetters.causes[code] ?? code;
-      const texts = [home.deadLetters(count, cause), home.deadLettersText(duration(oldestMs))] as const;
-      return need([`dead-lettered messages ${code}`, 'bad'], texts, [
-        pathTo('dead-letters', '', { code }),
-        home.deadLettersNext,
-      ]);
-    }),
-    ...driftNeeds(answer.drift),
+    ...gateNeeds(answer.status, to),
+    ...holdNeeds(answer.holds, to),
+    ...failedNeeds(answer, to),
+    ...messageNeeds(answer.causes ?? [], to),
+    ...driftNeeds(answer.drift, to),
   ];
   if (unmatchedTotal > 0) {
     const texts = [home.unmatched(unmatchedTotal), whoElse] as const;
-    needs.push(need(['unmatched', 'warn'], texts, [pathTo('people'), home.unmatchedNext]));
+    needs.push(need(['unmatched', 'warn'], texts, [to('people'), home.unmatchedNext]));
   }
   return needs;
 }

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Live } from '../answers.ts';
-import { connection, token } from './route.ts';
+import { headersOf, token } from './admission.ts';
+import { connection } from './route.ts';
 
 /** A request that the server rejected, with its message. */
 export class Refused extends Error {
@@ -27,10 +28,9 @@ export const live = signal<(Partial<Live> & { readonly problem?: string }) | nul
 export const nowMs = signal(Date.now());
 
 async function call(name: string, params: Params, init: RequestInit = {}): Promise<Response> {
-  const query = new URLSearchParams({ connection: connection.value });
+  const query = new URLSearchParams(connection.value === '' ? {} : { connection: connection.value });
   for (const [key, value] of Object.entries(params)) if (value !== undefined) query.set(key, String(value));
-  const headers = { 'x-groupsync-token': token };
-  const response = await fetch(`/api/${name}?${query}`, { ...init, headers });
+  const response = await fetch(`/api/${name}?${query}`, { ...init, headers: headersOf(token) });
   if (response.ok) return response;
   if (response.status === 401) hasSessionEnded.value = true;
   const { message } = (await response.json().catch(() => ({ message: response.statusText }))) as Error;
@@ -53,7 +53,7 @@ export async function post(name: string, body: object, signal?: AbortSignal): Pr
 let endWait: () => void = () => undefined;
 
 export async function signOut(): Promise<void> {
-  await fetch('/auth/sign-out', { method: 'POST', headers: { 'x-groupsync-token': token } });
+  await fetch('/auth/sign-out', { method: 'POST', headers: headersOf(token) });
   location.assign('/auth/signed-out');
 }
 

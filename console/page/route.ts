@@ -1,30 +1,31 @@
 import { computed, signal } from '@preact/signals';
 
-/*
- * Pages are paths: `/c/CONNECTION/PAGE/ID?filters`. The token of a console without sign-in is after the `#`, which
- * browsers never send. So a reload and a second tab work, and nothing is stored in the browser.
- */
+/* Pages are paths: `/c/CONNECTION/PAGE/ID?filters`, and `/` for all connections. */
 
 /** The person who signed in; undefined in a console without sign-in. */
 export const signedIn = document.body.dataset['person'];
-export const token = signedIn === undefined ? location.hash.slice(1) : '';
-const fragment = token === '' ? '' : `#${token}`;
 const place = signal(new URL(location.href));
 
 const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
-export const connection = computed(() => parts.value[0] || 'default');
+/** Empty on the page of all connections. */
+export const connection = computed(() => parts.value[0] ?? '');
 export const page = computed(() => parts.value[1] || 'home');
 export const id = computed(() => parts.value[2] ?? '');
 export const query = computed(() => place.value.searchParams);
 
-export function pathTo(page: string, id = '', filters: Readonly<Record<string, string>> = {}): string {
-  const path = ['c', connection.value, page === 'home' ? '' : page, id].filter((part) => part !== '');
-  const text = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
-  return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}${fragment}`;
-}
+export const pathTo: ToPage = (page, id, filters) => pagesOf(connection.value)(page, id, filters);
 
-/** The path of the Home page of a connection. */
-export const homeOf = (name: string): string => `/c/${name}${fragment}`;
+export type ToPage = (page: string, id?: string, filters?: Readonly<Record<string, string>>) => string;
+
+/** Returns the function `pathTo` of a connection. */
+export const pagesOf =
+  (of: string): ToPage =>
+  (page, id = '', filters = {}) => {
+    if (of === '') return '/';
+    const path = ['c', of, page === 'home' ? '' : page, id].filter((part) => part !== '');
+    const text = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
+    return `/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
+  };
 
 export function go(path: string, how: 'push' | 'replace' = 'push'): void {
   history[how === 'push' ? 'pushState' : 'replaceState'](null, '', path);

@@ -17,6 +17,19 @@ export const T = {
   skip: 'Skip to the content',
   sections: 'Sections',
   connection: 'Connection',
+  every: {
+    title: 'All connections',
+    open: (name: string) => `Open ${name}`,
+    role: (role: string) => `Your role: ${role}`,
+    attention: (count: number) =>
+      count === 0
+        ? 'Nothing needs attention'
+        : `${many(count, 'item')} ${count === 1 ? 'needs' : 'need'} attention`,
+    quiet: 'Nothing needs attention here',
+    none: 'There is no connection that you may see.',
+    noneText: 'A connection is created with groupsync connect.',
+    failed: 'This connection cannot be read',
+  },
   nav: {
     home: 'Home',
     holds: 'Holds',
@@ -34,9 +47,9 @@ export const T = {
     ended: 'Your sign-in has ended',
     signIn: 'Sign in again',
   },
-  noToken: {
-    title: 'The address has no token',
-    text: 'Open the address that groupsync console printed in the terminal, including the part after the #. If that console was stopped, start it again: it prints a new address.',
+  noCode: {
+    title: 'The address has no valid code',
+    text: 'Run groupsync console again, for the stack of npm start with --local. Open the address that it prints, including the part after the #. An address can be opened until 15 minutes after it was first opened.',
   },
   loading: 'Loading',
   failed: 'Could not load this page',

@@ -13,7 +13,6 @@ interface Access {
 const VIEW: Access = { role: 'viewer' };
 const DECIDE: Access = { role: 'approver' };
 const OPERATE: Access = { role: 'operator' };
-const NOT_HERE = undefined;
 const MESSAGES: Access = { role: 'viewer', everyConnection: true };
 const OPERATE_MESSAGES: Access = { role: 'operator', everyConnection: true };
 
@@ -34,8 +33,8 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   connection: VIEW,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // The checks read the whole deployment, which the role of the console may not.
-  doctor: NOT_HERE,
+  // Each run reads the groups and the employees of the platform.
+  doctor: OPERATE,
 };
 
 /**
@@ -86,9 +85,20 @@ export function requireAccess(person: Person, connection: ConnectionName, access
     );
 }
 
-/** Returns the connections that the person may see. */
+/** Returns the connections that the person may see: without a person, all. */
+export const visibleTo = <Row extends { readonly name: string }>(
+  person: Person | undefined,
+  rows: readonly Row[],
+): readonly Row[] =>
+  rows.filter(({ name }) => person === undefined || roleFor(person, name as ConnectionName) !== undefined);
+
+/** Whether a person may see the messages of all connections. Without a person, AWS decides. */
+export const seesMessages = (person: Person | undefined): boolean =>
+  person === undefined || seesEveryConnection(person);
+
+/** Removes other connections, and the number of messages, which counts all connections. */
 export const withoutHidden = (live: Live, person: Person): Live => ({
   ...live,
   deadLetters: seesEveryConnection(person) ? live.deadLetters : null,
-  connections: live.connections.filter(({ name }) => roleFor(person, name as ConnectionName) !== undefined),
+  connections: visibleTo(person, live.connections),
 });

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import * as z from 'zod';
-import { SettingRequestRow } from '../../shared/contract/answers.ts';
+import { SettingRequestRow } from '../../shared/contract/answers/status.ts';
 import { applySetting } from '../../shared/contract/change-setting.ts';
 import { weakenedSettings, weakensSafety } from '../../shared/contract/weakening.ts';
 import type { Gate } from '../../shared/domain/gate.ts';

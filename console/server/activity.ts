@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import type { LogEntry } from '../../shared/contract/answers.ts';
+import type { LogEntry } from '../../shared/contract/answers/explain.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import { readLog } from '../../shared/operate/log.ts';
 import { usersOf } from '../../shared/operate/names.ts';

@@ -1,4 +1,4 @@
-import type { GroupStateName, PendingRow } from '../../shared/contract/answers.ts';
+import type { GroupStateName, PendingRow } from '../../shared/contract/answers/groups.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { stateName } from '../../shared/operate/report.ts';
 import { instant } from '../../shared/operate/status.ts';

@@ -1,10 +1,18 @@
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Live } from '../answers.ts';
-import { ACTION_ACCESS, QUERY_ACCESS, requireAccess, requireRole, withoutHidden } from './access.ts';
+import {
+  ACTION_ACCESS,
+  QUERY_ACCESS,
+  requireAccess,
+  requireRole,
+  seesMessages,
+  withoutHidden,
+} from './access.ts';
 import { ACTIONS } from './actions.ts';
 import type { RequestContext } from './context.ts';
 import { createOverview, type Overview } from './overview.ts';
+import { everyAttention, everyLive } from './every-connection.ts';
 import { QUERIES } from './queries.ts';
 import type { Person } from './roles.ts';
 import { createSession } from './session.ts';
@@ -25,8 +33,9 @@ const READ_EVERY_MS = 1_500;
 const LARGEST_BODY_BYTES = 2_000_000;
 
 /**
- * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`.
- * `GET /api/live` stays open and reports changes. The caller must check the token or the session.
+ * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`. Without
+ * it, `live` and `attention` answer for all connections that the person may see. `GET /api/live` stays open and reports
+ * changes. The caller must check the token or the session.
  *
  * The roles of a person who signed in decide what the person may do. Without a person, the credentials of the process
  * decide.
@@ -42,36 +51,49 @@ export function createHandle(
     overviews.set(connection, overview);
     return overview;
   };
-  return async (request, person) => {
+  const answer = async (request: Request, person: Person | undefined, describe: Describe) => {
     const { pathname, searchParams } = new URL(request.url);
     const name = pathname.replace('/api/', '');
-    const connection = connectionName(searchParams.get('connection') ?? '');
+    const reply = (live: () => Promise<Live>) =>
+      answerLive(live, pollMs, () => stream(live, describe, request.signal));
+    const every = request.method === 'GET' && !searchParams.has('connection');
+    const visible = { person, ports, overviewOf, describe };
+    if (every && name === 'live') return reply(() => everyLive(visible));
+    if (every && name === 'attention') return Response.json(await everyAttention(visible));
+    const connection = connectionIn(searchParams);
+    if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
+    const kind = kindOf(request.method, name);
+    if (kind === undefined) return problem(404, `not found: ${request.method} ${pathname}`);
+    if (person !== undefined) requireAccess(person, connection, ACCESS[kind][name]);
+    const context: RequestContext = {
+      connection,
+      prefix,
+      ports: person ? portsOf(person) : ports,
+      requireRole: (role) => person && requireRole(person, connection, role),
+      seesMessages: seesMessages(person),
+      formatCommands,
+      overview: overviewOf(connection),
+      session,
+      signal: request.signal,
+    };
+    if (kind === 'action') return perform(name, request, context);
+    if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
+    return reply(async () => shownTo(person, await context.overview.live()));
+  };
+  return async (request, person) => {
+    const connection = connectionIn(new URL(request.url).searchParams);
     const describe = (error: unknown) => formatCommands(consoleOptions.describe(error), connection);
     try {
-      if (!NAME.test(connection)) return problem(400, 'expected ?connection= with the name of a connection');
-      const kind = kindOf(request.method, name);
-      if (kind === undefined) return problem(404, `not found: ${request.method} ${pathname}`);
-      if (person !== undefined) requireAccess(person, connection, ACCESS[kind][name]);
-      const context: RequestContext = {
-        connection,
-        prefix,
-        ports: person ? portsOf(person) : ports,
-        requireRole: (role) => person && requireRole(person, connection, role),
-        formatCommands,
-        overview: overviewOf(connection),
-        session,
-        signal: request.signal,
-      };
-      if (kind === 'action') return await perform(name, request, context);
-      if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
-      const live = async () => shownTo(person, await context.overview.live());
-      return await answerLive(live, pollMs, () => stream(live, describe, request.signal));
+      return await answer(request, person, describe);
     } catch (error) {
       const { name: kind } = error instanceof Error ? error : { name: '' };
       return problem(STATUS[kind] ?? 500, describe(error));
     }
   };
 }
+
+type Describe = ConsoleOptions['describe'];
+const connectionIn = (query: URLSearchParams) => connectionName(query.get('connection') ?? '');
 
 const ACCESS = { action: ACTION_ACCESS, query: QUERY_ACCESS } as const;
 
@@ -143,7 +165,7 @@ const polled = async (read: () => Promise<Live>, pollMs: number): Promise<string
 /** Streams one line per read of the connection, and a comment line as keep-alive. */
 function stream(
   read: () => Promise<Live>,
-  describe: ConsoleOptions['describe'],
+  describe: Describe,
   signal: AbortSignal,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Cause, PendingRow } from '../../shared/contract/answers.ts';
+import type { Cause } from '../../shared/contract/answers/dead-letters.ts';
+import type { PendingRow } from '../../shared/contract/answers/groups.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -10,7 +11,17 @@ import { listConnections, requireConnection } from '../../shared/operate/setting
 import { readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { GroupSummary } from '../../shared/sync/ports/group-index.ts';
-import type { Activity, GroupPage, HoldLine, Holds, Home, Live, PersonName, Unmatched } from '../answers.ts';
+import type {
+  Activity,
+  Attention,
+  GroupPage,
+  HoldLine,
+  Holds,
+  Home,
+  Live,
+  PersonName,
+  Unmatched,
+} from '../answers.ts';
 import { createActivity } from './activity.ts';
 import { type GroupFilter, groupPage, linesOf } from './group-list.ts';
 import { namesOf, readAllMembers } from './people.ts';
@@ -56,7 +67,8 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
   /** A survey hides the messages from other consumers for a moment, so it runs only if their number changed. */
-  async function causes({ events, apply }: { events: number | null; apply: number | null }) {
+  async function causes() {
+    const { eventsDlq: events, applyDlq: apply } = (await current.get()).status.queues;
     const counts = `${events} ${apply}`;
     if ((events ?? 0) + (apply ?? 0) === 0) deadLetters.causes = [];
     else if (deadLetters.counts !== counts) {
@@ -67,32 +79,42 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     return deadLetters.causes;
   }
 
-  async function home(): Promise<Home> {
-    const { at, status, pending, groups } = await current.get();
-    const { eventsDlq, applyDlq } = status.queues;
-    const [{ company, observing }, held, drift, { entries }, failed, acknowledged] = await Promise.all([
+  /** The items that need an operator, without the dead-lettered messages of all connections. */
+  async function attention(): Promise<Attention> {
+    const { status, pending, groups } = await current.get();
+    const [{ company, observing }, held, drift, failed, acknowledged] = await Promise.all([
       requireConnection(connection, ports),
       listHolds(connection, ports),
       listDrift(connection, ports),
-      activity.get(),
       linesOf(groups.filter((group) => stateName(group) === 'failed').slice(0, SHOWN), pending, ports.groups),
       listAcknowledgements(connection, ports),
     ]);
     const nameOf = (id: string) => groups.find(({ ref }) => ref.group === id)?.name ?? null;
     const unmatched = await unmatchedOf(connection, pending, ports);
     return {
-      at,
       company,
       observing,
       status,
       holds: held.map((one) => ({ ...holdRow(one), name: nameOf(one.group) })),
       failed,
-      causes: await causes({ events: eventsDlq, apply: applyDlq }),
       drift: (await unresolved(connection, drift, ports)).map((row) => ({ ...row, name: nameOf(row.group) })),
       unmatched: unmatched.slice(0, SHOWN),
       unmatchedTotal: unmatched.length,
-      activity: entries.slice(0, 12),
       acknowledged,
+    };
+  }
+
+  async function home(): Promise<Home> {
+    const [{ at, status }, shown, { entries }] = await Promise.all([
+      current.get(),
+      attention(),
+      activity.get(),
+    ]);
+    return {
+      ...shown,
+      at,
+      causes: await causes(),
+      activity: entries.slice(0, 12),
       writes: writesOf(entries, ports.clock()),
       lag: lagOf(entries, status.oldestUnappliedMs ?? 0, ports.clock()),
     };
@@ -110,6 +132,8 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
 
   return {
     home,
+    attention,
+    causes,
     holds,
     nameOf: async (group: string): Promise<string | null> =>
       (await current.get()).groups.find(({ ref }) => ref.group === group)?.name ?? null,

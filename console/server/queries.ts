@@ -1,4 +1,4 @@
-import type { ShownDeadLetter } from '../../shared/contract/answers.ts';
+import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
 import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
@@ -18,7 +18,7 @@ import { readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
-import type { Activity, Checks, ConnectionPage, DeadLetters, Entry, PersonPage } from '../answers.ts';
+import type { Activity, Checks, ConnectionPage, DeadLetters, Entry, Home, PersonPage } from '../answers.ts';
 import { parseSearch } from '../search.ts';
 import { matchesFilter } from './activity.ts';
 import type { RequestContext } from './context.ts';
@@ -28,6 +28,8 @@ import { holdPage } from './hold.ts';
 import { findPeople, knownMembers, nameOf } from './people.ts';
 import { BOTH_QUEUES } from './session.ts';
 
+/** The queues have messages of all connections. */
+const NOT_SHOWN = { events: null, eventsDlq: null, apply: null, applyDlq: null };
 const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;
 
@@ -35,7 +37,10 @@ type Query = (query: URLSearchParams, context: RequestContext) => Promise<unknow
 
 /** The read-only queries of the page, by the last part of the path. */
 export const QUERIES: Readonly<Record<string, Query>> = {
-  home: (_, { overview }) => overview.home(),
+  home: async (_, { overview, seesMessages }): Promise<Home> => {
+    const home = await overview.home();
+    return seesMessages ? home : { ...home, causes: [], status: { ...home.status, queues: NOT_SHOWN } };
+  },
   live: (_, { overview }) => overview.live(),
   groups: (query, { overview }) =>
     overview.groups({

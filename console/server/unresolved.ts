@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import type { DriftRow } from '../../shared/contract/answers.ts';
+import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
 import { FIELD_NAMES } from '../../shared/domain/group-fields.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';

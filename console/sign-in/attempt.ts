@@ -19,17 +19,18 @@ export const attemptValue = (secret: string, to: string): string =>
 
 /** Returns the secret and the path in the cookie of an attempt; undefined if the cookie has another form. */
 export function readAttempt(value: string | undefined) {
-  const [, secret, to] = /^([0-9a-f]{64})\.([\w-]{1,1000})$/.exec(value ?? '') ?? [];
+  const [, secret, to] = /^([0-9a-f]{64})\.([\w-]{1,2700})$/.exec(value ?? '') ?? [];
   if (secret === undefined || to === undefined) return undefined;
   return { ...attemptOf(secret), to: Buffer.from(to, 'base64url').toString() };
 }
 
-const MAX_PATH = 500;
+/** Enough for the page of a group with the longest id, as percent-encoded ASCII. */
+const MAX_PATH = 2_000;
 
 /** Returns the path if it is a page of the console, and `/` otherwise, so that no link leads to another site. */
 export function ownPath(text: string | null, origin: string): string {
-  if (text === null || text.length > MAX_PATH || !text.startsWith('/') || !URL.canParse(text, origin))
-    return '/';
+  if (text === null || !text.startsWith('/') || !URL.canParse(text, origin)) return '/';
   const { origin: found, pathname, search } = new URL(text, origin);
-  return found === origin && pathname.startsWith('/c/') ? `${pathname}${search}` : '/';
+  const path = `${pathname}${search}`;
+  return found === origin && path.startsWith('/c/') && path.length <= MAX_PATH ? path : '/';
 }

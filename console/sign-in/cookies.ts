@@ -10,12 +10,13 @@ const ATTEMPT_PREFIX = '__Host-groupsync-sign-in-';
 /** The cookie of one attempt to sign in, so that people can sign in in several tabs at once. */
 export const attemptCookie = (state: string): string => `${ATTEMPT_PREFIX}${state.slice(0, 16)}`;
 
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS_BYTES = 4_000;
 
 /** Returns the cookies of old attempts, which must be deleted: a browser sends only a few KB of cookies. */
 export const abandonedAttempts = (cookies: Cookies): readonly string[] => {
-  const attempts = [...cookies.keys()].filter((name) => name.startsWith(ATTEMPT_PREFIX));
-  return attempts.length < MOST_ATTEMPTS ? [] : attempts;
+  const attempts = [...cookies].filter(([name]) => name.startsWith(ATTEMPT_PREFIX));
+  const bytes = attempts.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return bytes < MAX_ATTEMPTS_BYTES ? [] : attempts.map(([name]) => name);
 };
 
 export type Cookies = ReadonlyMap<string, string>;

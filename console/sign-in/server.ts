@@ -2,14 +2,7 @@ import type { ConsoleSignIn } from '../../shared/contract/console.ts';
 import type { ConsoleSessions } from '../../shared/sync/ports/console-sessions.ts';
 import { problem } from '../server/handle.ts';
 import { HEADERS, indexOf, type Page } from '../server/page-files.ts';
-import {
-  type Claims,
-  hasClaim,
-  type Person,
-  type Roles,
-  rolesOf,
-  seesEveryConnection,
-} from '../server/roles.ts';
+import { type Claims, hasClaim, type Person, type Roles, rolesOf } from '../server/roles.ts';
 import { attemptOf, attemptValue, hashOf, ownPath, readAttempt } from './attempt.ts';
 import {
   abandonedAttempts,
@@ -50,7 +43,7 @@ const MAX_URL = 8_000;
  *     request                        | without a session    | with a session
  *     -------------------------------|----------------------|--------------------------------
  *     a file of the page             | answered             | answered
- *     another page (`/c/…`)          | sent to the provider | answered
+ *     another page (`/`, `/c/…`)     | sent to the provider | answered
  *     `/api/…`                       | 401                  | answered, as the roles permit
  *     `POST` from another site       | 403                  | 403
  */
@@ -105,8 +98,6 @@ async function open(url: URL, cookies: Cookies, options: ConsoleServerOptions): 
   if (file !== undefined) return new Response(file.body, { headers: { 'content-type': file.type } });
   const person = await personOf(cookies, options);
   if (person === undefined) return signIn(ownPath(`${pathname}${search}`, origin), cookies, options);
-  const first = pathname === '/' ? firstConnection(person) : undefined;
-  if (first !== undefined) return redirect(`/c/${first}`, []);
   return new Response(indexOf(person.id), { headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 
@@ -133,13 +124,6 @@ async function personOf(cookies: Cookies, options: ConsoleServerOptions): Promis
   if (session === undefined || session.expiresMs <= options.clock()) return undefined;
   return { id: session.person, roles: session.roles };
 }
-
-/**
- * Returns the connection that the page shows first; undefined if the person may see all, since the page then shows
- * `default`.
- */
-const firstConnection = (person: Person): string | undefined =>
-  seesEveryConnection(person) ? undefined : Object.keys(person.roles)[0];
 
 /** Sends the browser to the provider. */
 async function signIn(to: string, cookies: Cookies, options: ConsoleServerOptions): Promise<Response> {

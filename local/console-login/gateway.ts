@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { handler } from '../../functions/console.ts';
+import { httpEvent } from './http-event.ts';
 
 type Handler = typeof handler;
 
@@ -31,22 +32,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, load: 
 }
 
 async function eventOf(request: IncomingMessage): Promise<APIGatewayProxyEventV2> {
-  const { method = 'GET', url = '/' } = request;
-  const [rawPath = '/', ...query] = url.split('?');
-  const { cookie, ...headers } = request.headers;
+  const { method = 'GET', url: target = '/' } = request;
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  return {
-    rawPath,
-    rawQueryString: query.join('?'),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-    ...(cookie !== undefined && { cookies: cookie.split('; ') }),
-    requestContext: { http: { method }, domainName: String(headers.host) },
-    body: Buffer.concat(chunks).toString('base64'),
-    isBase64Encoded: true,
-  } as APIGatewayProxyEventV2;
+  return httpEvent({ method, target, headers: Object.fromEntries(headers), body: Buffer.concat(chunks) });
 }

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CDK = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
+/** The app of the checkout, for a folder that has no `cdk.json`. */
+const APP = `node --import ${import.meta.resolve('tsx')} ${join(ROOT, 'infra/app.ts')}`;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -31,6 +33,8 @@ export interface StageOfStack {
   readonly prefix: string;
   readonly out: string;
   readonly context: Readonly<Record<string, string>>;
+  /** Settings that only the file `groupsync.json` can have. */
+  readonly settings?: Readonly<Record<string, unknown>>;
 }
 
 export interface Cdk {
@@ -53,12 +57,20 @@ export function createCdk(env: Environment): Cdk {
         rmSync(cwd, { recursive: true, force: true });
       }
     },
-    async synth({ prefix, out, context }) {
+    async synth({ prefix, out, context, settings }) {
       const given = Object.entries({ ...context, prefix }).flatMap(([name, value]) => [
         '-c',
         `${name}=${value}`,
       ]);
-      await cdk(['synth', '--quiet', '--output', out, ...given], { env });
+      const args = ['synth', '--quiet', '--output', out, ...given];
+      if (settings === undefined) return void (await cdk(args, { env }));
+      const cwd = mkdtempSync(join(tmpdir(), 'groupsync-settings-'));
+      writeFileSync(join(cwd, 'groupsync.json'), JSON.stringify(settings));
+      try {
+        await cdk([...args, '--app', APP, '--no-notices'], { env, cwd });
+      } finally {
+        rmSync(cwd, { recursive: true });
+      }
     },
     async deploy({ out }) {
       const args = ['--all', '--require-approval', 'never', '--outputs-file', join(out, 'outputs.json')];

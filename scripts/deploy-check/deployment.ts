@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { DescribeTableCommand, DynamoDBClient, ResourceNotFoundException } from '@aws-sdk/client-dynamodb';
 import { LambdaClient, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
+import { startAwsFront } from '../../local/emulators/front.ts';
+import { createLambda } from '../../local/emulators/lambda.ts';
 import {
   FUNCTION_KEYS,
   type FunctionKey,
@@ -21,6 +24,7 @@ export interface Clients {
   readonly dynamodb: DynamoDBClient;
   readonly lambda: LambdaClient;
   readonly secrets: SecretsManagerClient;
+  readonly sns: SNSClient;
   readonly sqs: SQSClient;
 }
 
@@ -30,6 +34,7 @@ export function createClients(endpoint: string, region: string): Clients {
     dynamodb: new DynamoDBClient(common),
     lambda: new LambdaClient(common),
     secrets: new SecretsManagerClient(common),
+    sns: new SNSClient(common),
     sqs: new SQSClient(common),
   };
 }
@@ -51,6 +56,8 @@ export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
   /** The function `scim`; undefined if the stage was deployed without SCIM. */
   readonly scim: DeployedFunction | undefined;
+  /** The function `console`; undefined if the stage was deployed without it. */
+  readonly console: DeployedFunction | undefined;
   /** @throws the first error of a function */
   stop(): Promise<void>;
 }
@@ -60,11 +67,14 @@ export async function run(
   stage: StageOfStack,
   options: { env: Environment; logFile: string },
 ): Promise<Running> {
-  const start = (key: FunctionKey | OptionalFunctionKey) =>
-    startDeployedFunction(clients.lambda, functionName(stage.prefix, key), { stage, ...options });
+  const start = (key: FunctionKey | OptionalFunctionKey, env = options.env) =>
+    startDeployedFunction(clients.lambda, functionName(stage.prefix, key), { stage, ...options, env });
   const started = await Promise.all(FUNCTION_KEYS.map(async (key) => [key, await start(key)] as const));
   const scim = stage.context['scim'] === 'true' ? await start('scim') : undefined;
   const functions = Object.fromEntries(started) as Record<FunctionKey, DeployedFunction>;
+  const lambda = await startLambda(functions);
+  const hasConsole = stage.settings?.['console'] !== undefined;
+  const console = hasConsole ? await start('console', { ...options.env, ...lambda.env }) : undefined;
   const sources: EventSource[] = [];
   for (const target of Object.values(functions)) {
     const { EventSourceMappings = [] } = await clients.lambda.send(
@@ -77,15 +87,25 @@ export async function run(
   return {
     functions,
     scim,
+    console,
     async stop() {
       try {
         await Promise.all(sources.map((source) => source.stop()));
       } finally {
-        for (const target of Object.values(functions)) target.stop();
-        scim?.stop();
+        for (const target of [...Object.values(functions), scim, console]) target?.stop();
+        await lambda.close();
       }
     },
   };
+}
+
+/** Starts Lambda's Invoke for the deployed functions, which the emulator of AWS cannot run. */
+async function startLambda(functions: Readonly<Record<string, DeployedFunction>>) {
+  const named = Object.values(functions).map(({ name, invoke: handler }) => {
+    return [name, { name, timeoutSeconds: 900, handler }] as const;
+  });
+  const { url, close } = await startAwsFront({ port: 0, services: [createLambda(new Map(named))] });
+  return { env: { AWS_ENDPOINT_URL_LAMBDA: url }, close };
 }
 
 /**

@@ -15,7 +15,15 @@ import {
   send,
   untilGroups,
 } from './scenario.ts';
-import { type Around, connect, expectEqual, step, TIMEOUT_MS, whileRunning } from './steps.ts';
+import {
+  type Around,
+  connect,
+  expectContains,
+  expectEqual,
+  step,
+  TIMEOUT_MS,
+  whileRunning,
+} from './steps.ts';
 import { CHANGED_FORM, COMPATIBLE_VERSION, INCOMPATIBLE_VERSION, packVersions } from './tarballs.ts';
 
 interface PackageCheck extends Around {
@@ -123,8 +131,4 @@ function install({ folder, prefix, env }: PackageCheck, tarball: string): Instal
       return output;
     },
   };
-}
-
-function expectContains(text: string, part: string): void {
-  if (!text.includes(part)) throw new Error(`expected "${part}" in:\n${text}`);
 }

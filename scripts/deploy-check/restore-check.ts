@@ -6,8 +6,6 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { CreateSecretCommand } from '@aws-sdk/client-secrets-manager';
 import { DEFAULT_CONNECTION, secretName, tableName } from '../../shared/contract/names.ts';
-import type { GroupRef } from '../../shared/domain/ids.ts';
-import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
@@ -15,7 +13,7 @@ import type { StageOfStack } from './cdk.ts';
 import type { Running } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
 import { createReleaseStack, publishRelease } from './release-stack.ts';
-import { heldEvents, send, untilGroups, wholeEvents } from './scenario.ts';
+import { EVERYONE, holdEveryone, untilGroups } from './scenario.ts';
 import { TOKEN } from './simulator.ts';
 import { type Around, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
 
@@ -24,8 +22,6 @@ interface RestoreCheck extends Around {
   readonly prefix: string;
 }
 
-const REF: GroupRef = { connection: connectionName(DEFAULT_CONNECTION), group: groupId('g-all') };
-const WHOLE = { Everyone: ['user-ann', 'user-ben', 'user-cleo', 'user-dan', 'user-eve', 'user-fay'] };
 const REDUCED = { Everyone: ['user-ann'] };
 
 /**
@@ -44,13 +40,7 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
   );
   const before = await step('the guard holds the removal of most members', async () => {
     await connect(on, stage);
-    await whileRunning(on, stage, async (running) => {
-      await running.functions.people.invoke({});
-      await send(clients, stage, wholeEvents(new Date().toISOString()));
-      await untilGroups(running, on.platform, { expected: WHOLE, timeoutMs: TIMEOUT_MS });
-      await send(clients, stage, heldEvents(new Date().toISOString()));
-      await untilHeld(running, on, stage);
-    });
+    await whileRunning(on, stage, (running) => holdEveryone(running, on, stage));
     return factsOf(on, stage);
   });
   const restored = await step('restore a backup of the table into a second stack', async () => {
@@ -84,28 +74,18 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
   for (const StackName of [prefix, copy]) await emulator.cloudFormation({ Action: 'DeleteStack', StackName });
 }
 
-async function untilHeld(running: Running, on: Around, stage: StageOfStack): Promise<void> {
-  const endsAt = Date.now() + TIMEOUT_MS;
-  const groups = createGroupStore(tableOf({ clients: on.clients, stage }));
-  while ((await groups.read(REF))?.hold === undefined) {
-    if (Date.now() > endsAt) throw new Error('expected the guard to hold the removals');
-    await running.functions.reconcile.invoke({ task: 'pump' });
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-}
-
 /** What must survive a restore. */
 async function factsOf({ clients }: Around, stage: StageOfStack) {
   const table = tableOf({ clients, stage });
-  const hold = (await createGroupStore(table).read(REF))?.hold;
-  const audit = await verifyAudit(REF, { audit: createAuditLog(table), clock: Date.now });
+  const hold = (await createGroupStore(table).read(EVERYONE))?.hold;
+  const audit = await verifyAudit(EVERYONE, { audit: createAuditLog(table), clock: Date.now });
   return { digest: hold?.digest ?? '', decision: hold?.decision.kind, audit };
 }
 
 /** Approves the hold as `groupsync holds approve` does. @returns the kind of the outcome */
 async function approve({ functions }: Running, digest: string): Promise<unknown> {
   const request = { reason: 'restore drill', digest };
-  const decision = JSON.stringify({ about: 'hold', ...REF, isApproved: true, request });
+  const decision = JSON.stringify({ about: 'hold', ...EVERYONE, isApproved: true, request });
   const answer = await functions.reconcile.invoke({ task: 'decide', decision, proof: { user: 'drill' } });
   return (answer as { outcome?: { kind: string } }).outcome?.kind ?? answer;
 }

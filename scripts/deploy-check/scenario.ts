@@ -1,11 +1,14 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
-import { STACK_OUTPUTS } from '../../shared/contract/names.ts';
+import { DEFAULT_CONNECTION, STACK_OUTPUTS } from '../../shared/contract/names.ts';
+import { type GroupRef, groupId } from '../../shared/domain/ids.ts';
 import { GROUP_SCHEMA } from '../../shared/scim/schemas/group.ts';
 import { NAMED_USER } from '../../shared/scim/schemas/user.ts';
+import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { StageOfStack } from './cdk.ts';
 import { type Clients, type Running, readOutputs } from './deployment.ts';
 import type { ScimClient } from './scim-client.ts';
 import type { Platform } from './simulator.ts';
+import { type Around, TIMEOUT_MS, tableOf } from './steps.ts';
 
 const member = (name: string) => ({ id: `directory-${name}`, email: `${name}@acme.test` });
 
@@ -67,8 +70,30 @@ const snapshotOf = (names: readonly string[], time: string, sequence: number) =>
   );
 
 /** A group of all people, and later a snapshot that removes more members than the guard allows. */
-export const wholeEvents = (time: string): readonly string[] => [snapshotOf(ALL, time, 1)];
-export const heldEvents = (time: string): readonly string[] => [snapshotOf(ALL.slice(0, 1), time, 2)];
+const wholeEvent = (time: string) => snapshotOf(ALL, time, 1);
+const heldEvent = (time: string) => snapshotOf(ALL.slice(0, 1), time, 2);
+
+export const EVERYONE: GroupRef = { connection: DEFAULT_CONNECTION, group: groupId('g-all') };
+
+/** Sends these two events. Afterwards, the guard holds the removals. */
+export async function holdEveryone(
+  running: Running,
+  { clients, platform }: Around,
+  stage: StageOfStack,
+): Promise<void> {
+  await running.functions.people.invoke({});
+  await send(clients, stage, [wholeEvent(new Date().toISOString())]);
+  const expected = { Everyone: ALL.map((name) => `user-${name}`) };
+  await untilGroups(running, platform, { expected, timeoutMs: TIMEOUT_MS });
+  await send(clients, stage, [heldEvent(new Date().toISOString())]);
+  const endsAt = Date.now() + TIMEOUT_MS;
+  const groups = createGroupStore(tableOf({ clients, stage }));
+  while ((await groups.read(EVERYONE))?.hold === undefined) {
+    if (Date.now() > endsAt) throw new Error('expected the guard to hold the removals');
+    await running.functions.reconcile.invoke({ task: 'pump' });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
 
 /** One more event, for a deployment after the update. */
 export function lastEvents(time: string): readonly string[] {

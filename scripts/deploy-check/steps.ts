@@ -59,6 +59,10 @@ export function expectEqual(what: string, actual: unknown, expected: unknown): v
   if (is !== should) throw new Error(`${what}: expected ${should}, found ${is}`);
 }
 
+export function expectContains(text: string, part: string): void {
+  if (!text.includes(part)) throw new Error(`expected "${part}" in:\n${text}`);
+}
+
 export async function step<Result>(title: string, work: () => Promise<Result>): Promise<Result> {
   const startedAt = Date.now();
   const result = await work();

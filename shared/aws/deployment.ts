@@ -30,6 +30,7 @@ import {
   FunctionFailed,
   type Functions,
   type QueueFacts,
+  type ScimFacts,
   type ScheduleFacts,
 } from '../sync/ports/deployment.ts';
 import type { AuditActor, Caller } from '../sync/ports/logs.ts';
@@ -200,12 +201,21 @@ async function readFunction(
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
 /**
- * Runs deployed functions through Lambda's API and waits for their results, for at most the 15 minutes of Lambda. An operator
- * of one connection may call a function only by the alias of the connection.
+ * Runs deployed functions through Lambda's API and waits for their results. An operator of one connection may call a
+ * function only by the alias of the connection.
+ * @param answerMs how long to wait; undefined: the 15 minutes of Lambda
  */
-export function createFunctions(client: LambdaClient, prefix: string): Functions {
-  const invoke = (FunctionName: string, event: object) =>
-    client.send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }));
+export function createFunctions(client: LambdaClient, prefix: string, answerMs?: number): Functions {
+  async function invoke(FunctionName: string, event: object) {
+    const abortSignal = answerMs === undefined ? undefined : AbortSignal.timeout(answerMs);
+    const command = new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) });
+    return client.send(command, { ...(abortSignal && { abortSignal }) }).catch((error: unknown) => {
+      if (answerMs === undefined || abortSignal?.aborted !== true) throw error;
+      throw new FunctionFailed(
+        `${FunctionName} has not answered within ${answerMs / 1_000} s, and may still finish its work`,
+      );
+    });
+  }
   return {
     async run(name, event) {
       const FunctionName = functionName(prefix, name);
@@ -250,17 +260,17 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
 const ASKED_FOR_MS = 5_000;
 
 /**
- * Finds the SCIM server of a deployment. A deployment has one only if its settings ask for it. On the local stack the
- * URL is already known.
+ * Finds the SCIM server of a deployment. A deployment has one only if its settings ask for it.
+ * @param known what the local stack or the console knows about it; null: there is none
  */
 export function createScimServer(
   sdk: Sdk,
-  { prefix, scimUrl }: { readonly prefix: string; readonly scimUrl: string | undefined },
+  { prefix, known }: { readonly prefix: string; readonly known: ScimFacts | null | undefined },
 ): Pick<Deployment, 'scim' | 'statusOf'> {
   const FunctionName = functionName(prefix, 'scim');
   return {
     scim: async () => {
-      if (scimUrl !== undefined) return { state: 'Active', url: scimUrl };
+      if (known !== undefined) return known ?? undefined;
       return unlessMissing(async () => {
         const { State = 'Unknown' } = await configurationOf(FunctionName, sdk);
         const policy = await unlessUnsupported(() => sdk.lambda.send(new GetPolicyCommand({ FunctionName })));

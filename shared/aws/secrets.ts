@@ -23,9 +23,7 @@ export function createSecrets(client: SecretsManagerClient, prefix: string): Sec
   return {
     async read(connection) {
       const SecretId = secretName(prefix, connection);
-      const answer = await client.send(new GetSecretValueCommand({ SecretId })).catch((cause: unknown) => {
-        throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
-      });
+      const answer = await readSecret(client, SecretId);
       const json = parseJson(answer.SecretString ?? '');
       const parsed = SecretValue.safeParse(json.ok ? json.value : undefined);
       if (!parsed.success || answer.VersionId === undefined) {
@@ -49,15 +47,18 @@ export function createDirectorySecrets(client: SecretsManagerClient, prefix: str
   return {
     async read(connection) {
       const SecretId = directorySecretName(prefix, connection);
-      const answer = await client.send(new GetSecretValueCommand({ SecretId })).catch((cause: unknown) => {
-        throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
-      });
+      const answer = await readSecret(client, SecretId);
       const json = parseJson(answer.SecretString ?? '');
       if (!json.ok) throw new SecretError(`the secret ${SecretId} does not hold JSON`);
       return json.value;
     },
   };
 }
+
+const readSecret = (client: SecretsManagerClient, SecretId: string) =>
+  client.send(new GetSecretValueCommand({ SecretId })).catch((cause: unknown) => {
+    throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
+  });
 
 /** Where secrets are stored. */
 export interface SecretPlace {

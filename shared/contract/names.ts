@@ -89,6 +89,8 @@ export const ENVIRONMENT = {
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
   /** ARN of the role of the console. */
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
+  /** The base URL of the SCIM server. */
+  scimUrl: 'GROUPSYNC_SCIM_URL',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',
 } as const;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { roleId } from '../domain/ids.ts';
-import { Check } from './answers.ts';
+import { Check } from './answers/connect.ts';
 
 /** A failed call of the platform. */
 const Failure = z.object({

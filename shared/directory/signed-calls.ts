@@ -46,17 +46,24 @@ export function createSignedCalls(
   return (call) =>
     retrying(world, async () => {
       const answer = await sendWithFreshToken(call);
-      const json = parseJson(answer.text);
-      if (answer.status !== 200) throw refusalOf(call.operation, answer, json.ok ? json.value : undefined);
-      // The body was cut off in transit. A retry can read the whole body.
-      if (!json.ok) throw new DirectoryError('unavailable', `${call.operation}: ${json.message}`);
-      return { body: parsed(call, json.value), asOfMs: answer.asOfMs };
+      if (answer.status !== 200) {
+        const json = parseJson(answer.text);
+        throw refusalOf(call.operation, answer, json.ok ? json.value : undefined);
+      }
+      return { body: bodyOf(call, answer), asOfMs: answer.asOfMs };
     });
 }
 
-function parsed<Body extends z.ZodType>({ operation, body }: SignedCall<Body>, value: unknown) {
-  const result = body.safeParse(value);
-  if (result.success) return result.data as z.infer<Body>;
+/** Returns the body of an answer that has the status 200. */
+export function bodyOf<Body extends z.ZodType>(
+  { operation, body }: Pick<SignedCall<Body>, 'operation' | 'body'>,
+  { text }: DirectoryAnswer,
+): z.infer<Body> {
+  const json = parseJson(text);
+  // The body was cut off in transit. A retry can read the whole body.
+  if (!json.ok) throw new DirectoryError('unavailable', `${operation}: ${json.message}`);
+  const result = body.safeParse(json.value);
+  if (result.success) return result.data;
   const issue = result.error.issues[0];
   const place = issue?.path.join('.') ?? '';
   throw new DirectoryError('odd', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);

@@ -22,6 +22,8 @@ export interface Finding {
   readonly sinceMs?: number | undefined;
   /** Names of some of the groups. Names of people are never included. */
   readonly names?: readonly string[];
+  /** The ids of the groups in `names`, for links. */
+  readonly groups?: readonly string[];
   /** Which person to contact, by the id on the platform. */
   readonly contact?: string;
 }

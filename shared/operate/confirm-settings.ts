@@ -1,4 +1,4 @@
-import type { SettingRequestRow } from '../contract/answers.ts';
+import type { SettingRequestRow } from '../contract/answers/status.ts';
 import { differingSettings, parseSettings } from '../contract/change-setting.ts';
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { ConnectionName } from '../domain/ids.ts';

@@ -1,4 +1,4 @@
-import type { ProbeReport } from '../contract/answers.ts';
+import type { ProbeReport } from '../contract/answers/connect.ts';
 import type { Decision } from '../contract/decision.ts';
 import type { DecidedHold, DecidedRequests, Decisions } from '../sync/ports/decisions.ts';
 import type { Functions } from '../sync/ports/deployment.ts';

@@ -1,4 +1,4 @@
-import type { EventsReport, LineError } from '../contract/answers.ts';
+import type { EventsReport, LineError } from '../contract/answers/files.ts';
 import { type DecodedMessage, decodeMessage } from '../contract/decode.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';

@@ -1,4 +1,4 @@
-import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers.ts';
+import type { ExplainedEvent, Explanation, LogEntry } from '../contract/answers/explain.ts';
 import { fieldName, matchForm } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupState } from '../domain/group-state.ts';

@@ -1,4 +1,4 @@
-import type { SyncReport, Waiting } from '../contract/answers.ts';
+import type { SyncReport, Waiting } from '../contract/answers/groups.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupId, GroupRef } from '../domain/ids.ts';
 import { shows } from '../plan/external-change.ts';

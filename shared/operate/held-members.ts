@@ -1,4 +1,4 @@
-import type { HeldMember } from '../contract/answers.ts';
+import type { HeldMember } from '../contract/answers/holds.ts';
 import { type GroupRegisters, groupExists, groupFloor } from '../domain/group.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import type { Hold, RemovalReason } from '../domain/hold.ts';

@@ -1,4 +1,6 @@
-import type { DriftRow, HoldRow, PendingRow } from '../contract/answers.ts';
+import type { PendingRow } from '../contract/answers/groups.ts';
+import type { HoldRow } from '../contract/answers/holds.ts';
+import type { DriftRow } from '../contract/answers/reconcile.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';

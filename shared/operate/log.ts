@@ -1,4 +1,4 @@
-import type { LogEntry } from '../contract/answers.ts';
+import type { LogEntry } from '../contract/answers/explain.ts';
 import { DATED, UNKNOWN_INITIATOR } from '../domain/drift.ts';
 import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';

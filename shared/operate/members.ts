@@ -1,4 +1,4 @@
-import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../contract/answers.ts';
+import type { ExportedGroup, ExportReport, GroupMember, GroupMembers } from '../contract/answers/groups.ts';
 import type { Gate } from '../domain/gate.ts';
 import { groupExists, groupFloor, groupName, memberCounts } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';

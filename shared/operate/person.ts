@@ -1,4 +1,4 @@
-import type { PersonReport } from '../contract/answers.ts';
+import type { PersonReport } from '../contract/answers/explain.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';

@@ -1,4 +1,8 @@
-import type { AdoptionPreview, PlatformGroupRow, PlatformGroupsReport } from '../contract/answers.ts';
+import type {
+  AdoptionPreview,
+  PlatformGroupRow,
+  PlatformGroupsReport,
+} from '../contract/answers/platform-groups.ts';
 import { mayCreate } from '../contract/group-policy.ts';
 import { renderName } from '../contract/name-template.ts';
 import { groupExists, groupName } from '../domain/group.ts';

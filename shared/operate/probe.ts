@@ -1,4 +1,4 @@
-import type { ProbeReport } from '../contract/answers.ts';
+import type { ProbeReport } from '../contract/answers/connect.ts';
 import type { Finding } from '../contract/contract-report.ts';
 import { type PlatformGroupId, platformGroupId, platformUserId, type VersionToken } from '../domain/ids.ts';
 import { isWhole, type ListedGroup, type ObservedGroup } from '../domain/view.ts';

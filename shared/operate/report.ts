@@ -1,4 +1,4 @@
-import type { GroupReport, GroupStateName } from '../contract/answers.ts';
+import type { GroupReport, GroupStateName } from '../contract/answers/groups.ts';
 import { type GroupRegisters, isUnheardOf } from '../domain/group.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import type { ConnectionName } from '../domain/ids.ts';

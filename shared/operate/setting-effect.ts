@@ -1,4 +1,5 @@
-import type { Plan, PlanEffect } from '../contract/answers.ts';
+import type { Plan } from '../contract/answers/groups.ts';
+import type { PlanEffect } from '../contract/answers/reconcile.ts';
 
 /** The difference that a change makes to the plan of one group. */
 export interface GroupEffect {

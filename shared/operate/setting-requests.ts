@@ -1,4 +1,4 @@
-import type { SettingRequestRow } from '../contract/answers.ts';
+import type { SettingRequestRow } from '../contract/answers/status.ts';
 import { differingSettings, parseSettings } from '../contract/change-setting.ts';
 import { type ProtectedSetting, weakenedSettings } from '../contract/weakening.ts';
 import type { Connection, SettingRequest } from '../sync/ports/connections.ts';

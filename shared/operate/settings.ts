@@ -1,4 +1,4 @@
-import type { ConnectionRow } from '../contract/answers.ts';
+import type { ConnectionRow } from '../contract/answers/status.ts';
 import {
   applySetting,
   differingSettings,

@@ -1,12 +1,10 @@
+import type { GroupStateName, GroupStatus, Waiting } from '../contract/answers/groups.ts';
 import type {
   CredentialReport,
   FailingEndpoint,
-  GroupStateName,
-  GroupStatus,
   SourceReport,
   StatusReport,
-  Waiting,
-} from '../contract/answers.ts';
+} from '../contract/answers/status.ts';
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';

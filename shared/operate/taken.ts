@@ -1,4 +1,4 @@
-import type { LogEntry } from '../contract/answers.ts';
+import type { LogEntry } from '../contract/answers/explain.ts';
 import type { EventActor } from '../domain/event.ts';
 import type { GroupRegisters } from '../domain/group.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../domain/ids.ts';

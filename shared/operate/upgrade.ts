@@ -1,4 +1,4 @@
-import type { UpgradeReport } from '../contract/answers.ts';
+import type { UpgradeReport } from '../contract/answers/status.ts';
 import type { Release } from '../contract/releases.ts';
 
 interface Versions {

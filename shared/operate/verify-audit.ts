@@ -1,4 +1,4 @@
-import type { AuditCheck } from '../contract/answers.ts';
+import type { AuditCheck } from '../contract/answers/explain.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import { type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
 

@@ -1,4 +1,4 @@
-import type { ExplainedRule } from '../contract/answers.ts';
+import type { ExplainedRule } from '../contract/answers/explain.ts';
 import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';

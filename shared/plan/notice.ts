@@ -76,21 +76,30 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
     : { ...episode, over: true };
 }
 
-/** The text of each subject, the command for the subject, and the console's page if it is not the page Home. */
-const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page?: string]>> = {
+/** The text of each subject, the command for the subject, and the page of the console that shows the subject. */
+const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
-  gate: ['nothing is written, the gate to the platform is closed', 'doctor'],
+  gate: ['nothing is written, the gate to the platform is closed', 'doctor', 'connection'],
   failed: ['failed groups that wait for an operator: {n}', 'groups --state failed', 'groups?state=failed'],
   dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list', 'dead-letters'],
-  drift: ['differences on the platform, within the hour, that were only reported: {n}', 'drift'],
+  drift: [
+    'differences on the platform, within the hour, that were only reported: {n}',
+    'drift',
+    'activity?text=outcome%3Areport',
+  ],
   credential: ['the daily check did not find the credential good', 'connections show', 'connection'],
-  source: ['sources from which nothing came for longer than expected: {n}', 'status'],
-  reader: ['the directory was not read for longer than expected', 'directory status'],
+  source: ['sources from which nothing came for longer than expected: {n}', 'status', 'connection'],
+  reader: ['the directory was not read for longer than expected', 'directory status', 'connection'],
   reader_stopped: [
     'the reader of the directory has stopped: a right or too many groups are missing',
     'doctor --faults',
+    'connection',
   ],
-  reader_short: ['groups of which the directory lists fewer members than it counts: {n}', 'directory groups'],
+  reader_short: [
+    'groups of which the directory lists fewer members than it counts: {n}',
+    'directory groups',
+    'connection',
+  ],
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list', 'connection'],
 };
 
@@ -99,24 +108,35 @@ export interface NoticeStage {
   readonly prefix: string;
   /** The address of the deployed console; undefined if the stage has none. */
   readonly consoleUrl?: string | undefined;
+  /** The connection under which the console shows the page of a notice of the whole stage. */
+  readonly pagesOf?: ConnectionName | undefined;
 }
 
+/** The pages of single groups. */
+const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = { hold: 'holds', failed: 'groups' };
+
 /**
- * Returns the text of a notice: the state, the count, the start time, the command, and the link to the console.
+ * Returns the text of a notice: the state, the count, the start time, the command, and links to the console. Each named
+ * group has its own link. The list is linked if there are more groups.
  * @param connection undefined for the whole stage
  */
 export function noticeOf(
-  { subject, count, sinceMs, names = [], contact, endedMs }: Episode,
-  { prefix, consoleUrl }: NoticeStage,
+  { subject, count, sinceMs, names = [], groups = [], contact, endedMs }: Episode,
+  stage: NoticeStage,
   connection?: ConnectionName,
 ): Notice {
-  const [what, command, page = ''] = SUBJECT_TEXTS[subject];
+  const { prefix } = stage;
+  const [what, command] = SUBJECT_TEXTS[subject];
   const where = connection === undefined ? prefix : `${prefix} ${connection}`;
   if (endedMs !== undefined) {
     return [`${where}: over: ${what.replace(': {n}', '')}`, `From ${utc(sinceMs)} to ${utc(endedMs)}.`];
   }
   const more = count > MOST_NAMES ? [`and ${count - MOST_NAMES} more`] : [];
-  const which = names.length === 0 ? [] : [[...names.slice(0, MOST_NAMES).map(shown), ...more].join(', ')];
+  const links = linksOf({ subject, count, names, groups }, stage, connection);
+  const which =
+    names.length === 0 || links.length > 1
+      ? []
+      : [[...names.slice(0, MOST_NAMES).map(shown), ...more].join(', ')];
   const of = connection === undefined ? '' : ` --connection ${connection}`;
   const line = `npx groupsync --prefix ${prefix}${of} ${command}`;
   const person = contact === undefined ? [] : [`${contact}.`];
@@ -126,13 +146,26 @@ export function noticeOf(
     `Since ${utc(sinceMs)}.`,
     ...person,
     line,
-    ...(consoleUrl === undefined ? [] : [linkTo(page, consoleUrl, connection)]),
+    ...links,
   ];
 }
 
-/** Messages of the whole stage have no page of their own, so the link leads to the start of the console. */
-const linkTo = (page: string, consoleUrl: string, connection: ConnectionName | undefined): string =>
-  new URL(connection === undefined ? '/' : `/c/${connection}/${page}`, consoleUrl).href;
+function linksOf(
+  { subject, count, names = [], groups = [] }: Pick<Episode, 'subject' | 'count' | 'names' | 'groups'>,
+  { consoleUrl, pagesOf }: NoticeStage,
+  connection = pagesOf,
+): readonly string[] {
+  if (consoleUrl === undefined) return [];
+  const [, , page] = SUBJECT_TEXTS[subject];
+  const linkTo = (path: string) =>
+    new URL(connection === undefined ? '/' : `/c/${connection}/${path}`, consoleUrl).href;
+  const groupPage = GROUP_PAGES[subject];
+  const items =
+    groupPage === undefined ? [] : groups.map((group) => linkTo(`${groupPage}/${encodeURIComponent(group)}`));
+  if (count === 1 && items.length === 1) return items;
+  const named = items.map((link, at) => `${shown(names[at] ?? '')}: ${link}`);
+  return count > items.length ? [...named, linkTo(page)] : named;
+}
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 

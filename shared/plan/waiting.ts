@@ -1,4 +1,4 @@
-import type { Waiting as WaitingReport } from '../contract/answers.ts';
+import type { Waiting as WaitingReport } from '../contract/answers/groups.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
 /** The reason why a group with changes is not written yet, and the time at which apply reads the group next. */

@@ -76,6 +76,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     consoleUrl: read('consoleUrl', 'a URL', (text) => parsedUrl(text) !== undefined),
     /** ARN of the role of the console; undefined: the stage has no console. */
     consoleRole: read('consoleRole', 'the ARN of a role', (text) => /^arn:[\w:/+=,.@-]+$/.test(text)),
+    /** The base URL of the SCIM server, for the console; undefined: the stage has none. */
+    scimUrl: read('scimUrl', 'a URL', (text) => parsedUrl(text) !== undefined),
     /** IP addresses and ranges that may send SCIM requests. Empty: all. */
     scimAllowedIps: list('scimAllowedIps', 'IP addresses and ranges', /^[\da-f:./,]*$/i),
     /** Lambda sets the region. */

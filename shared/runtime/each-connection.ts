@@ -15,7 +15,7 @@ interface Round {
 /**
  * Runs a task for each connection. The failure of one connection does not stop the others. Each run has another order,
  * so a connection that uses up the time of one run does not always stop the same others.
- * @returns the results, and the last failure, which the caller throws after it has reported
+ * @returns the results, the first connection, and the last failure, which the caller throws after it has reported
  */
 export async function eachConnection<Report>(
   { connections, only, logger, random = systemRandom }: Round,
@@ -39,5 +39,5 @@ export async function eachConnection<Report>(
       failed(connection.name, error);
     }
   }
-  return { reports, failure };
+  return { reports, failure, first: chosen[0]?.name };
 }

@@ -1,4 +1,4 @@
-import type { ReconcileReport } from '../contract/answers.ts';
+import type { ReconcileReport } from '../contract/answers/reconcile.ts';
 import type { ReconcileInvocation } from '../contract/invocation.ts';
 import type { ReconcilePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';

@@ -26,14 +26,19 @@ export interface ConsoleWiring extends Base {
   readonly randomHex: (bytes: number) => string;
 }
 
+/** A long answer ends before API Gateway gives up, so that the page gets one. */
+export const ANSWER_MS = 20_000;
+
 /** The ports of the console that people sign in to. Its role may not read the credentials of connections. */
 export async function wireConsole(): Promise<ConsoleWiring> {
   const base = wireBase();
   const { prefix, region, emulator, createSettleMs, tableName, queueUrls } = base.config;
-  const { console, consoleUrl } = base.config;
+  const { console, consoleUrl, scimUrl } = base.config;
   const settings = ConsoleSignIn.parse(JSON.parse(required(console, ENVIRONMENT.console)));
   const known = Object.fromEntries(Object.entries(queueUrls).filter(([, url]) => url !== undefined));
-  const target = { prefix, region, queueUrls: known, user: 'console', createSettleMs, emulator };
+  const scim = scimUrl === undefined ? null : { state: undefined, url: scimUrl };
+  const own = { user: 'console', isConsole: true, answerMs: ANSWER_MS, scim };
+  const target = { prefix, region, queueUrls: known, createSettleMs, emulator, ...own };
   const table = createDynamoTable(createSdk({ region }).dynamodb, { tableName, sleep });
   const secrets = new SecretsManagerClient({});
   return {

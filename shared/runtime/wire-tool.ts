@@ -28,8 +28,9 @@ import { createReaderStore } from '../store/reader-store.ts';
 import { createScimStore } from '../store/scim-store.ts';
 import { createScimTokenStore } from '../store/scim-token-store.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
-import { MissingPart } from '../sync/ports/deployment.ts';
+import { MissingPart, type ScimFacts } from '../sync/ports/deployment.ts';
 import { DirectoryError } from '../sync/ports/directory.ts';
+import type { Caller } from '../sync/ports/logs.ts';
 import { newId, randomHex, sleep, systemClock, systemRandom } from './clock.ts';
 import { type Config, readConfig } from './config.ts';
 import { storesOver } from './stores.ts';
@@ -39,8 +40,12 @@ export interface ToolTarget extends AwsTarget {
   readonly queueUrls?: Partial<Readonly<Record<QueueKey, string>>>;
   /** Login name of the operator. */
   readonly user: string;
-  /** Base URL of the SCIM server, if it is known. */
-  readonly scimUrl?: string | undefined;
+  /** The SCIM server, if it is known; null: the stage has none. */
+  readonly scim?: ScimFacts | null | undefined;
+  /** True in the console that people sign in to. */
+  readonly isConsole?: boolean | undefined;
+  /** How long to wait for the answer of a function. */
+  readonly answerMs?: number | undefined;
   readonly createSettleMs: number;
   /** URL of an emulator of AWS, if there is one. */
   readonly emulator?: string | undefined;
@@ -77,7 +82,8 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     allowsLoopback: local !== undefined || target.emulator !== undefined,
     alarms: query && createAlarmClient(query, prefix),
     stacks: query && createStackClient(query),
-    ...createScimServer(sdk, { prefix, scimUrl: target.scimUrl }),
+    isConsole: target.isConsole,
+    ...createScimServer(sdk, { prefix, known: target.scim }),
   };
   const bindingOf = bindingsOf(sdk, prefix);
   const table = createDynamoTable(sdk.dynamodb, { tableName: options.tableName, sleep });
@@ -92,10 +98,12 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     client: sdk.secrets,
     keyOf: async () => (await ingestConfig(sdk, prefix)).secretsKey,
   };
-  const functions = createFunctions(sdk.lambda, prefix);
+  const functions = createFunctions(sdk.lambda, prefix, target.answerMs);
   const isReal = local === undefined && target.emulator === undefined;
-  const prove: Prove = async (text) =>
-    isReal ? proveIdentity(text, prefix, sdk) : { user: (await caller()).id };
+  const proveAs =
+    (who: Caller): Prove =>
+    async (text) =>
+      isReal ? proveIdentity(text, prefix, sdk) : { user: (await who()).id };
   const ports: ToolPorts = {
     ...stores,
     scim: createScimStore(table),
@@ -121,7 +129,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),
     vault: createVault(secretPlace, prefix),
     functions,
-    decisions: createDecisions(functions, prove),
+    decisions: createDecisions(functions, proveAs(caller)),
     deployment,
     caller,
     ...world,
@@ -135,7 +143,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
       ...ports,
       caller,
       events: createEventSender(sdk.sqs, () => requireUrl('events'), caller),
-      decisions: createDecisions(functions, prove, person),
+      decisions: createDecisions(functions, proveAs(caller), person),
     };
   };
   return {

@@ -1,17 +1,22 @@
-import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
-import { usedUp } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import { nestedGroup } from '../domain/nesting.ts';
-import { STAMP_ZERO } from '../domain/stamp.ts';
-import type { Commit, Findings, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Commit, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
-import { parseGroup, parseMember } from './group-item.ts';
+import {
+  acceptedChange,
+  isOtherView,
+  MISSED,
+  RELEASED,
+  withoutRemovals,
+  writtenBy,
+} from './group-changes.ts';
+import { parseGroup } from './group-item.ts';
+import { createGroupMembers } from './group-members.ts';
+import { createGroupNotes } from './group-notes.ts';
 import {
   collectTombstones,
   decisionIs,
   dirtying,
-  findingsToStore,
   holdIsAs,
   intentIs,
   intentIsAs,
@@ -21,112 +26,13 @@ import {
   suspectedChangeIsAs,
   unsettledSince,
   unwrittenSince,
-  viewIsAs,
   wakeUpFields,
 } from './group-writes.ts';
 import { plain } from './item-form.ts';
-import {
-  groupKey,
-  heldChunkKey,
-  indexPartition,
-  keyPart,
-  memberKey,
-  NOT_DUE,
-  placed,
-  shardOf,
-} from './keys.ts';
-import { membersWithin, ownMembers } from './nested-members.ts';
+import { groupKey, heldChunkKey, NOT_DUE, placed } from './keys.ts';
 import type { Change, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, missing } from './table.ts';
 import { createViewStore, decodeUser } from './view-store.ts';
-
-/** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
-const MISSED = 'missedAt';
-const RELEASED = ['released', 'movedTo'];
-const LINK = ['link', 'refusedFields'] as const;
-
-const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
-
-/** Returns the attributes that a commit removes in any case, whether or not the group is clean afterwards. */
-const removedBy = (
-  seen: GroupState,
-  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
-): readonly string[] => [
-  'intent',
-  'acceptedDeletion',
-  MISSED,
-  ...(settled === undefined ? ['settled'] : []),
-  ...(driftClosed === true ? ['openDrift'] : []),
-  ...(isCertain === true ? ['uncertain'] : []),
-  ...(hasRemoved === true && seen.failureReport?.digest !== undefined ? ['failureReport'] : []),
-  ...(platform === undefined ? LINK : ['previousLink']),
-  ...usedUp(seen, consumedHold),
-  ...refusalExplainedBy(found),
-];
-
-/** Returns the change that a commit makes in any case, whether or not the group is clean afterwards. */
-const writtenBy = (commit: Commit): Change => {
-  const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
-  const { createdAtMs = seen.link?.createdAtMs } = commit;
-  return {
-    set: {
-      ...(platform === undefined
-        ? plain({ previousLink: linkBefore(seen, true) })
-        : { link: plain({ ...platform, createdAtMs }) }),
-      ...findingsToStore(seen, found),
-      ...plain({ settled, counts, lastWriteAt: writtenAtMs, calledMs }),
-    },
-    remove: removedBy(seen, commit),
-  };
-};
-
-/**
- * Returns the change of the item after an external change of the platform group.
- * @param platform undefined if the directory group has no platform group any more
- */
-const acceptedChange = (
-  seen: GroupState,
-  platform: LinkedGroup | undefined,
-  found: Findings | undefined,
-): Change => {
-  const foundNow = findingsToStore(seen, found);
-  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange'];
-  if (platform === undefined) {
-    const previousLink = linkBefore(seen, found?.isGone ?? false);
-    return {
-      set: { ...foundNow, ...plain({ releasedPlatformId: seen.link?.id, previousLink }) },
-      remove: [...LINK, MISSED, ...answered],
-    };
-  }
-  return {
-    set: {
-      link: plain({
-        ...seen.link,
-        ...platform,
-        takeOver: isOtherView(seen, platform) || seen.link?.takeOver,
-      }),
-      ...foundNow,
-    },
-    remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
-  };
-};
-
-const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
-  platform.view.id !== link?.view.id;
-
-/** Returns the current link in the form of `previousLink`. */
-const linkBefore = ({ link }: GroupState, isGone: boolean) =>
-  link && { platformId: link.id, view: link.view, isGone };
-
-const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
-  explainsRefusal ? ['lastError'] : [];
-
-/** The guard record of the new write replaces the guard record of uncertain writes. */
-const withoutRemovals = ({ uncertain }: GroupState) => {
-  if (uncertain?.removals === undefined) return {};
-  const { removals: _, ...others } = uncertain;
-  return { uncertain: plain(others) };
-};
 
 export function createGroupStore(table: Table, inlineViewBytes?: number): GroupStore {
   const views = createViewStore(table, inlineViewBytes);
@@ -164,41 +70,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return item === undefined ? undefined : parseGroup(ref, item);
     },
 
-    async members(ref) {
-      const own = await ownMembers(table, ref);
-      return own.some(({ member }) => nestedGroup(member) !== undefined)
-        ? membersWithin(table, ref, own)
-        : own;
-    },
-
-    async registers(ref, members) {
-      const items = await table.getMany(members.map((member) => memberKey(ref, member)));
-      return items.map(parseMember);
-    },
-
-    async markPending(ref, member, mark) {
-      const { connection, group } = ref;
-      const set =
-        mark === undefined
-          ? {}
-          : {
-              pendingCause: mark.cause,
-              pendingSince: mark.sinceMs,
-              pendingRevision: mark.personRevision,
-              pendingUnshown: mark.unshown && { ...mark.unshown },
-              group,
-              gpk: indexPartition('pending', connection, shardOf(group)),
-              gsk: `${keyPart(group)}#${keyPart(member)}`,
-            };
-      const stored = plain(set);
-      const remove = PENDING.filter((name) => !(name in stored));
-      const key = memberKey(ref, member);
-      const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
-      if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
-      // The member belongs to a nested group, and the outer group has no register of that member.
-      const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
-      await table.update(key, { set: stored, setIfMissing: absent, remove });
-    },
+    ...createGroupMembers(table),
+    ...createGroupNotes(table),
 
     readView: views.read,
     prepareView: views.write,
@@ -215,27 +88,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         },
         unsettledSince(seen),
       ),
-
-    async noteMissing({ ref, link, missedAtMs }, atMs) {
-      const isSame = link === undefined ? missing('link') : equal('link.id', link.id);
-      const isAsSeen = missedAtMs === undefined ? missing(MISSED) : equal(MISSED, missedAtMs);
-      await update(ref, { set: { [MISSED]: atMs } }, all(isSame, isAsSeen));
-    },
-
-    noteReplay: async (ref, failedBefore) =>
-      void (await update(
-        ref,
-        { set: { failureReport: { failedBefore } }, remove: ['refusedFields'] },
-        exists('rev'),
-      )),
-
-    noteRefusedField: ({ ref, refusedFields }, field, refused) => {
-      const known = { ...refusedFields, [field]: refused };
-      return update(ref, { set: { refusedFields: plain(known) } }, exists('rev'));
-    },
-
-    forgetRefusedFields: async (ref) =>
-      void (await update(ref, { remove: ['refusedFields'] }, exists('refusedFields'))),
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),
 
@@ -276,14 +128,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       return accepted.written;
     },
 
-    noteListed: (seen, dirty) => {
-      const { previousLink } = seen;
-      if (previousLink === undefined) return Promise.resolve(false);
-      const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
-      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('link'));
-      return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
-    },
-
     async settle(seen, settled, { counts, driftClosed, calledMs, againAtMs, failing }) {
       const { isListed, ...previousLink } = seen.previousLink ?? {};
       const { set, remove } =
@@ -304,33 +148,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           remove: [...remove, ...certain, MISSED, ...(driftClosed ? ['openDrift'] : [])],
         },
         all(unwrittenSince(seen), revIsAs(seen), holdIsAs(seen), missing('pausedAt')),
-      );
-    },
-
-    async keepUnattributed(seen, ids) {
-      const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
-      // New drift is always stored together with a new view.
-      await update(seen.ref, left, viewIsAs(seen));
-    },
-
-    noteSuspected: (seen, suspected, dirty) => {
-      const { version, atMs } = suspected;
-      const suspectedChange = {
-        version,
-        atMs,
-        activityEvents: suspected.activityEvents.map((event) => ({ ...event })),
-      };
-      return update(
-        seen.ref,
-        {
-          ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
-          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only
-          // an operator's `sync` resets these values.
-          ...(version === null && suspectedChange.activityEvents.length === 0
-            ? {}
-            : { remove: ['failedAt'] }),
-        },
-        all(equal('link.id', seen.link?.id ?? ''), suspectedChangeIsAs(seen)),
       );
     },
 

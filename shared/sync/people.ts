@@ -1,4 +1,4 @@
-import type { PeopleReport } from '../contract/answers.ts';
+import type { PeopleReport } from '../contract/answers/reconcile.ts';
 import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';

@@ -1,4 +1,4 @@
-import type { Explanation } from '../../shared/contract/answers.ts';
+import type { Explanation } from '../../shared/contract/answers/explain.ts';
 import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';

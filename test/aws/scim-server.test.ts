@@ -16,8 +16,11 @@ const client = new LambdaClient({ region: 'eu-west-1' });
 const lambda = mockClient(client);
 afterEach(() => lambda.reset());
 
-const serverOf = (scimUrl?: string) =>
-  createScimServer({ lambda: client } as unknown as Sdk, { prefix: 'acme', scimUrl });
+const serverOf = (url?: string) =>
+  createScimServer({ lambda: client } as unknown as Sdk, {
+    prefix: 'acme',
+    known: url === undefined ? undefined : { state: 'Active', url },
+  });
 
 /** The policy that API Gateway's integration adds to the function. */
 const policyFor = (arn: string) =>

@@ -6,6 +6,8 @@ import { serveConsole } from '../../cli/console/serve.ts';
 /* An attacker uses the same browser or machine, or sees the terminal, and tries to get the console's rights. */
 
 const TOKEN = 'the-token-of-this-console';
+const CODE = 'the-code-of-the-address';
+let nowMs = Date.now();
 const asked: string[] = [];
 let on: Awaited<ReturnType<typeof serveConsole>>;
 let port: number;
@@ -16,7 +18,7 @@ beforeAll(async () => {
     asked.push(`${method} ${url}`);
     return Response.json({ secret: 'names' });
   };
-  on = await serveConsole({ port: 0, token: TOKEN, page, handle });
+  on = await serveConsole({ port: 0, token: TOKEN, code: CODE, page, handle, clock: () => nowMs });
   port = Number(new URL(on.urlOf('default')).port);
 });
 afterAll(() => on.close());
@@ -95,14 +97,38 @@ describe('console requests of an attacker', () => {
     expect(asked).toEqual([]);
   });
 
-  it('no address that the server receives contains the token', async () => {
+  it('no address that the server receives contains the token or the code', async () => {
     asked.length = 0;
     const address = new URL(on.urlOf('default'));
-    expect(address.hash).toBe(`#${TOKEN}`);
+    expect(address.hash).toBe(`#${CODE}`);
     await ask(withToken, address.pathname + address.search);
     await ask(withToken, '/api/home?connection=default');
     expect(asked).toEqual([`GET ${self()}/api/home?connection=default`]);
   });
+
+  it('the code of the printed address is valid until 15 minutes after its first use, and then gives no token', async () => {
+    nowMs += 24 * 3_600_000;
+    const withCode = { 'x-groupsync-token': CODE };
+    expect((await ask(withCode, '/api/token')).body).toBe(JSON.stringify({ token: TOKEN }));
+    nowMs += 14 * 60_000;
+    expect((await ask(withCode)).status).toBe(200);
+    nowMs += 60_000;
+    for (const path of ['/api/token', '/api/home']) {
+      const late = await ask(withCode, path);
+      expect(late.status).toBe(401);
+      expect(late.body).not.toContain(TOKEN);
+    }
+    expect((await ask(withToken)).status).toBe(200);
+  });
+
+  it.each([{}, { 'x-groupsync-token': 'x' }, { ...withToken, origin: 'https://evil.test' }])(
+    'the token is not given for the headers %j',
+    async (headers) => {
+      const told = await ask(headers as Record<string, string>, '/api/token');
+      expect(told.status).toBeGreaterThan(400);
+      expect(told.body).not.toContain(TOKEN);
+    },
+  );
 
   it('a page cannot be framed, and a POST of the page is refused', async () => {
     const told = await ask({}, '/');

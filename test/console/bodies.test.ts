@@ -13,7 +13,7 @@ const handle = createHandle({
 
 /** Sends this number of chunks, and returns the answer. */
 async function post(chunks: number): Promise<{ readonly status: number; readonly body: string }> {
-  const served = await serveConsole({ port: 0, token: 't', page: {}, handle });
+  const served = await serveConsole({ port: 0, token: 't', code: 'c', page: {}, handle });
   onTestFinished(() => served.close());
   const url = new URL('/api/approve?connection=default', served.urlOf('default'));
   return new Promise((resolve, reject) => {

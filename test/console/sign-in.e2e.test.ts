@@ -10,7 +10,9 @@ import { createDynamoTable } from '../../shared/store/dynamo-table.ts';
 import type { ConsoleSessions } from '../../shared/sync/ports/console-sessions.ts';
 import { wireTool } from '../../shared/runtime/wire-tool.ts';
 import { localTarget } from '../../cli/local-file.ts';
+import { noticeOf } from '../../shared/plan/notice.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
 import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
@@ -99,6 +101,40 @@ describe('console with sign-in', () => {
       kind: 'operator',
       id: 'console:approver@acme.example',
     });
+  });
+
+  it('a person of several connections sees their items on one page, and switches between them', async () => {
+    const { find, save } = tool.ports.connections;
+    const known = await find(DEFAULT_CONNECTION);
+    if (known === undefined) throw new Error('no connection');
+    await save({ ...known, name: connectionName('other') });
+    const { page } = await signIn('approver', '/');
+    await page.getByRole('heading', { name: '1 item needs attention' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Review removals: 6 people would leave Engineering' }).click();
+    await page.getByRole('heading', { name: 'Hold of Engineering' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/c/default/holds/g1');
+    await page.getByRole('combobox', { name: 'Connection' }).selectOption('other');
+    await page.getByRole('heading', { name: 'No event received from the directory yet.' }).waitFor();
+    await page.getByRole('combobox', { name: 'Connection' }).selectOption('All connections');
+    await page.getByRole('link', { name: 'Open other' }).waitFor();
+    await tool.ports.connections.remove(connectionName('other'));
+    await page.waitForURL('**/c/default');
+  });
+
+  it('the link of a notification leads to the hold, and approving takes two clicks after the sign-in', async () => {
+    const { origin } = new URL(login.url);
+    const held = { subject: 'hold', count: 1, sinceMs: 0, names: ['Engineering'], groups: ['g1'] } as const;
+    const link = noticeOf(held, { prefix: 'groupsync', consoleUrl: origin }, DEFAULT_CONNECTION).at(-1) ?? '';
+    const { page } = await signIn('approver', link.slice(origin.length));
+    expect(page.url()).toBe(link);
+    await page.evaluate('window.clicks = 0; addEventListener("click", () => (clicks += 1))');
+    await page.getByRole('button', { name: 'Approve all 6 removals' }).click();
+    await page.getByRole('dialog').getByLabel('Reason').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('has left');
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve all 6 removals' }).click();
+    await page.getByText('No removals of this group are held.').waitFor();
+    expect(await page.evaluate('clicks')).toBe(2);
   });
 
   it('after the session has ended, the page keeps its content, and a removed role is gone after the next sign-in', async () => {

@@ -154,7 +154,7 @@ async function handle(request: Request): Promise<Response> {
 let served: Awaited<ReturnType<typeof serveConsole>>;
 let browser: Awaited<ReturnType<typeof openBrowser>>;
 beforeAll(async () => {
-  served = await serveConsole({ port: 0, token: 't', page: await loadPage(), handle });
+  served = await serveConsole({ port: 0, token: 't', code: 'c', page: await loadPage(), handle });
   browser = await openBrowser();
 });
 afterAll(async () => {

@@ -48,6 +48,31 @@ describe('body that is no event', () => {
   });
 });
 
+describe('name of a group', () => {
+  it.each([' ', '\u{200b}', '\u{feff}', '\u{200b} \u{2060}', '\u{3164}'])(
+    'the name %j is refused, because no character of it is visible',
+    (name) => {
+      const expected = 'expected a name with a visible character, got text of';
+      const upserted = native('group.upserted', { group: { id: 'g1', name } });
+      const snapshot = native('group.snapshot', { group: { id: 'g1', name }, members: [] });
+      const created = {
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+        id: 'g1',
+        displayName: name,
+      };
+      for (const body of [upserted, snapshot, created]) {
+        expect(problemsOf(body)).toEqual([expect.stringContaining(expected)]);
+      }
+    },
+  );
+
+  it('a name of an emoji and a joiner is accepted', () => {
+    expect(
+      decode(native('group.upserted', { group: { id: 'g1', name: '\u{1f469}\u{200d}\u{1f680}' } })).events,
+    ).toHaveLength(1);
+  });
+});
+
 describe('nesting depth of JSON', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 

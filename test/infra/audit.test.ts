@@ -36,6 +36,23 @@ it.each([true, false])(
   },
 );
 
+const KEY_ARN = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
+it.each([
+  ['the key of the stack', undefined, { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] }],
+  ['the key that keyArn names', KEY_ARN, KEY_ARN],
+])(
+  'the audit bucket encrypts with %s, through a bucket key, so that not every object costs a call of KMS',
+  (_, keyArn, key) => {
+    const given = synthesise({ auditExportDays: 400, keyArn }).template;
+    expect(only('S3::Bucket', given).BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      {
+        BucketKeyEnabled: true,
+        ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: key },
+      },
+    ]);
+  },
+);
+
 it('the audit bucket refuses to overwrite an object', () => {
   const Condition = { Null: { 's3:if-none-match': 'true' } };
   const denial = { Effect: 'Deny', Principal: { AWS: '*' }, Action: 's3:PutObject', Condition };

@@ -9,26 +9,35 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { CALM_SETTINGS } from '../../directory-simulator/engine/settings.ts';
 import { createDirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import { google } from '../../directory-simulator/google/dialect.ts';
 import { bundleHandlers } from '../../infra/bundle.ts';
 import { DEPLOYABLE_KEYS, type DeployableKey } from '../../infra/function-code.ts';
 import { createTable } from '../../local/emulators/dynamodb.ts';
+import { roleAccounts } from '../../local/console-login/start.ts';
+import { CLIENT_ID, startLoginProvider } from '../../local/console-login/provider.ts';
 import { startAwsFront } from '../../local/emulators/front.ts';
+import { createLambda } from '../../local/emulators/lambda.ts';
 import { createSecretsManager } from '../../local/emulators/secrets-manager.ts';
 import { createQueues, startSqs } from '../../local/emulators/sqs.ts';
+import type { LocalFunction } from '../../local/invocation.ts';
 import { createSimulator } from '../../local/platform/simulator.ts';
 import { type DeployedFunction, startFunction } from '../../scripts/deploy-check/deployed-function.ts';
 import { type Recorder, startRecorder } from '../../scripts/deploy-check/recorder.ts';
+import { type Browser, createBrowser } from '../../scripts/deploy-check/console-browser.ts';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
+import { type ConsoleSignInProps, ROLES } from '../../shared/contract/console.ts';
 import {
+  consoleSecretName,
   DEFAULT_CONNECTION,
   directorySecretName,
   ENVIRONMENT,
+  functionName,
   readerQueueName,
   secretName,
+  sourceQueueName,
   tableName,
 } from '../../shared/contract/names.ts';
 import { createConnectionStore } from '../../shared/store/connection-store.ts';
@@ -38,6 +47,7 @@ import type { Table } from '../../shared/store/table.ts';
 const PREFIX = 'groupsync';
 const REGION = 'us-east-1';
 const TOKEN = 'access-token';
+export const CONSOLE_URL = 'https://console.acme.test';
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 /** The bundles of all functions, which run on emulators. Each function has its own recorder of AWS calls. */
@@ -46,6 +56,10 @@ export interface CallingFunctions {
   readonly recorders: Readonly<Record<DeployableKey, Recorder>>;
   /** The table. Tests write items here that would otherwise need months to appear. */
   readonly table: Table;
+  /** Starts a browser without a session for the console. Each role is the name of an account of its provider. */
+  openBrowser(): Browser;
+  /** Sends a message to the dead-letter queue of ingest. @param queue the events queue from which it comes */
+  deadLetter(MessageBody: string, queue: string): Promise<void>;
   /** Sends a request to a test control of the simulator, below `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
   /** Changes the directory that is read. */
@@ -98,13 +112,23 @@ async function startDirectory() {
   return { key, setting, control, close: () => simulator.close() };
 }
 
+const signInAt = (issuer: string): ConsoleSignInProps => ({
+  issuer,
+  clientId: CLIENT_ID,
+  hasSecret: true,
+  scopes: ['openid', 'email', 'profile', 'groups'],
+  roles: ROLES.map((role) => ({ claim: 'groups', value: `groupsync-${role}`, role })),
+});
+
 /** The SDK sends requests to the host of the queue URL, so this host must be the recorder. */
 const through = (recorder: Recorder, queueUrl: string) => `${recorder.url}${new URL(queueUrl).pathname}`;
 
 export async function startCallingFunctions(world: { employees: unknown[] }): Promise<CallingFunctions> {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-calls-'));
   const code = bundleHandlers(join(folder, 'code'));
-  const front = await startAwsFront({ port: 0, services: [createSecretsManager()] });
+  const running = new Map<string, LocalFunction>();
+  const services = [createSecretsManager(), createLambda(running)];
+  const front = await startAwsFront({ port: 0, services });
   const sqs = await startSqs(0);
   const token = await startTokenEndpoint();
   let ids = 0;
@@ -130,6 +154,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
   const { QueueUrl: readerQueue = '' } = await sqsClient.send(
     new CreateQueueCommand({ QueueName: readerQueueName(PREFIX) }),
   );
+  await sqsClient.send(new CreateQueueCommand({ QueueName: sourceQueueName(PREFIX, 'okta') }));
   const sleep = () => Promise.resolve();
   const table = createDynamoTable(dynamodb, { tableName: tableName(PREFIX), sleep });
   await createConnectionStore(table, { clock: Date.now, rememberMs: 0 }).save({
@@ -154,6 +179,14 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
     }),
   );
 
+  const clientSecret = 'the-secret-of-the-client'.repeat(2);
+  const redirectUri = `${CONSOLE_URL}/auth/callback`;
+  const accounts = roleAccounts();
+  accounts.set('second', { groups: ['groupsync-administrator'] });
+  const provider = await startLoginProvider({ redirectUri, clientSecret, accounts });
+  const ofConsole = { Name: consoleSecretName(PREFIX), SecretString: JSON.stringify({ clientSecret }) };
+  await secrets.send(new CreateSecretCommand(ofConsole));
+
   const started = await Promise.all(
     DEPLOYABLE_KEYS.map(async (name) => {
       const recorder = await startRecorder((service) => (service === 'sqs' ? sqs.url : front.url));
@@ -174,17 +207,33 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
           [ENVIRONMENT.eventsDlqUrl]: through(recorder, queues.eventsDlq),
           [ENVIRONMENT.applyDlqUrl]: through(recorder, queues.applyDlq),
           [ENVIRONMENT.coalesceSeconds]: '0',
+          ...(name === 'console' && {
+            [ENVIRONMENT.console]: JSON.stringify(signInAt(provider.issuer)),
+            [ENVIRONMENT.consoleUrl]: CONSOLE_URL,
+            [ENVIRONMENT.scimUrl]: `${front.url}/scim/v2`,
+          }),
         },
       });
       return { name, recorder, target };
     }),
   );
+  for (const { name, target } of started) {
+    const named = functionName(PREFIX, name);
+    running.set(named, { name: named, timeoutSeconds: 20, handler: target.invoke });
+  }
   const by = <Value>(pick: (one: (typeof started)[number]) => Value) =>
     Object.fromEntries(started.map((one) => [one.name, pick(one)])) as Record<DeployableKey, Value>;
   return {
     functions: by(({ target }) => target),
     recorders: by(({ recorder }) => recorder),
     table,
+    openBrowser: () => createBrowser(by(({ target }) => target).console, CONSOLE_URL),
+    async deadLetter(MessageBody, queue) {
+      const MessageAttributes = { queue: { DataType: 'String', StringValue: queue } };
+      await sqsClient.send(
+        new SendMessageCommand({ QueueUrl: queues.eventsDlq, MessageBody, MessageAttributes }),
+      );
+    },
     async control(method, path, body) {
       const response = await fetch(`${platform.url}/_simulator/${path}`, {
         method,
@@ -204,6 +253,7 @@ export async function startCallingFunctions(world: { employees: unknown[] }): Pr
         await recorder.close();
       }
       token.close();
+      provider.stop();
       await Promise.all([simulator.close(), directory.close(), front.close(), sqs.close()]);
       rmSync(folder, { recursive: true, force: true });
     },

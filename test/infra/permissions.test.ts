@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { DEPLOYABLE_KEYS } from '../../infra/function-code.ts';
 import { PERMISSIONS } from '../../infra/permissions.ts';
+import { ENVIRONMENT } from '../../shared/contract/names.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
@@ -42,6 +43,7 @@ it.each(DEPLOYABLE_KEYS)(
 const OF_CONSOLE = [
   'lambda:GetFunctionConfiguration on IngestWorkerFunction',
   'lambda:InvokeFunction on ReconcileWorkerFunction',
+  'scheduler:GetSchedule on groupsync-feed',
   'secretsmanager:GetSecretValue on groupsync/console-??????',
 ];
 
@@ -59,6 +61,15 @@ it('the console calls two functions, reads only its client secret, and writes no
       Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
     },
   ]);
+});
+
+it('the console gets the address of the SCIM server, and only if the stage has one', () => {
+  const variablesOf = (of: typeof template) =>
+    Object.values(resourcesOf(of, 'AWS::Lambda::Function')).find(
+      ({ Properties }) => Properties.FunctionName === 'groupsync-console',
+    )?.Properties.Environment.Variables;
+  expect(JSON.stringify(variablesOf(template)[ENVIRONMENT.scimUrl])).toContain('/scim/v2');
+  expect(variablesOf(synthesise({ console: SIGN_IN }).template)).not.toHaveProperty(ENVIRONMENT.scimUrl);
 });
 
 it('without the setting console, nothing of the console is deployed', () => {
@@ -103,6 +114,7 @@ function nameOf(resource: unknown): string {
   if (text.includes('/index/due')) return 'index';
   if (text.includes(':secret:groupsync/connections/*')) return 'secrets';
   if (text.includes(':secret:groupsync/console-??????')) return 'groupsync/console-??????';
+  if (text.includes(':schedule/default/groupsync-feed')) return 'groupsync-feed';
   // Ingest reads this queue in the same way as the common queue, so both are in one list of ARNs.
   if (/^{.*Queuedirectory/.test(text)) return 'QueueOfReader';
   return (

@@ -18,6 +18,7 @@ const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.persons,
   ENVIRONMENT.console,
   ENVIRONMENT.consoleUrl,
+  ENVIRONMENT.scimUrl,
   ENVIRONMENT.consoleRole,
 ]);
 const DEPLOYED_ENVIRONMENT = Object.values(ENVIRONMENT).filter((name) => !NOT_OF_EVERY_FUNCTION.has(name));

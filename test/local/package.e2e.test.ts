@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -22,13 +23,15 @@ import { expectedGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess } from './support/process.ts';
 
 /**
- * These tests unpack the tarball of `npm pack` into an empty folder, and install only the dependencies that it
- * declares. So a missing file or dependency makes a test fail. One stack from the package serves the tests of all
- * commands and of the README. Another run syncs the example company.
+ * These tests install the tarball of `npm pack` into an empty folder, as a user does. So a missing file or dependency
+ * makes a test fail. One stack from the package serves the tests of all commands and of the README. Another run syncs
+ * the example company.
  */
 
 /** The largest size of the tarball. It is mostly bundled packages: the SDK in the command and in each function, and the emulators of the local stack. */
 const MAX_BYTES = 6_200_000;
+/** The largest size of all that `npm install` brings, as the documentation of the deployment promises. */
+const MAX_INSTALLED_BYTES = 28_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
 const home = join(folder, 'node_modules/groupsync');
@@ -41,15 +44,30 @@ let stack: ReturnType<typeof groupsync>;
 let example: ReturnType<typeof groupsync>;
 let before: { readonly address: string; readonly log: string };
 
+function pack(...options: readonly string[]): typeof packed {
+  const args = ['pack', '--json', '--silent', '--pack-destination', folder, ...options];
+  const listed = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
+  return JSON.parse(listed.slice(listed.indexOf('[')))[0];
+}
+
 beforeAll(async () => {
-  const listed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
-    cwd: ROOT,
-    encoding: 'utf8',
+  packed = pack();
+  // The dependencies as tarballs, so that the installation needs no network.
+  const dependencies = Object.keys(packageJson.dependencies).map((name) => pack(`./node_modules/${name}`));
+  const tarballs = [packed, ...dependencies].map(({ filename }) => `./${filename}`);
+  // Install scripts would run here.
+  const quiet = [
+    '--offline',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--ignore-scripts=false',
+    '--engine-strict',
+  ];
+  execFileSync('npm', ['install', ...quiet, ...tarballs], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
   });
-  [packed] = JSON.parse(listed.slice(listed.indexOf('[')));
-  mkdirSync(home, { recursive: true });
-  execFileSync('tar', ['-xzf', join(folder, packed.filename), '-C', home, '--strip-components=1']);
-  for (const name of Object.keys(packageJson.dependencies)) link(name);
   const group = { id: 'g-1', name: 'Crew 🎉' };
   const event = { specversion: '1.0', id: 'e-1', source: 'test', time: new Date().toISOString() };
   const snapshot = { ...event, type: 'directory.group.snapshot', data: { group, members: [] } };
@@ -89,6 +107,24 @@ it('the package contains only built files, and no source, test or local setting'
   // Other packages are bundled in the versions that were tested. The type declarations need zod.
   expect(Object.keys(packageJson.dependencies)).toEqual(['zod']);
   expect(read('node_modules/groupsync/dist/THIRD-PARTY.txt')).toContain('dynalite');
+});
+
+it('npm install brings two packages, at most 28 MB and no install script', () => {
+  const files = readdirSync(join(folder, 'node_modules'), { recursive: true, encoding: 'utf8' });
+  const paths = files.map((path) => join('node_modules', path));
+  const bytes = paths.map((path) => statSync(join(folder, path))).filter((file) => file.isFile());
+  expect(bytes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MAX_INSTALLED_BYTES);
+  const { packages } = JSON.parse(read('node_modules/.package-lock.json'));
+  expect(Object.keys(packages)).toEqual(['node_modules/groupsync', 'node_modules/zod']);
+  // npm also runs a script for a file binding.gyp.
+  expect(paths.filter((path) => path.endsWith('binding.gyp'))).toEqual([]);
+  const scripts = Object.keys(packages).flatMap((path) =>
+    Object.keys(JSON.parse(read(`${path}/package.json`)).scripts ?? {}).filter((name) =>
+      /install$/.test(name),
+    ),
+  );
+  expect(scripts).toEqual([]);
+  expect(JSON.stringify(packages)).not.toContain('hasInstallScript');
 });
 
 it('the packaged app builds the stack in a folder that has only settings, with the CDK from another folder', async () => {

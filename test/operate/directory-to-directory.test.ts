@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TakeoverPlan } from '../../shared/contract/answers.ts';
+import type { TakeoverPlan } from '../../shared/contract/answers/directory.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';

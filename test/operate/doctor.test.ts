@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { FUNCTION_KEYS, QUEUE_KEYS, queueName, SCHEDULE_KEYS } from '../../shared/contract/names.ts';
 import { QUEUES, TABLE } from '../../shared/contract/topology.ts';
+import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
 import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
@@ -61,9 +63,9 @@ async function soundWorld() {
   const position = { cursor: 'c', recentIds: [], lastEventAt: null, ...read };
   await feed.write(world.connection.name, position, { name: 'feed', token: 1 });
   const parts = { deployment: soundDeployment(), applicant: applicantOf('company') };
-  const ask = () =>
+  const ask = (connection?: ConnectionName) =>
     examine(
-      { prefix: PREFIX, connection: undefined },
+      { prefix: PREFIX, connection },
       {
         ...world.ports,
         deployment: parts.deployment,
@@ -484,5 +486,48 @@ describe('groupsync doctor', () => {
       expect.arrayContaining(['scim', 'scim url', 'default: scim tokens']),
     );
     expect(asked).toEqual(['https://scim.test/scim/v2/ServiceProviderConfig']);
+  });
+
+  it('in the console, doctor checks one connection, names no other, and says who checks the rest', async () => {
+    const world = await soundWorld();
+    await world.ports.connections.save({ ...world.connection, name: connectionName('other') });
+    await createToken(connectionName('other'), world.ports);
+    const read: PropertyKey[] = [];
+    const { schedule, statusOf } = soundDeployment();
+    const scim = async () => ({ state: undefined, url: 'https://scim.test/scim/v2' });
+    const allowed = { isConsole: true, allowsLoopback: false, scim, schedule, statusOf };
+    const get = (_: object, name: keyof typeof allowed) => {
+      read.push(name);
+      return allowed[name];
+    };
+    world.parts.deployment = new Proxy({} as Deployment, { get: get as never });
+    const setting = { kind: 'google', administrator: 'admin@acme.test' };
+    const settings = parseSettings({ baseUrl: 'https://platform.test', directory: setting });
+    await world.ports.connections.save({ ...world.connection, settings });
+    const { checks } = await world.ask(world.connection.name);
+    const names = checks.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['default: secret', 'default: company', 'default: activity feed', 'scim url']),
+    );
+    const left = checks.filter(({ detail }) => detail.includes('not checked here'));
+    expect(left).toEqual([
+      {
+        name: 'deployment',
+        ok: true,
+        detail:
+          'not checked here: a person with AWS credentials checks queues, table, functions, alarms and schedules with groupsync doctor',
+        fix: null,
+      },
+      {
+        name: 'default: directory',
+        ok: true,
+        detail:
+          'not checked here: a person with AWS credentials checks each step of reading the directory with groupsync doctor',
+        fix: null,
+      },
+    ]);
+    expect(JSON.stringify(checks)).not.toContain('other');
+    expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'scim token' }]);
+    expect([...new Set(read)].filter((name) => !(name in allowed))).toEqual([]);
   });
 });

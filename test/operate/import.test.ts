@@ -206,6 +206,13 @@ describe('importCsv', () => {
     });
   });
 
+  it('importCsv reports a group name without a visible character, and its line', async () => {
+    const { report } = await run('group id,group name,member id\ng1,\u200b\u2060,m1');
+    expect(report.errors).toEqual([
+      { line: 2, message: 'expected a group name with a visible character, got 2 characters' },
+    ]);
+  });
+
   it.each([
     ['unknown headings', 'Team,Label,Person,Contact', /expected a header .*"Team", "Label"/],
     ['three unknown headings', 'Team,Label,Person', /group id, group name, member id, email/],

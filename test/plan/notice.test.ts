@@ -80,6 +80,35 @@ describe('notifications about findings', () => {
     expect(observe(known, [], { checked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
+  it('a notification links to each group that it names, and to the list only if there are more groups', () => {
+    const stage = { prefix: 'prod', consoleUrl: 'https://groups.acme.example' };
+    const linesOf = (subject: Subject, count: number, groups: readonly string[]) =>
+      noticeOf(
+        { subject, count, sinceMs: START_MS, groups, names: groups.map((id) => `Group ${id}`) },
+        stage,
+        connectionName('acme'),
+      ).slice(1);
+    const pages = `${stage.consoleUrl}/c/acme`;
+    const [since, command] = [
+      'Since 2026-11-20 10:00 UTC.',
+      'npx groupsync --prefix prod --connection acme holds',
+    ];
+    expect(linesOf('hold', 1, ['g/1'])).toEqual(['"Group g/1"', since, command, `${pages}/holds/g%2F1`]);
+    expect(linesOf('hold', 2, ['g1', 'g2'])).toEqual([
+      since,
+      command,
+      `"Group g1": ${pages}/holds/g1`,
+      `"Group g2": ${pages}/holds/g2`,
+    ]);
+    expect(linesOf('hold', 7, ['g1', 'g2']).slice(-3)).toEqual([
+      `"Group g1": ${pages}/holds/g1`,
+      `"Group g2": ${pages}/holds/g2`,
+      `${pages}/holds`,
+    ]);
+    expect(linesOf('failed', 1, ['g1']).at(-1)).toBe(`${pages}/groups/g1`);
+    expect(linesOf('failed', 2, ['g1']).at(-1)).toBe(`${pages}/groups?state=failed`);
+  });
+
   it('a notification contains the finding, the count, the start time, the command and a link to the console', () => {
     const names = ['Engineering', 'evil\u202e\nname', 'c', 'd', 'e'];
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
@@ -97,10 +126,15 @@ describe('notifications about findings', () => {
     const consoleUrl = 'https://groups.acme.example';
     const lastOf = (subject: Subject, connection?: typeof acme) =>
       noticeOf({ subject, count: 1, sinceMs: START_MS }, { prefix: 'prod', consoleUrl }, connection).at(-1);
-    expect(lastOf('hold', acme)).toBe(`${consoleUrl}/c/acme/holds`);
-    expect(lastOf('gate', acme)).toBe(`${consoleUrl}/c/acme/`);
-    expect(lastOf('failed', acme)).toBe(`${consoleUrl}/c/acme/groups?state=failed`);
+    expect(lastOf('gate', acme)).toBe(`${consoleUrl}/c/acme/connection`);
+    expect(lastOf('drift', acme)).toBe(`${consoleUrl}/c/acme/activity?text=outcome%3Areport`);
     expect(lastOf('dead_letters')).toBe(`${consoleUrl}/`);
+    expect(
+      noticeOf(
+        { subject: 'dead_letters', count: 1, sinceMs: START_MS },
+        { prefix: 'prod', consoleUrl, pagesOf: acme },
+      ).slice(-2),
+    ).toEqual(['npx groupsync --prefix prod dlq list', `${consoleUrl}/c/acme/dead-letters`]);
     const contact = 'Contact the person who installed the app: the platform user is u-1';
     const refused = { subject: 'gate', count: 1, sinceMs: START_MS, contact } as const;
     expect(noticeOf(refused, { prefix: 'prod' }, acme).slice(2, 3)).toEqual([`${contact}.`]);

@@ -6,12 +6,16 @@ import { suspectChanged } from '../support/engine/look-over.ts';
 import { story } from '../support/engine/story.ts';
 import { HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { nativeEvent } from '../support/events.ts';
+import { slowWorker } from './reconcile/support/mortal.ts';
 
 async function company(settings = {}) {
   const told = await story({ settings });
   await told.hire('a', 'b', 'c');
   return told;
 }
+
+/** Lambda stops a function that causes so many calls of itself (Lambda developer guide, "Recursive loop detection"). */
+const LAMBDA_STOPS_AT = 16;
 
 describe('messages that apply sends to its own queue', () => {
   it.each([
@@ -37,7 +41,31 @@ describe('messages that apply sends to its own queue', () => {
       woken = takeWoken(world).length;
     }
     // A retry that is more than ten minutes ahead is left to the requeue job, which begins a new chain of calls.
-    expect(runs).toBeLessThan(16);
+    expect(runs).toBeLessThan(LAMBDA_STOPS_AT);
+  });
+
+  it('a stream of changes is one chain of messages, longer than Lambda allows by default, and ends with the stream', async () => {
+    const { hire, tell, say, world, ref, state } = await story({ coalesceMs: 5_000 });
+    const joining = Array.from({ length: 4 * LAMBDA_STOPS_AT }, (_, n) => `m${n}`);
+    await hire(...joining);
+    await tell({ snapshot: 'g', of: [] });
+    world.advance(HOUR_MS);
+    const joinNext = async () => {
+      const next = joining.shift();
+      if (next !== undefined) say({ add: [next], to: 'g' });
+      await ingest(takeEvents(world), world.portsFor());
+    };
+    await joinNext();
+    let runs = 0;
+    for (; takeWoken(world).length > 0; runs += 1) {
+      await applyGroup(ref('g'), world.portsFor(slowWorker('platform.patch', joinNext)));
+      await joinNext();
+      // Ingest sends no message for the change after the write, because the message of apply is on its way.
+      expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
+      world.advance(5_000);
+    }
+    expect(runs).toBeGreaterThan(LAMBDA_STOPS_AT);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4 * LAMBDA_STOPS_AT } });
   });
 });
 

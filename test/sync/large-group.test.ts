@@ -12,7 +12,7 @@ import { makeStamp } from '../../shared/domain/stamp.ts';
 import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { itemBytes } from '../../simulate/table.ts';
+import { itemBytes } from '../../simulate/table/values.ts';
 import { story } from '../support/engine/story.ts';
 import { START_MS } from '../support/engine/world.ts';
 

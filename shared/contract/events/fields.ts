@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { MAX_SEQUENCE_DIGITS, normaliseInstant } from '../../domain/stamp.ts';
+import { isVisible } from '../../domain/visible.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from './bounds.ts';
 
 /*
@@ -31,7 +32,10 @@ function text(what: string, longest: number) {
 
 /** A stable id of the directory. The id is stored without any change. */
 export const Identifier = text('an id', MAX_ID_LENGTH);
-export const GroupName = text('a name', MAX_NAME_LENGTH);
+export const GroupName = text('a name', MAX_NAME_LENGTH).refine(
+  (name) => name === '' || isVisible(name),
+  expecting('a name with a visible character'),
+);
 
 export const Instant = z
   .string(expecting('an RFC 3339 time'))

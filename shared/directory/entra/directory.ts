@@ -4,7 +4,7 @@ import { firstOf, unlessMissing } from '../steps.ts';
 import { changesSince, cursorNow } from './changes.ts';
 import { createGraph, type Graph, listPages } from './graph.ts';
 import { hostsOf } from './hosts.ts';
-import { groupMemberPages, hasNestedGroup, userMemberPages } from './members.ts';
+import { hasNestedGroup, memberPages, userMemberPages } from './members.ts';
 import { GROUP_PROPERTIES, groupOf, MAX_PAGE, USER_PROPERTIES, userOf } from './objects.ts';
 import { Group, User } from './schemas.ts';
 import { type Credential, createAccessTokens } from './sign-in.ts';
@@ -28,10 +28,8 @@ export function createEntraDirectory(options: EntraOptions, world: DirectoryWorl
   return {
     groups: () => groupPages(graph),
     group: (id) => unlessMissing(() => readGroup(graph, id)),
-    async *membersOf(group, nested) {
-      yield* userMemberPages(graph, group);
-      if (nested !== 'ignore') yield* groupMemberPages(graph, group);
-    },
+    membersOf: (group, nested) =>
+      nested === 'ignore' ? userMemberPages(graph, group) : memberPages(graph, group),
     hasMember: (group, member) => hasNestedGroup(graph, group, member),
     user: (key) => unlessMissing(() => readUser(graph, key)),
     tryUsers: async () => void (await firstOf(userPages(graph))),

@@ -60,6 +60,21 @@ export async function* groupMemberPages(graph: Graph, group: string): AsyncGener
   }
 }
 
+/** Lists the direct members that are users or groups. Both lists are read at the same time, which halves the time. */
+export async function* memberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
+  const groups = allPages(groupMemberPages(graph, group));
+  // If the users cannot be read either, their error is the one that counts.
+  groups.catch(() => undefined);
+  yield* userMemberPages(graph, group);
+  yield* await groups;
+}
+
+async function allPages<Page>(pages: AsyncIterable<Page>): Promise<Page[]> {
+  const all: Page[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
+
 /** Searches a second list, because Graph has no request for one member of a group. */
 export async function hasNestedGroup(graph: Graph, group: string, member: string): Promise<boolean> {
   const found = await unlessMissing(async () => {

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
-import { parseJson } from '../../contract/json.ts';
 import { DirectoryError } from '../../sync/ports/directory.ts';
 import { type DirectoryAnswer, type DirectoryWorld, exchange, headersOf } from '../exchange.ts';
 import { createPages, type Pages } from '../pages.ts';
 import { retrying } from '../retrying.ts';
+import { type ApiAnswer, bodyOf } from '../signed-calls.ts';
 import type { Authorization } from './authorization.ts';
 import { nextPage } from './links.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -22,12 +22,7 @@ export interface ApiCall<Body extends z.ZodType> {
   readonly isFixed?: boolean;
 }
 
-export interface ApiAnswer<Body> {
-  readonly body: Body;
-  readonly asOfMs: number;
-}
-
-export interface ListAnswer<Body> extends ApiAnswer<Body> {
+interface ListAnswer<Body> extends ApiAnswer<Body> {
   /** Path and query of the next page; undefined only on the last page. */
   readonly next: string | undefined;
 }
@@ -65,6 +60,7 @@ export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: 
     retrying(world, async () => {
       const url = `${orgUrl}${call.path}`;
       const answer = await send(url, call.operation);
+      if (answer.status !== 200) throw refusalOf(call, answer);
       return { url, answer, body: bodyOf(call, answer) };
     });
   return {
@@ -88,19 +84,11 @@ export function pathOf(parts: readonly string[], query: Readonly<Record<string, 
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-function bodyOf<Body extends z.ZodType>(call: ApiCall<Body>, answer: DirectoryAnswer): z.infer<Body> {
-  const { operation, body: schema, isFixed = false } = call;
-  if (answer.status !== 200) {
-    const error = apiRefusal(operation, answer);
-    const isHidden = isFixed && error.kind === 'missing';
-    throw isHidden ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;
-  }
-  const json = parseJson(answer.text);
-  // The body was cut off in transit. A retry can read the whole body.
-  if (!json.ok) throw new DirectoryError('unavailable', `${operation}: ${json.message}`);
-  const parsed = schema.safeParse(json.value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const place = issue?.path.join('.') ?? '';
-  throw new DirectoryError('odd', `${operation}: ${place === '' ? 'body' : place}: ${issue?.message}`);
+function refusalOf(
+  { operation, isFixed = false }: ApiCall<z.ZodType>,
+  answer: DirectoryAnswer,
+): DirectoryError {
+  const error = apiRefusal(operation, answer);
+  const isHidden = isFixed && error.kind === 'missing';
+  return isHidden ? new DirectoryError('denied', error.message, { reason: error.reason }) : error;
 }

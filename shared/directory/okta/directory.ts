@@ -1,20 +1,11 @@
 import type { Directory, DirectoryMember, DirectoryPage } from '../../sync/ports/directory.ts';
 import type { DirectoryWorld } from '../exchange.ts';
-import { type Api, createApi, pathOf } from './api.ts';
-import type { Authorization } from './authorization.ts';
+import { type Api, type ApiOptions, createApi, pathOf } from './api.ts';
 import { changesSince, cursorAt } from './changes.ts';
 import { findGroup, groupPages } from './groups.ts';
 import { listPages, PAGE_SIZE } from './lists.ts';
-import type { RateLimits } from './rate-limits.ts';
 import { User } from './schemas.ts';
 import { findUser, userList, userOf } from './users.ts';
-
-export interface OktaOptions {
-  /** Every request is sent to this host. Without a slash at the end. */
-  readonly orgUrl: string;
-  readonly authorization: Authorization;
-  readonly limits: RateLimits;
-}
 
 /** The smallest scopes that read groups with their members, users and the log. */
 export const SCOPES = {
@@ -24,7 +15,7 @@ export const SCOPES = {
 } as const;
 
 /** Returns a directory that reads an organisation of Okta. It has no nested groups. */
-export function createOktaDirectory(options: OktaOptions, world: DirectoryWorld): Directory {
+export function createOktaDirectory(options: ApiOptions, world: DirectoryWorld): Directory {
   const api = createApi(options, world);
   return {
     groups: () => groupPages(api),

@@ -1,4 +1,4 @@
-import type { Check, Inspection, MemberIds } from '../../contract/answers.ts';
+import type { Check, Inspection, MemberIds } from '../../contract/answers/connect.ts';
 import { fieldName } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

@@ -1,4 +1,4 @@
-import type { Check, MemberIds } from '../../contract/answers.ts';
+import type { Check, MemberIds } from '../../contract/answers/connect.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import { type MemberIdEvidence, memberIdEvidence, memberIdFieldOf } from '../../plan/member-id.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';

@@ -1,4 +1,4 @@
-import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers.ts';
+import type { AdoptedPair, AdoptionPlan, MatchPreview } from '../../contract/answers/connect.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { fieldName, type MatchRule, matchForm, soughtValues } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';

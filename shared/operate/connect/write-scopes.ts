@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import { type Applicant, PlatformFailure } from '../../sync/ports/platform.ts';
 import { fault, messageOf, well } from '../doctor/check.ts';
 

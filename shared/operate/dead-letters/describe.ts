@@ -1,4 +1,4 @@
-import type { ShownDeadLetter } from '../../contract/answers.ts';
+import type { ShownDeadLetter } from '../../contract/answers/dead-letters.ts';
 import type { DirectoryChange, DirectoryEvent, Member } from '../../domain/event.ts';
 import { groupFloor } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';

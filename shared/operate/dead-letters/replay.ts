@@ -1,4 +1,4 @@
-import type { ReplayReport } from '../../contract/answers.ts';
+import type { ReplayReport } from '../../contract/answers/dead-letters.ts';
 import type { ConnectionName, GroupRef } from '../../domain/ids.ts';
 import type { ToolPorts, WakePorts } from '../../sync/ports/bundles.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';

@@ -1,4 +1,4 @@
-import type { Cause, DeadLetterSummary, Survey } from '../../contract/answers.ts';
+import type { Cause, DeadLetterSummary, Survey } from '../../contract/answers/dead-letters.ts';
 import type { GroupRef } from '../../domain/ids.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

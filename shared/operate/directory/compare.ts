@@ -1,4 +1,4 @@
-import type { DirectoryComparison } from '../../contract/answers.ts';
+import type { DirectoryComparison } from '../../contract/answers/directory.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { isWhole, type ListedGroup } from '../../domain/view.ts';

@@ -1,4 +1,4 @@
-import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers.ts';
+import type { DirectoryPreview, DirectoryStepRow } from '../../contract/answers/directory.ts';
 import { selectionOf } from '../../contract/group-policy.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { GroupId } from '../../domain/ids.ts';

@@ -2,7 +2,7 @@ import {
   DIRECTORY_GROUP_STATES,
   type DirectoryGroupRow,
   type DirectoryStatus,
-} from '../../contract/answers.ts';
+} from '../../contract/answers/directory.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from '../../plan/directory/outcome.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

@@ -1,4 +1,4 @@
-import type { TakeoverPlan, TakeoverReport } from '../../contract/answers.ts';
+import type { TakeoverPlan, TakeoverReport } from '../../contract/answers/directory.ts';
 import { groupName } from '../../domain/group.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
 import type { Source } from '../../domain/source.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import { alarmTopicName, testedAlarm } from '../../contract/names.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { AlarmClient, Deployment } from '../../sync/ports/deployment.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { PlatformFailure } from '../../sync/ports/platform.ts';
@@ -7,6 +7,10 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 
 export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });
+
+/** A check that the console cannot make, because its role may not read the part. */
+export const elsewhere = (name: string, what: string): Check =>
+  well(name, `not checked here: a person with AWS credentials checks ${what} with groupsync doctor`);
 
 export const check = (
   name: string,

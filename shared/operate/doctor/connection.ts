@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { failureIn } from '../../sync/ports/platform.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
 import { contactText, leavesSoon } from '../../plan/holder.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import {
   FUNCTION_KEYS,
   functionName,

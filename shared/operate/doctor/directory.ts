@@ -1,9 +1,10 @@
-import { type Check, DirectoryExamination, type DirectoryStepRow } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
+import { DirectoryExamination, type DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { fixOfStep } from '../directory/guides/index.ts';
-import { type Checked, check, fault, messageOf } from './check.ts';
+import { type Checked, check, elsewhere, fault, messageOf } from './check.ts';
 
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
 
@@ -11,9 +12,13 @@ const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h'
  * Lets the deployed function try each step of reading the directory, with its own role and secret. For a connection
  * without a directory there is no check.
  */
-export async function checkDirectory(connection: Connection, { functions }: ToolPorts): Promise<Checked> {
+export async function checkDirectory(
+  connection: Connection,
+  { functions, deployment }: ToolPorts,
+): Promise<Checked> {
   const { name, settings } = connection;
   if (settings.directory === null) return [];
+  if (deployment.isConsole) return elsewhere('directory', 'each step of reading the directory');
   let steps: readonly DirectoryStepRow[];
   try {
     const answer = await functions.run('directory', { connection: name, examine: true });

@@ -1,23 +1,28 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import { functionName } from '../../contract/names.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
+import type { ScimFacts } from '../../sync/ports/deployment.ts';
 import { EXPIRES_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
-import { type Checked, check, fault, guarded, messageOf, well } from './check.ts';
+import { type Checked, check, elsewhere, fault, guarded, messageOf, well } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkAccess, checkDeployment, stopped } from './deployment.ts';
 
 /**
  * Checks every part, from the queues to the last group of each connection, and returns a fix for each fault. It changes
  * nothing. A part that cannot be read does not stop the other checks. Only invalid AWS credentials stop all checks.
+ * In the console that people sign in to, it checks one connection, and names no other.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },
   ports: ToolPorts,
 ): Promise<{ readonly checks: readonly Check[] }> {
-  const refused = await checkAccess(ports.deployment);
+  const { isConsole = false } = ports.deployment;
+  const refused = isConsole ? undefined : await checkAccess(ports.deployment);
   if (refused !== undefined) return { checks: [refused] };
-  const deployed = await checkDeployment({ prefix, deployment: ports.deployment });
+  const deployed = isConsole
+    ? [elsewhere('deployment', 'queues, table, functions, alarms and schedules')]
+    : await checkDeployment({ prefix, deployment: ports.deployment });
   const connected = await guarded('connections', () =>
     checkConnections({ prefix, named: connection }, ports),
   );
@@ -29,7 +34,9 @@ async function checkConnections(
   { prefix, named }: { readonly prefix: string; readonly named: ConnectionName | undefined },
   ports: ToolPorts,
 ): Promise<Checked> {
-  const all = await ports.connections.list();
+  const listed = await ports.connections.list();
+  const { isConsole } = ports.deployment;
+  const all = isConsole ? listed.filter(({ name }) => name === named) : listed;
   const chosen = named === undefined ? all : all.filter(({ name }) => name === named);
   if (chosen.length === 0) {
     const detail = `there is no connection${named === undefined ? '' : ` ${named}`}`;
@@ -39,7 +46,8 @@ async function checkConnections(
   const checks: Check[] = [];
   for (const one of chosen) checks.push(...(await checkConnection(one, ports)));
   const names = { all: all.map(({ name }) => name), chosen: chosen.map(({ name }) => name) };
-  for (const name of [undefined, ...names.chosen]) checks.push(...(await checkNotices(name, ports)));
+  for (const name of [...(isConsole ? [] : [undefined]), ...names.chosen])
+    checks.push(...(await checkNotices(name, ports)));
   checks.push(...(await guarded('scim', () => checkScim({ prefix, ...names }, ports))));
   return checks;
 }
@@ -83,17 +91,20 @@ async function checkScim(
       `set scim in the stage’s settings and deploy (docs/deploy.md), or revoke the token:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
     );
   }
-  const isActive = facts.state === 'Active' || facts.state === 'Inactive';
   return [
-    check('scim', isActive, {
-      detail: `the function is ${facts.state}`,
-      fix: 'wait a minute; if it stays so, deploy again',
-    }),
+    ...stateOf(facts),
     ...(facts.reserved === 0 ? [stopped('scim', functionName(prefix, 'scim'))] : []),
     await checkUrl(facts.url, ports),
     ...chosen.flatMap((name) => checkTokens(name, tokens.get(name) ?? [], ports.clock())),
     ...(named.length > 0 ? [] : [noToken(chosen)]),
   ];
+}
+
+function stateOf({ state }: ScimFacts): readonly Check[] {
+  if (state === undefined) return [];
+  const detail = `the function is ${state}`;
+  const fix = 'wait a minute; if it stays so, deploy again';
+  return [check('scim', state === 'Active' || state === 'Inactive', { detail, fix })];
 }
 
 /** Every answer below 500 counts as working. Without a token the server answers 401. */

@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import { tableName } from '../../contract/names.ts';
 import type { Deployment, TableFacts } from '../../sync/ports/deployment.ts';
 import { type Checked, check, fault } from './check.ts';

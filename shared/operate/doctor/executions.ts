@@ -1,4 +1,4 @@
-import type { Check } from '../../contract/answers.ts';
+import type { Check } from '../../contract/answers/connect.ts';
 import { FUNCTION_KEYS } from '../../contract/names.ts';
 import { EVENT_SOURCES } from '../../contract/topology.ts';
 import type { Deployment } from '../../sync/ports/deployment.ts';

@@ -1,4 +1,5 @@
-import type { AdoptedPair, ImportComparison } from '../../contract/answers.ts';
+import type { AdoptedPair } from '../../contract/answers/connect.ts';
+import type { ImportComparison } from '../../contract/answers/files.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';

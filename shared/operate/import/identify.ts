@@ -1,4 +1,4 @@
-import type { LineError } from '../../contract/answers.ts';
+import type { LineError } from '../../contract/answers/files.ts';
 import type { Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { isAddress, type ReadRow } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { ImportComparison, ImportReport } from '../../contract/answers.ts';
+import type { ImportComparison, ImportReport } from '../../contract/answers/files.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';

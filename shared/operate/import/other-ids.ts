@@ -1,4 +1,4 @@
-import type { ImportComparison } from '../../contract/answers.ts';
+import type { ImportComparison } from '../../contract/answers/files.ts';
 import type { MemberId } from '../../domain/ids.ts';
 import { collectPages, mapConcurrently } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';

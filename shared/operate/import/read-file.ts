@@ -1,5 +1,5 @@
 import { addressForm } from '../../contract/address.ts';
-import type { LineError } from '../../contract/answers.ts';
+import type { LineError } from '../../contract/answers/files.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';

@@ -1,6 +1,7 @@
-import type { LineError } from '../../contract/answers.ts';
+import type { LineError } from '../../contract/answers/files.ts';
 import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
+import { isVisible } from '../../domain/visible.ts';
 import { type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
 import { certainColumns, readHeading } from './headings.ts';
 
@@ -167,6 +168,7 @@ function problemOf({ group, name, member, email }: Row, layout: Layout): string 
   return (
     (layout.group === undefined ? undefined : idProblem('group id', group, 1)) ??
     lengthProblem('group name', name, hasName ? 1 : 0, MAX_NAME_LENGTH) ??
+    invisibleProblem(name) ??
     idProblem('member id', member, 0) ??
     (layout.member.isId ? undefined : unclearMember(member, layout.member)) ??
     lengthProblem('email', email, 0, MAX_EMAIL_LENGTH) ??
@@ -188,6 +190,11 @@ function unclearMember(member: string, { mayBeName }: Layout['member']): string 
 function idProblem(what: string, text: string, least: number): string | undefined {
   if (!ROUNDED.test(text)) return lengthProblem(what, text, least, MAX_ID_LENGTH);
   return `expected a ${what} of the directory, got "${text}", which a spreadsheet has rounded; export the file again and do not save it in a spreadsheet`;
+}
+
+function invisibleProblem(name: string): string | undefined {
+  if (name === '' || isVisible(name)) return undefined;
+  return `expected a group name with a visible character, got ${name.length} characters`;
 }
 
 function lengthProblem(what: string, text: string, least: number, most: number): string | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { NameClash, Plan } from '../../contract/answers.ts';
+import type { NameClash, Plan } from '../../contract/answers/groups.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import type { Hold } from '../../domain/hold.ts';

@@ -1,4 +1,4 @@
-import type { ProbeReport } from '../../contract/answers.ts';
+import type { ProbeReport } from '../../contract/answers/connect.ts';
 import type { SettingDifference } from '../../contract/change-setting.ts';
 import type { Decision } from '../../contract/decision.ts';
 import type { Hold } from '../../domain/hold.ts';

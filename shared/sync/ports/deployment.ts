@@ -61,8 +61,8 @@ export interface ScheduleFacts {
 }
 
 export interface ScimFacts {
-  /** The function's state, as Lambda reports it; `Active` on the local stack. */
-  readonly state: string;
+  /** The function's state, as Lambda reports it; `Active` on the local stack; undefined in the console. */
+  readonly state: string | undefined;
   /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
   /** Executions that are reserved for the function; undefined: none, or it cannot be read. */
@@ -107,6 +107,11 @@ export interface Deployment {
   readonly isLocal: boolean;
   /** Whether the functions run on this machine: as a local stack, or in an emulator. */
   readonly allowsLoopback: boolean;
+  /**
+   * True in the console that people sign in to. Its role may read the number of messages and the schedule of the feed,
+   * and nothing else of the deployment.
+   */
+  readonly isConsole?: boolean | undefined;
   /** The account that the credentials belong to; undefined on the local stack. */
   account(): Promise<string | undefined>;
   queue(key: QueueKey): Promise<QueueFacts | undefined>;

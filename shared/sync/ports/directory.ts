@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { DirectoryStepRow } from '../../contract/answers.ts';
+import type { DirectoryStepRow } from '../../contract/answers/directory.ts';
 import type { DirectorySetting } from '../../contract/settings.ts';
 import { type Frozen, number, text } from '../../domain/forms.ts';
 import type { ConnectionName, GroupId, MemberId } from '../../domain/ids.ts';

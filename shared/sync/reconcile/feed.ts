@@ -1,4 +1,4 @@
-import type { ReconcileReport } from '../../contract/answers.ts';
+import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import { meaningOf } from '../../plan/meaning.ts';
 import { reportToGate, throughGate } from '../gate.ts';
 import type { ReconcilePorts } from '../ports/bundles.ts';

@@ -144,14 +144,19 @@ async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs:
     }
   }
   const found: readonly Finding[] = [
-    { subject: 'hold', count: held.length, names: namesOf(held) },
-    { subject: 'failed', count: failed.length, names: namesOf(failed) },
+    { subject: 'hold', count: held.length, ...namesOf(held) },
+    { subject: 'failed', count: failed.length, ...namesOf(failed) },
   ];
   return { dirtyGroups, oldestDirtySeconds, holdsWaiting: held.length, found };
 }
 
-const namesOf = (groups: readonly GroupSummary[]): readonly string[] =>
-  groups.slice(0, MOST_NAMES).map(({ ref, name }) => name ?? ref.group);
+function namesOf(groups: readonly GroupSummary[]): Pick<Finding, 'names' | 'groups'> {
+  const first = groups.slice(0, MOST_NAMES);
+  return {
+    names: first.map(({ ref, name }) => name ?? ref.group),
+    groups: first.map(({ ref }) => ref.group),
+  };
+}
 
 const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 

@@ -24,11 +24,13 @@ const HOUR_MS = 3_600_000;
  * If one target fails, the failure is stored, and the other targets still get the notice. A notice that no target
  * accepted is sent again.
  * @param connection undefined for the whole stage
+ * @param pagesOf the connection under which the console shows the findings
  */
 export async function notify(
   found: readonly Finding[],
   { notices, notifier, clock }: Pick<NotifyPorts, 'notices' | 'notifier' | 'clock'>,
   connection?: ConnectionName,
+  pagesOf = connection,
 ): Promise<void> {
   if (notifier.targets.length === 0) return;
   const nowMs = clock();
@@ -42,7 +44,7 @@ export async function notify(
   if (claimed === undefined || ![...isDue.values()].includes(true)) return;
   const failures: string[] = [];
   const send = async (episode: Episode) => {
-    const failed = await notifier.send(noticeOf(episode, notifier, connection));
+    const failed = await notifier.send(noticeOf(episode, { ...notifier, pagesOf }, connection));
     for (const [target, why] of failed) failures.push(`${target}: ${why}`);
     return afterNotice(episode, { isSent: failed.size < notifier.targets.length });
   };
@@ -68,8 +70,16 @@ export async function notifyOfHour(connection: ConnectionName, ports: NotifyPort
   await notify([drift, { subject: 'token', count: expiring.length }], ports, connection);
 }
 
-/** Notifies about dead-lettered messages, which belong to the whole stage. */
-export async function notifyOfStage(ports: NotifyPorts): Promise<void> {
+/**
+ * Notifies about dead-lettered messages, which belong to the whole stage.
+ * @param pagesOf the connection under which the console shows the messages
+ */
+export async function notifyOfStage(ports: NotifyPorts, pagesOf?: ConnectionName): Promise<void> {
   if (ports.notifier.targets.length === 0) return;
-  await notify([{ subject: 'dead_letters', count: await ports.deadLetterCount() }], ports);
+  await notify(
+    [{ subject: 'dead_letters', count: await ports.deadLetterCount() }],
+    ports,
+    undefined,
+    pagesOf,
+  );
 }

@@ -1,4 +1,4 @@
-import type { ReconcileReport } from '../../contract/answers.ts';
+import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import type { DriftKind } from '../../domain/drift.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { DriftLog } from '../ports/logs.ts';

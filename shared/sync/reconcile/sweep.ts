@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReconcileReport } from '../../contract/answers.ts';
+import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
 import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
 import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';

@@ -1,6 +1,8 @@
 import { renderName } from '../../contract/name-template.ts';
 import { type GroupId, groupId } from '../../domain/ids.ts';
+import { isVisible } from '../../domain/visible.ts';
 import { checkGroupName, checkResource, checkSchemas } from '../../scim/checks.ts';
+import { badRequest } from '../../scim/errors.ts';
 import { openWrites } from '../../scim/member-writes.ts';
 import { applyPatch, readResource } from '../../scim/patch/apply.ts';
 import {
@@ -106,6 +108,7 @@ async function createGroup(body: ScimObject, context: ScimContext): Promise<Writ
 function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, context: ScimContext): void {
   const { connection, settings } = context;
   const name = String(attributes['displayName']);
+  if (!isVisible(name)) throw badRequest('invalidValue', 'displayName: expected a visible character');
   checkGroupName(
     renderName(settings.nameTemplate, { name, id, connection }),
     settings.scim.maxGroupNameLength,

@@ -26,7 +26,8 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
     describe,
     formatCommands: (text) => `${text} (pasted)`,
   });
-  const serve = async (port: number) => serveConsole({ port, token: TOKEN, page: await loadPage(), handle });
+  const serve = async (port: number) =>
+    serveConsole({ port, token: TOKEN, code: TOKEN, page: await loadPage(), handle });
   let served = await serve(0);
   const port = Number(new URL(served.urlOf('default')).port);
   const browser: Browser = await openBrowser();

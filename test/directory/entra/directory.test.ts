@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createEntraDirectory } from '../../../shared/directory/entra/directory.ts';
 import { groupId } from '../../../shared/domain/ids.ts';
 import type { DirectoryMember } from '../../../shared/sync/ports/directory.ts';
 import { NOW_MS, TENANT } from '../../directory-simulator/entra/fixture.ts';
@@ -84,6 +85,35 @@ describe('members of an Entra group', () => {
       'sue@contoso.example off',
     ]);
   });
+
+  it('users and groups are read at the same time: the list of groups does not wait for the users', async () => {
+    const { account, world } = await openEntra();
+    let groupsAsked = () => {};
+    const untilGroupsAreAsked = new Promise<void>((resolve) => {
+      groupsAsked = resolve;
+    });
+    const dispatcher = world.dispatcher.compose((dispatch) => (request, handler) => {
+      if (request.path.includes('/microsoft.graph.group')) groupsAsked();
+      if (!request.path.includes('/microsoft.graph.user')) return dispatch(request, handler);
+      untilGroupsAreAsked.then(() => dispatch(request, handler));
+      return true;
+    });
+    const directory = createEntraDirectory(account, { ...world, dispatcher });
+    expect((await allOf(directory.membersOf(SALES, 'flatten'))).map(describeMember)).toContain(
+      'group g-emea',
+    );
+  });
+
+  it.each(['user', 'group'])(
+    'a list of %ss that cannot be read fails the read of all members',
+    async (kind) => {
+      const { directory, control } = await openEntra();
+      await control('faults', [
+        { match: { path: `*/members/microsoft.graph.${kind}` }, times: 9, status: 403, body: {} },
+      ]);
+      await expect(allOf(directory.membersOf(SALES, 'flatten'))).rejects.toMatchObject({ kind: 'denied' });
+    },
+  );
 
   it('groups among the members cost no call if they are ignored', async () => {
     const { directory, graphCalls } = await openEntra();

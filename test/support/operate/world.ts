@@ -1,4 +1,4 @@
-import type { ProbeReport } from '../../../shared/contract/answers.ts';
+import type { ProbeReport } from '../../../shared/contract/answers/connect.ts';
 import { parseSettings } from '../../../shared/contract/change-setting.ts';
 import { DEFAULT_CONNECTION } from '../../../shared/contract/names.ts';
 import type { ConnectionSettings } from '../../../shared/contract/settings.ts';

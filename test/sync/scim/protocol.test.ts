@@ -101,6 +101,17 @@ describe('SCIM answers', () => {
 });
 
 describe('SCIM errors (RFC 7644 section 3.12)', () => {
+  it.each(['put', 'patch'] as const)('a group cannot get an invisible name by %s', async (method) => {
+    const { id } = await addGroup('Eng');
+    const body = method === 'put' ? { displayName: '\u200b' } : [replace('displayName', '\u200b')];
+    const answer = await client[method](`/Groups/${id}`, body as never);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { scimType: 'invalidValue', detail: expect.stringContaining('visible character') },
+    });
+    expect((await client.get(`/Groups/${id}`)).body.displayName).toBe('Eng');
+  });
+
   it.each<[title: string, request: string, body: unknown, status: number, scimType?: string]>([
     ['a body that is not JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
     ['an array', 'POST /Users', [], 400, 'invalidSyntax'],
@@ -111,6 +122,7 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ['a userName that is an object', 'POST /Users', { userName: {} }, 400, 'invalidValue'],
     ['a number as active', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
     ['no displayName', 'POST /Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
+    ['an invisible displayName', 'POST /Groups', { displayName: '\u200b\ufeff' }, 400, 'invalidValue'],
     [
       'a member without value',
       'POST /Groups',

@@ -1,4 +1,4 @@
-import type { DirectoryStepRow } from '../../../contract/answers.ts';
+import type { DirectoryStepRow } from '../../../contract/answers/directory.ts';
 import type { DirectoryKind, DirectoryOf } from '../../../contract/settings.ts';
 
 /** The instructions for the directories of one vendor. */

@@ -1,4 +1,4 @@
-import type { DirectoryStepRow } from '../../../contract/answers.ts';
+import type { DirectoryStepRow } from '../../../contract/answers/directory.ts';
 import type { DirectoryKind, DirectorySetting } from '../../../contract/settings.ts';
 import { entraGuide } from './entra.ts';
 import { googleGuide } from './google.ts';

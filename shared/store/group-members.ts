@@ -6,14 +6,61 @@ import {
   type GroupContent,
   MAX_NESTED_GROUPS,
   MAX_NESTED_MEMBERS,
+  nestedGroup,
   unknownGroups,
 } from '../domain/nesting.ts';
+import { STAMP_ZERO } from '../domain/stamp.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
 import { parseGroup, parseMember } from './group-item.ts';
-import { groupKey, MEMBER_PREFIX } from './keys.ts';
-import { itemsOf, type Table } from './table.ts';
+import { plain } from './item-form.ts';
+import { groupKey, indexPartition, keyPart, MEMBER_PREFIX, memberKey, shardOf } from './keys.ts';
+import { exists, itemsOf, type Table } from './table.ts';
+
+const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
+
+/** The part of the store that reads and marks the members of groups. */
+export function createGroupMembers(table: Table): Pick<GroupStore, 'members' | 'registers' | 'markPending'> {
+  return {
+    async members(ref) {
+      const own = await ownMembers(table, ref);
+      return own.some(({ member }) => nestedGroup(member) !== undefined)
+        ? membersWithin(table, ref, own)
+        : own;
+    },
+
+    async registers(ref, members) {
+      const items = await table.getMany(members.map((member) => memberKey(ref, member)));
+      return items.map(parseMember);
+    },
+
+    async markPending(ref, member, mark) {
+      const { connection, group } = ref;
+      const set =
+        mark === undefined
+          ? {}
+          : {
+              pendingCause: mark.cause,
+              pendingSince: mark.sinceMs,
+              pendingRevision: mark.personRevision,
+              pendingUnshown: mark.unshown && { ...mark.unshown },
+              group,
+              gpk: indexPartition('pending', connection, shardOf(group)),
+              gsk: `${keyPart(group)}#${keyPart(member)}`,
+            };
+      const stored = plain(set);
+      const remove = PENDING.filter((name) => !(name in stored));
+      const key = memberKey(ref, member);
+      const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
+      if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
+      // The member belongs to a nested group, and the outer group has no register of that member.
+      const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
+      await table.update(key, { set: stored, setIfMissing: absent, remove });
+    },
+  };
+}
 
 /** Returns the group's own member registers. A nested group is one of these registers. Its members are not included. */
-export async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredMember[]> {
+async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredMember[]> {
   const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
   return items.map(parseMember);
 }
@@ -23,7 +70,7 @@ export async function ownMembers(table: Table, ref: GroupRef): Promise<readonly 
  * and then marks the groups around it dirty. So a change that this read misses causes another read.
  * @throws Error if there are too many groups or members to read together
  */
-export async function membersWithin(
+async function membersWithin(
   table: Table,
   ref: GroupRef,
   own: readonly StoredMember[],

@@ -1,0 +1,52 @@
+interface Wait {
+  readonly endMs: number;
+  readonly resolve: () => void;
+}
+
+/**
+ * A clock for work that mostly waits for answers. Time passes only when everything waits, and then to the end of the
+ * earliest wait. So waits at the same time overlap, and the speed of this machine does not count.
+ */
+export function createVirtualClock(startMs: number) {
+  let nowMs = startMs;
+  let requests = 0;
+  let isScheduled = false;
+  let waits: readonly Wait[] = [];
+
+  const endEarliest = () => {
+    isScheduled = false;
+    const [earliest, ...others] = waits;
+    if (requests > 0 || earliest === undefined) return;
+    waits = others;
+    nowMs = Math.max(nowMs, earliest.endMs);
+    earliest.resolve();
+    schedule();
+  };
+  /** Lets the work that can go on without waiting do so first. */
+  const schedule = () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(endEarliest);
+  };
+  const until = (endMs: number) =>
+    new Promise<void>((resolve) => {
+      waits = [...waits, { endMs, resolve }].sort((a, b) => a.endMs - b.endMs);
+      schedule();
+    });
+
+  return {
+    nowMs: () => Math.floor(nowMs),
+    sleep: (ms: number) => until(nowMs + ms),
+    /** Sends a request whose answer takes this long. */
+    async request<Result>(seconds: number, send: () => Promise<Result>): Promise<Result> {
+      const endMs = nowMs + 1_000 * seconds;
+      requests += 1;
+      try {
+        return await send();
+      } finally {
+        requests -= 1;
+        await until(endMs);
+      }
+    },
+  };
+}

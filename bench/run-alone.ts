@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const RUN = fileURLToPath(new URL('run.ts', import.meta.url));
+
+interface Finished {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** Runs a figure in its own process, so that the heap and the caches of another do not affect it. */
+export function runAlone(args: readonly string[]): Promise<Finished> {
+  const child = spawn(process.execPath, [...process.execArgv, RUN, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, text: withoutLogs(text) })));
+}
+
+/** Removes the log lines of functions that run in the figure's process. */
+const withoutLogs = (text: string): string =>
+  text
+    .split('\n')
+    .filter((line) => !line.startsWith('{'))
+    .join('\n');

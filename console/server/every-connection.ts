@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import pMap from 'p-map';
+import type { ConnectionRow } from '../../shared/contract/answers/status.ts';
+import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
+import { listConnections } from '../../shared/operate/settings.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { EveryConnection, Live } from '../answers.ts';
+import { seesMessages, visibleTo } from './access.ts';
+import type { Overview } from './overview.ts';
+import { type Person, roleFor } from './roles.ts';
+
+export interface Visible {
+  /** undefined: the person uses AWS credentials. */
+  readonly person: Person | undefined;
+  readonly ports: ToolPorts;
+  readonly overviewOf: (connection: ConnectionName) => Overview;
+  readonly describe: (error: unknown) => string;
+}
+
+const READS_AT_ONCE = 4;
+
+/** Reads all connections that the person may see. A connection that cannot be read has a problem, and no value. */
+async function eachVisible<Value>(
+  { person, ports, overviewOf, describe }: Visible,
+  read: (overview: Overview) => Promise<Value>,
+) {
+  const rows = visibleTo(person, await listConnections(ports));
+  return pMap(
+    rows,
+    async (row: ConnectionRow) => {
+      const name = connectionName(row.name);
+      const role = (person && roleFor(person, name)) ?? null;
+      try {
+        return { row, role, value: await read(overviewOf(name)), problem: null };
+      } catch (error) {
+        return { row, role, value: null, problem: describe(error) };
+      }
+    },
+    { concurrency: READS_AT_ONCE },
+  );
+}
+
+/** The items of all visible connections that need attention. */
+export async function everyAttention(visible: Visible): Promise<EveryConnection> {
+  const connections = await eachVisible(visible, (overview) => overview.attention());
+  const readable = connections.find(({ value }) => value !== null);
+  const isShown = readable !== undefined && seesMessages(visible.person);
+  const causes = isShown ? await visible.overviewOf(connectionName(readable.row.name)).causes() : [];
+  return { connections, causes };
+}
+
+/** The revision of all visible connections together. */
+export async function everyLive(visible: Visible): Promise<Live> {
+  const found = await eachVisible(visible, (overview) => overview.live());
+  const revisions = found.map(({ row, value, problem }) => [row.name, value?.revision, problem]);
+  return {
+    revision: createHash('sha256').update(JSON.stringify(revisions)).digest('hex').slice(0, 16),
+    deadLetters: seesMessages(visible.person)
+      ? (found.find(({ value }) => value !== null)?.value?.deadLetters ?? null)
+      : null,
+    holds: found.reduce((sum, { value }) => sum + (value?.holds ?? 0), 0),
+    connections: found.map(({ row }) => row),
+  };
+}

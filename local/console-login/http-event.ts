@@ -1,0 +1,56 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+
+/** A request as API Gateway receives it. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query, percent-encoded. */
+  readonly target: string;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string | undefined;
+}
+
+/** Bodies of these types arrive as text, and all others as base64. */
+const IS_TEXT = /^(?:text\/|application\/(?:json|javascript|xml)\b)/;
+
+/**
+ * Returns the event of an HTTP API for its function (API Gateway developer guide, "Payload format 2.0"). API Gateway
+ * decodes the path, cuts it at a decoded `?`, and sends the query as it is.
+ */
+export function httpEvent({ method, target, headers, body }: HttpRequest): APIGatewayProxyEventV2 {
+  const [path = '/', ...query] = target.split('?');
+  const { cookie, ...others } = headers;
+  const rawPath = decoded(path).replace(/\?.*/s, '');
+  const host = headers['host'] ?? 'api.execute-api.eu-west-1.amazonaws.com';
+  const isText = IS_TEXT.test(headers['content-type'] ?? '');
+  return {
+    version: '2.0',
+    routeKey: 'ANY /{proxy+}',
+    rawPath,
+    rawQueryString: query.join('?'),
+    ...(cookie !== undefined && { cookies: cookie.split('; ') }),
+    headers: others,
+    requestContext: {
+      accountId: '123456789012',
+      apiId: 'api',
+      domainName: host,
+      domainPrefix: host.split('.')[0] ?? '',
+      http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: '' },
+      requestId: 'request',
+      routeKey: 'ANY /{proxy+}',
+      stage: '$default',
+      time: '',
+      timeEpoch: 0,
+    },
+    ...(body !== undefined && { body: Buffer.from(body as string).toString(isText ? 'utf8' : 'base64') }),
+    isBase64Encoded: body !== undefined && !isText,
+  };
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

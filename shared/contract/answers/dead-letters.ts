@@ -1,0 +1,102 @@
+import * as z from 'zod';
+import { type Answer, count, instant, ms, nullable, text, Version } from './forms.ts';
+import { GroupStateName } from './groups.ts';
+
+const QueueName = z.enum(['events', 'apply']);
+
+/** Dead-lettered messages of one cause. Ages are in milliseconds. */
+const Cause = z.object({
+  code: text,
+  count,
+  superseded: count,
+  refused: count.describe('The number of these messages that ingest would refuse again now.'),
+  oldestMs: ms,
+  newestMs: ms,
+});
+export type Cause = Answer<typeof Cause>;
+
+const DeadLetterSummary = z.object({
+  id: text,
+  queue: QueueName,
+  code: text,
+  message: text,
+  source: nullable(text).describe('The CloudEvents source of the message; null if it has none.'),
+  type: nullable(text).describe('The CloudEvents type of the message; null if it has none.'),
+  connection: nullable(text).describe('The connection of the message; null if it is not known.'),
+  group: nullable(text),
+  ageMs: ms.describe('The time since the first failure; a replay does not reset it.'),
+  failures: count.describe('How often the message failed; 1 if it was never replayed.'),
+  superseded: z.boolean(),
+  refusal: nullable(text).describe(
+    'Why ingest would refuse the message again now; null if it would accept it.',
+  ),
+});
+export type DeadLetterSummary = Answer<typeof DeadLetterSummary>;
+
+export const Survey = z.object({
+  queue: z.enum(['events', 'apply', 'all']),
+  total: count.describe('Messages that were found, or that another consumer has in flight.'),
+  inFlightElsewhere: count,
+  /** False if not all messages could be read in time. */
+  complete: z.boolean(),
+  causes: z.array(Cause),
+  /** The first of the selected messages, up to the limit. The causes count all selected messages. */
+  messages: z.array(DeadLetterSummary),
+  selected: count,
+});
+export type Survey = Answer<typeof Survey>;
+
+/** The current state of a group that a dead-lettered message is about. */
+const CurrentGroupState = z.object({
+  group: text,
+  state: GroupStateName,
+  wanted: count,
+  platformId: nullable(text),
+  version: Version,
+  /** The number of users in the platform's group as last written or read. */
+  users: count,
+  lastError: nullable(text),
+});
+
+export const ShownDeadLetter = z.object({
+  id: text,
+  queue: QueueName,
+  code: text,
+  message: text,
+  failedAt: instant,
+  firstFailedAt: instant,
+  failures: count,
+  connection: nullable(text),
+  superseded: z.boolean(),
+  problems: z.array(text).describe('Why ingest would refuse the message now; empty if it would accept it.'),
+  events: z.array(
+    z.object({
+      id: text,
+      source: text,
+      connection: text,
+      time: nullable(text),
+      kind: text,
+      group: nullable(text),
+      members: z.array(text),
+    }),
+  ),
+  now: z.array(CurrentGroupState),
+  body: text,
+});
+export type ShownDeadLetter = Answer<typeof ShownDeadLetter>;
+
+export const ReplayReport = z.object({
+  replayed: count,
+  /** Messages that the queue or the table refused. They are still in the dead-letter queue. */
+  failed: count,
+  /**
+   * Selected messages that another consumer has in flight, that were refused, or that failed again during the replay.
+   */
+  remaining: count,
+  failedAgain: count.describe(
+    'Remaining messages that were sent and were dead-lettered again during the replay.',
+  ),
+  because: nullable(text).describe('Why the first of these messages failed again.'),
+  cancelled: z.boolean(),
+});
+export type ReplayReport = Answer<typeof ReplayReport>;

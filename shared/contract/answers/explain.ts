@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import { type Answer, count, instant, ms, nullable, text, Version } from './forms.ts';
+import { Change, Waiting } from './groups.ts';
+
+const EntryActor = z.object({
+  kind: z.enum(['directory', 'operator', 'scim', 'groupsync', 'platform']),
+  id: text.describe(
+    'An ARN, local:<login name>, a SCIM token prefix, or an id of the directory or platform.',
+  ),
+  name: nullable(text),
+  arn: nullable(text),
+});
+
+/** The event that set a value, from the value's stamp. */
+const ExplainedEvent = z.object({
+  /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
+  register: text,
+  summary: text,
+  id: nullable(text),
+  source: nullable(text),
+  time: nullable(text),
+  actor: nullable(EntryActor).describe('The author of the change; null if the event names none.'),
+});
+export type ExplainedEvent = Answer<typeof ExplainedEvent>;
+
+const ExplainedRule = z.object({
+  rule: text,
+  value: nullable(text),
+  found: z.array(z.object({ id: text, state: text })),
+});
+export type ExplainedRule = Answer<typeof ExplainedRule>;
+
+/** The reason why a member is in a group or is not, from the event to the version on the platform. */
+export const Explanation = z.object({
+  group: text,
+  member: text,
+  present: z.boolean().describe("The platform's group, as last written or read, contains the member."),
+  /** The whole answer in one sentence. */
+  because: text,
+  wanted: z.boolean().describe('The member is in the group in the directory.'),
+  events: z.array(ExplainedEvent),
+  match: z.object({
+    rules: z.array(ExplainedRule),
+    bound: nullable(text),
+    person: nullable(z.object({ id: text, userId: nullable(text), state: text })),
+    user: nullable(text),
+  }),
+  decision: z.object({ outcome: text, detail: text }),
+  waiting: nullable(Waiting).describe('Why the group is not written yet; null if it does not wait.'),
+  write: nullable(
+    z.object({
+      at: instant,
+      action: text,
+      reason: text,
+      cause: text,
+      versionBefore: Version,
+      versionAfter: Version,
+      outcome: text,
+    }),
+  ),
+});
+export type Explanation = Answer<typeof Explanation>;
+
+/** One log entry: a write, an operator's action, or an external change on the platform. */
+export const LogEntry = z.object({
+  id: text,
+  at: instant,
+  connection: text,
+  actor: EntryActor,
+  action: text.describe('A write, the words of a command, or drift_<kind>.'),
+  group: nullable(text),
+  groupName: nullable(text),
+  member: nullable(text),
+  memberName: nullable(text),
+  reason: nullable(text).describe('The reason as the operator wrote it.'),
+  before: nullable(text).describe(
+    'The value before, if the entry has one change. The field changes lists all.',
+  ),
+  after: nullable(text),
+  changes: z.array(Change),
+  changeCount: count,
+  versionBefore: Version,
+  versionAfter: Version,
+  cause: text,
+  outcome: text,
+  waitedMs: nullable(ms).describe('For a write: how long the group had waited.'),
+});
+export type LogEntry = Answer<typeof LogEntry>;
+
+/** All stored data of one member of the directory. */
+export const PersonReport = z.object({
+  member: text,
+  name: nullable(text),
+  bound: nullable(text).describe('The employee that the member is bound to.'),
+  person: Explanation.shape.match.shape.person,
+  attributes: z
+    .record(text, z.object({ value: text, at: instant }))
+    .describe(
+      'The attributes from the directory, each with the time of its event. An erased value is empty.',
+    ),
+  values: z.record(text, text).describe('The stored values of the employee, in the form that is compared.'),
+  scim: nullable(z.looseObject({})).describe('The SCIM resource of the identity provider, unchanged.'),
+  groups: z.array(
+    z.object({
+      group: text,
+      name: nullable(text),
+      wanted: Explanation.shape.wanted,
+      present: Explanation.shape.present,
+      outcome: text,
+      because: text,
+      event: nullable(ExplainedEvent).describe('The latest event about the membership.'),
+      write: Explanation.shape.write,
+    }),
+  ),
+  moreGroups: count.describe('The number of further groups that are not listed.'),
+  actions: z.array(LogEntry).describe('Actions of operators about the person: rebind, forget.'),
+});
+export type PersonReport = Answer<typeof PersonReport>;
+
+/** The result of checking whether entries of an audit were changed or removed. */
+export const AuditCheck = z.object({
+  group: nullable(text),
+  entries: count,
+  named: count.describe('Entries whose content a later entry, or the group itself, confirms by a hash.'),
+  broken: nullable(z.object({ at: instant, problem: z.enum(['changed', 'missing']) })).describe(
+    'The first entry that was changed or removed.',
+  ),
+});
+export type AuditCheck = Answer<typeof AuditCheck>;

@@ -1,0 +1,29 @@
+import { DirectoryError, type DirectoryErrorKind } from '../sync/ports/directory.ts';
+
+/** What a refused call means. */
+interface Refusal {
+  readonly kind: DirectoryErrorKind;
+  readonly reason: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export function refused(operation: string, status: number, { kind, ...rest }: Refusal): DirectoryError {
+  const suffix = rest.reason === undefined ? '' : ` (${rest.reason})`;
+  return new DirectoryError(kind, `${operation}: the directory answered ${status}${suffix}`, rest);
+}
+
+/**
+ * @param isOfDirectory whether the body of a 404 is one of the directory. A proxy or a wrong address answers 404 too, but
+ *   without the directory's code. That is no proof that an object is gone.
+ */
+export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKind {
+  if (status === 429) return 'busy';
+  if (status === 401 || status === 403) return 'denied';
+  if (status === 404 && isOfDirectory) return 'missing';
+  if (status === 408 || status >= 500) return 'unavailable';
+  return 'odd';
+}
+
+/** The kind of a refused sign-in. The credential is refused with 400, 401, 403 and 404. */
+export const signInKindOf = (kind: DirectoryErrorKind): DirectoryErrorKind =>
+  kind === 'odd' || kind === 'missing' ? 'denied' : kind;

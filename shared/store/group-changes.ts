@@ -1,0 +1,93 @@
+import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
+import { usedUp } from '../domain/hold.ts';
+import type { Commit, Findings } from '../sync/ports/groups.ts';
+import { findingsToStore } from './group-writes.ts';
+import { plain } from './item-form.ts';
+import type { Change } from './table.ts';
+
+/** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
+export const MISSED = 'missedAt';
+/** The attributes of a group that was released. */
+export const RELEASED = ['released', 'movedTo'];
+const LINK = ['link', 'refusedFields'] as const;
+
+/** Returns the attributes that a commit removes in any case, whether or not the group is clean afterwards. */
+const removedBy = (
+  seen: GroupState,
+  { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
+): readonly string[] => [
+  'intent',
+  'acceptedDeletion',
+  MISSED,
+  ...(settled === undefined ? ['settled'] : []),
+  ...(driftClosed === true ? ['openDrift'] : []),
+  ...(isCertain === true ? ['uncertain'] : []),
+  ...(hasRemoved === true && seen.failureReport?.digest !== undefined ? ['failureReport'] : []),
+  ...(platform === undefined ? LINK : ['previousLink']),
+  ...usedUp(seen, consumedHold),
+  ...refusalExplainedBy(found),
+];
+
+/** Returns the change that a commit makes in any case, whether or not the group is clean afterwards. */
+export const writtenBy = (commit: Commit): Change => {
+  const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
+  const { createdAtMs = seen.link?.createdAtMs } = commit;
+  return {
+    set: {
+      ...(platform === undefined
+        ? plain({ previousLink: linkBefore(seen, true) })
+        : { link: plain({ ...platform, createdAtMs }) }),
+      ...findingsToStore(seen, found),
+      ...plain({ settled, counts, lastWriteAt: writtenAtMs, calledMs }),
+    },
+    remove: removedBy(seen, commit),
+  };
+};
+
+/**
+ * Returns the change of the item after an external change of the platform group.
+ * @param platform undefined if the directory group has no platform group any more
+ */
+export const acceptedChange = (
+  seen: GroupState,
+  platform: LinkedGroup | undefined,
+  found: Findings | undefined,
+): Change => {
+  const foundNow = findingsToStore(seen, found);
+  const answered = seen.suspectedChange === undefined ? [] : ['suspectedChange'];
+  if (platform === undefined) {
+    const previousLink = linkBefore(seen, found?.isGone ?? false);
+    return {
+      set: { ...foundNow, ...plain({ releasedPlatformId: seen.link?.id, previousLink }) },
+      remove: [...LINK, MISSED, ...answered],
+    };
+  }
+  return {
+    set: {
+      link: plain({
+        ...seen.link,
+        ...platform,
+        takeOver: isOtherView(seen, platform) || seen.link?.takeOver,
+      }),
+      ...foundNow,
+    },
+    remove: [MISSED, 'previousLink', 'acceptedDeletion', ...answered, ...refusalExplainedBy(found)],
+  };
+};
+
+export const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
+  platform.view.id !== link?.view.id;
+
+/** Returns the current link in the form of `previousLink`. */
+const linkBefore = ({ link }: GroupState, isGone: boolean) =>
+  link && { platformId: link.id, view: link.view, isGone };
+
+const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
+  explainsRefusal ? ['lastError'] : [];
+
+/** The guard record of the new write replaces the guard record of uncertain writes. */
+export const withoutRemovals = ({ uncertain }: GroupState) => {
+  if (uncertain?.removals === undefined) return {};
+  const { removals: _, ...others } = uncertain;
+  return { uncertain: plain(others) };
+};

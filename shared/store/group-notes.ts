@@ -1,0 +1,81 @@
+import type { GroupRef } from '../domain/ids.ts';
+import type { GroupStore } from '../sync/ports/groups.ts';
+import { MISSED } from './group-changes.ts';
+import { dirtying, suspectedChangeIsAs, viewIsAs } from './group-writes.ts';
+import { plain } from './item-form.ts';
+import { groupKey } from './keys.ts';
+import { all, type Change, type Condition, equal, exists, missing, type Table } from './table.ts';
+
+type GroupNotes = Pick<
+  GroupStore,
+  | 'noteMissing'
+  | 'noteReplay'
+  | 'noteRefusedField'
+  | 'forgetRefusedFields'
+  | 'noteListed'
+  | 'keepUnattributed'
+  | 'noteSuspected'
+>;
+
+/** The part of the store that notes facts about a group, and that neither begins nor ends a write to the platform. */
+export function createGroupNotes(table: Table): GroupNotes {
+  const update = async (ref: GroupRef, how: Change, when: Condition) =>
+    (await table.update(groupKey(ref), how, when)).written;
+  return {
+    async noteMissing({ ref, link, missedAtMs }, atMs) {
+      const isSame = link === undefined ? missing('link') : equal('link.id', link.id);
+      const isAsSeen = missedAtMs === undefined ? missing(MISSED) : equal(MISSED, missedAtMs);
+      await update(ref, { set: { [MISSED]: atMs } }, all(isSame, isAsSeen));
+    },
+
+    noteReplay: async (ref, failedBefore) =>
+      void (await update(
+        ref,
+        { set: { failureReport: { failedBefore } }, remove: ['refusedFields'] },
+        exists('rev'),
+      )),
+
+    noteRefusedField: ({ ref, refusedFields }, field, refused) => {
+      const known = { ...refusedFields, [field]: refused };
+      return update(ref, { set: { refusedFields: plain(known) } }, exists('rev'));
+    },
+
+    forgetRefusedFields: async (ref) =>
+      void (await update(ref, { remove: ['refusedFields'] }, exists('refusedFields'))),
+
+    noteListed: (seen, dirty) => {
+      const { previousLink } = seen;
+      if (previousLink === undefined) return Promise.resolve(false);
+      const listed = { ...previousLink, view: plain(previousLink.view), isListed: true };
+      const isAsSeen = all(equal('previousLink.platformId', previousLink.platformId), missing('link'));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set: { previousLink: listed } }), isAsSeen);
+    },
+
+    async keepUnattributed(seen, ids) {
+      const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
+      // New drift is always stored together with a new view.
+      await update(seen.ref, left, viewIsAs(seen));
+    },
+
+    noteSuspected: (seen, suspected, dirty) => {
+      const { version, atMs } = suspected;
+      const suspectedChange = {
+        version,
+        atMs,
+        activityEvents: suspected.activityEvents.map((event) => ({ ...event })),
+      };
+      return update(
+        seen.ref,
+        {
+          ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
+          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only
+          // an operator's `sync` resets these values.
+          ...(version === null && suspectedChange.activityEvents.length === 0
+            ? {}
+            : { remove: ['failedAt'] }),
+        },
+        all(equal('link.id', seen.link?.id ?? ''), suspectedChangeIsAs(seen)),
+      );
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadPage } from '../../cli/console/page.ts';
+import { serveConsole } from '../../cli/console/serve.ts';
+import { openBrowser } from './support/browser.ts';
+
+const TOKEN = 'the-token-of-this-console';
+const CODE = 'the-code-of-the-address';
+const NO_CODE = 'The address has no valid code';
+const MINUTE_MS = 60_000;
+
+let nowMs = Date.now();
+let served: Awaited<ReturnType<typeof serveConsole>>;
+let browser: Awaited<ReturnType<typeof openBrowser>>;
+let context: BrowserContext;
+let tab: Page;
+
+async function handle(request: Request): Promise<Response> {
+  if (request.url.includes('/api/live')) return new Response(': here\n\n');
+  return Response.json({ groups: [], found: 0, total: 0, states: {} });
+}
+
+beforeAll(async () => {
+  const page = await loadPage();
+  served = await serveConsole({ port: 0, token: TOKEN, code: CODE, page, handle, clock: () => nowMs });
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await served.close();
+});
+beforeEach(async () => {
+  context = await browser.newContext();
+  tab = await context.newPage();
+  return () => context.close();
+});
+
+const printed = () => served.urlOf('default');
+const groups = () => new URL('/c/default/groups', printed()).href;
+const isOpen = (page: Page) => page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
+
+/** All addresses in the history of a tab, as the browser has them. */
+async function historyOf(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  const { entries } = await session.send('Page.getNavigationHistory');
+  return entries.flatMap(({ url, userTypedURL }) => [url, userTypedURL]);
+}
+
+describe('address of the console in a browser', () => {
+  it('the page removes the code from its address, and no link or entry of the history has the code or the token', async () => {
+    await tab.goto(`${groups()}#${CODE}`);
+    await isOpen(tab);
+    await tab.getByRole('link', { name: 'Groups', exact: true }).click();
+    await tab.goto(`${groups()}?state=failed#${CODE}`);
+    await isOpen(tab);
+    await tab.goBack();
+    await isOpen(tab);
+    expect(new URL(tab.url()).hash).toBe('');
+    const links = await tab
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    expect(links.length).toBeGreaterThan(5);
+    for (const address of [...(await historyOf(tab)), ...links]) {
+      expect(address).not.toContain(TOKEN);
+      expect(address).not.toContain(CODE);
+    }
+  });
+
+  it('a reload, another tab and an address without the code work in the same browser, but not in another', async () => {
+    await tab.goto(`${groups()}#${CODE}`);
+    await isOpen(tab);
+    await tab.reload();
+    await isOpen(tab);
+    const second = await context.newPage();
+    await second.goto(groups());
+    await isOpen(second);
+    // The token of a console that has ended.
+    await second.evaluate("localStorage.setItem('token', 'old')");
+    await second.reload();
+    await second.getByText(NO_CODE).waitFor();
+    const other = await browser.newContext();
+    const stranger = await other.newPage();
+    await stranger.goto(groups());
+    await stranger.getByText(NO_CODE).waitFor();
+    await other.close();
+  });
+
+  it('the address that was printed can be pasted again into an open tab, where the page removes the code', async () => {
+    await tab.goto(`${groups()}#${CODE}`);
+    await isOpen(tab);
+    await tab.goto(`${groups()}#${CODE}`);
+    await isOpen(tab);
+    await expect.poll(() => new URL(tab.url()).hash).toBe('');
+    expect((await historyOf(tab)).filter((address) => address.includes(CODE))).toEqual([]);
+  });
+
+  it('15 minutes after it was first opened, the address is of no use, and an open page continues', async () => {
+    await tab.goto(`${groups()}#${CODE}`);
+    await isOpen(tab);
+    nowMs += 16 * MINUTE_MS;
+    const other = await browser.newContext();
+    const late = await other.newPage();
+    await late.goto(`${groups()}#${CODE}`);
+    await late.getByText(NO_CODE).waitFor();
+    await other.close();
+    await tab.reload();
+    await isOpen(tab);
+    // In the same browser, the printed address still opens the console.
+    await tab.goto(`${groups()}?state=failed#${CODE}`);
+    await isOpen(tab);
+  });
+});

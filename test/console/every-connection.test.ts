@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import type { Person } from '../../console/server/roles.ts';
+import { asking } from '../support/console/asking.ts';
+import { added, group, savedWorld } from '../support/operate/world.ts';
+
+/** Two connections, each with a person without a match, and a dead-lettered message of the stage. */
+async function twoConnections() {
+  const world = await savedWorld();
+  const { connection, mailboxes, publish } = world;
+  await world.ports.connections.save({ ...connection, name: 'b' as never });
+  await publish(group('g', 'Group of default'), added('g', 'ann', 'bob'));
+  await world.apply('g');
+  mailboxes.events.add({ id: 'message-1', body: '{}' });
+  const queue = async () => ({ url: '', visible: 1, inFlight: 0, delayed: 0, redrivesTo: undefined });
+  return { ...world.ports, deployment: { ...world.ports.deployment, queue } };
+}
+const personWith = (roles: Person['roles']): Person => ({ id: 'ann@acme.test', roles });
+type Row = { readonly row: { readonly name: string }; readonly role: string | null };
+
+it('the page of all connections shows the items of the connections that the person may see, and no others', async () => {
+  const ports = await twoConnections();
+  const cases: [Person | undefined, [string, string | null][], number][] = [
+    [
+      undefined,
+      [
+        ['b', null],
+        ['default', null],
+      ],
+      1,
+    ],
+    [
+      personWith({ '*': 'viewer', b: 'operator' }),
+      [
+        ['b', 'operator'],
+        ['default', 'viewer'],
+      ],
+      1,
+    ],
+    [personWith({ b: 'administrator' }), [['b', 'administrator']], 0],
+    [personWith({ other: 'viewer' }), [], 0],
+  ];
+  for (const [person, rows, messages] of cases) {
+    const ask = asking(ports, undefined, person);
+    const { connections, causes } = await ask('attention');
+    expect(connections.map(({ row, role }: Row) => [row.name, role])).toEqual(rows);
+    expect(causes.length).toBe(messages);
+    const live = await ask('live');
+    expect(live.connections.map(({ name }: Row['row']) => name)).toEqual(rows.map(([name]) => name));
+    expect(live.deadLetters === null).toBe(messages === 0);
+    const isSeen = rows.some(([name]) => name === 'default');
+    expect(JSON.stringify([connections, live]).includes('default')).toBe(isSeen);
+  }
+  const { connections } = await asking(ports)('attention');
+  expect(connections.map(({ value }: { value: object }) => value)).toMatchObject([
+    { unmatchedTotal: 0 },
+    { unmatchedTotal: 2 },
+  ]);
+});
+
+it('a connection that cannot be read is shown with its problem, next to the others', async () => {
+  const ports = await twoConnections();
+  const list = ports.index.all;
+  const failing = (...given: Parameters<typeof list>) => {
+    if (given[0] === 'b') throw new Error('the table refused the read');
+    return list(...given);
+  };
+  const { connections } = await asking({ ...ports, index: { ...ports.index, all: failing } })('attention');
+  expect(connections).toMatchObject([
+    { problem: expect.stringContaining('the table refused the read'), value: null },
+    { problem: null, value: { unmatchedTotal: 2 } },
+  ]);
+});
+
+it('a person of one connection does not learn how many messages of other connections wait', async () => {
+  const ports = await twoConnections();
+  const home = (roles: Person['roles']) => asking(ports, 'default', personWith(roles))('home');
+  expect((await home({ '*': 'viewer' })).causes).toMatchObject([{ count: 1 }]);
+  expect(await home({ default: 'administrator' })).toMatchObject({
+    causes: [],
+    status: { queues: { events: null, eventsDlq: null, apply: null, applyDlq: null } },
+  });
+});
+
+it('only the two queries of all connections work without a connection', async () => {
+  const ask = asking(await twoConnections());
+  for (const name of ['home', 'hold', 'activity', 'attention/x'])
+    expect(await ask(name)).toEqual({ message: expect.stringContaining('expected ?connection=') });
+  expect((await ask('attention', {})).message).toContain('expected ?connection=');
+});
