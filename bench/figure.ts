@@ -1,4 +1,4 @@
-/** One figure. It is measured on request and reported in Markdown with the underlying numbers. */
+/** A measurement that `npm run bench` makes. The result is reported in Markdown with the underlying numbers. */
 export interface Figure {
   readonly name: string;
   readonly title: string;
@@ -9,7 +9,7 @@ export interface Figure {
 export interface FigureOptions {
   /** Includes measurements that take longer than ten minutes. */
   readonly full: boolean;
-  /** The only part of the figure that is measured. Without it, all parts are. */
+  /** The only part of the figure to measure; undefined for all parts. */
   readonly part?: string | undefined;
 }
 

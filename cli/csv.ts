@@ -32,7 +32,6 @@ export interface CsvOptions {
    * first lines.
    */
   readonly delimiter?: string | undefined;
-  /** Number of lines to skip at the start. */
   readonly skipLines?: number | undefined;
   /** Called with the name of a detected separator. */
   readonly onRecognised?: (name: string) => void;

@@ -8,12 +8,12 @@ interface Question {
   readonly title: string;
   /** The option for a text on standard input. */
   readonly option: string;
-  /** Whether the option was given. */
+  /** True if the option was given. */
   readonly isPiped: boolean;
 }
 
 /**
- * Reads a secret from standard input or a hidden prompt. Other users of the machine could read an argument.
+ * Reads a secret from standard input or a hidden prompt, because other users of the machine could read an argument.
  * @throws UsageError without a terminal, and for an empty or too long text
  * @throws Stopped at Ctrl-C
  */

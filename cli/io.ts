@@ -22,7 +22,6 @@ export interface Io {
   /** Login name of the operator, for the audit. */
   readonly user: string;
   readonly openTool: (target: ToolTarget) => Promise<Tool>;
-  /** Opens the CDK for a deployment. */
   readonly openCdk: (options: CdkOptions) => Promise<Cdk>;
 }
 

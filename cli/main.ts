@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Io } from './io.ts';
 import { run } from './run.ts';
 
-/** A second Ctrl-C within this time is ignored, because npm forwards the terminal's signal once more. */
+/** A second Ctrl-C within this time is ignored, because npm forwards the signal that the terminal has already sent. */
 const REPEATED_SIGNAL_MS = 1_000;
 
 const stopping = new AbortController();

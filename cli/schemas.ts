@@ -37,6 +37,7 @@ import {
   StatusReport,
   UpgradeReport,
 } from '../shared/contract/answers/status.ts';
+import { ROLES } from '../shared/contract/console.ts';
 import { Finding } from '../shared/contract/contract-report.ts';
 import { PLAN_ACTIONS } from './deploy/plan.ts';
 
@@ -66,7 +67,7 @@ const Decided = z.object({
   outcome: z
     .enum(['decided', 'no_hold', 'changed', 'all_or_none'])
     .describe(
-      'all_or_none: --member was given, but only all removals of this hold together can be approved.',
+      'all_or_none: --member was given, but the directory deleted the group, so only all removals can be decided together.',
     ),
   digest: text.describe('Digest of the removals that were decided.'),
 });
@@ -200,6 +201,12 @@ export const OUTPUT_SCHEMAS = {
     expiresAt: nullable(instant),
     url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
   }),
+  'console sessions list': z.object({
+    sessions: z.array(
+      z.object({ id: text, person: text, role: z.enum(ROLES), since: instant, expiresAt: instant }),
+    ),
+  }),
+  'console sessions end': z.object({ ended: count.describe('Number of ended sessions.') }),
   'scim token list': z.object({ tokens: z.array(Token) }),
   'scim token revoke': z.object({ prefix: text, revoked: z.boolean() }),
   'scim client create': ClientSecret,

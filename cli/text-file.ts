@@ -23,8 +23,8 @@ interface Decoding {
 }
 
 /**
- * Decodes a file of a spreadsheet or an exporter: UTF-8, UTF-16 of either byte order, or Windows-1252 (a superset
- * of Latin-1). A file is read as Windows-1252 only if it is ASCII before its first byte that is not UTF-8.
+ * Decodes a file of a spreadsheet or an exporter: UTF-8, UTF-16 of either byte order, or Windows-1252 (a superset of
+ * Latin-1). A file that is not UTF-8 is read as Windows-1252 only if everything before the first invalid byte is ASCII.
  * Otherwise it is damaged UTF-8.
  * @throws UsageError for damaged UTF-8, Stopped at Ctrl-C
  */

@@ -145,6 +145,8 @@ export interface Live {
   readonly deadLetters: number | null;
   /** Number of holds of this connection that wait for a decision. */
   readonly holds: number;
+  /** The role of the person for the connection; null if the person uses AWS credentials, or for all connections. */
+  readonly role: Role | null;
   readonly connections: readonly ConnectionRow[];
 }
 
@@ -167,13 +169,20 @@ export interface HeldPeopleCause {
   readonly by: string | null;
 }
 
+export interface DecidedRemovals {
+  readonly decision: 'approved' | 'rejected';
+  readonly removes: number;
+  readonly by: string;
+  readonly reason: string;
+}
+
 export interface HoldPage {
   readonly group: string;
   readonly name: string | null;
-  /** null if the group has no hold (any more). */
+  /** The removals that wait, or else decided removals; null if the group has no held removals (any more). */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
-  /** Approved removals that are not written yet, while the others stay held; null after they are written. */
-  readonly approved: { readonly removes: number; readonly by: string; readonly reason: string } | null;
+  /** Other removals of the group: approved and not written yet, or rejected. */
+  readonly others: readonly DecidedRemovals[];
   /** The cause of the most removals first. */
   readonly causes: readonly HeldPeopleCause[];
   readonly leaving: readonly HeldPerson[];
@@ -251,6 +260,19 @@ export interface TokenLine {
   readonly createdAt: string | null;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
+}
+
+export interface SessionLine {
+  readonly id: string;
+  readonly person: string;
+  readonly role: Role;
+  readonly since: string;
+  readonly expiresAt: string;
+}
+
+/** The sessions of people who signed in and have a role for the connection. */
+export interface Sessions {
+  readonly sessions: readonly SessionLine[];
 }
 
 export interface ConnectionPage {

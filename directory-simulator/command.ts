@@ -49,9 +49,9 @@ interface Kind {
   open(key: unknown): OpenDialect;
   /** The beginning of the line with the private key; undefined if the directory has no such key. */
   readonly keyLine: string | undefined;
-  /** What the key file contains, for an error. */
+  /** A description of the key file's content, for errors. */
   readonly keyName: string | undefined;
-  /** The settings without `--calm`. */
+  /** The settings that apply without `--calm`. */
   readonly realistic: Settings;
   worldOf(world: WorldInput, seed: string): WorldInput;
 }

@@ -10,7 +10,8 @@ import { once } from './frame/once.ts';
 const wired = once(wireApply);
 
 /**
- * Writes the groups of apply messages to the platform. A message is received again only if the table or a queue failed.
+ * Writes the groups of apply messages to the platform. Only if the table or a queue failed, a message stays in the
+ * queue and is received again.
  */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, ...base } = wired();
@@ -24,7 +25,8 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
       failed.push(...messageIds);
     }
   };
-  // Several messages of one group start one apply. Two concurrent applies would count each other's guard records.
+  // Several messages of one group start only one apply, because each of two concurrent applies would count the guard
+  // records of the other.
   const groups = new Map<string, readonly [GroupRef, string[]]>();
   for (const { messageId, body } of event.Records) {
     const ref = readApplyMessage(body);

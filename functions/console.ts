@@ -13,10 +13,13 @@ import { once } from './frame/once.ts';
 declare const CONSOLE_PAGE: Page;
 
 const POLL_MS = 10_000;
-/** Lambda returns at most 6 MB. */
+/** Larger answers are compressed, because Lambda returns at most 6 MB. */
 const COMPRESSED_FROM = 100_000;
 
-/** Errors whose messages are written for operators. Other messages may describe the deployment. */
+/**
+ * Errors whose messages are written for operators. The messages of other errors are not shown, because they may
+ * describe the deployment.
+ */
 const SHOWN = /^(?:NotFound|Changed|Refused|InvalidSettingError|FunctionFailed|PlatformFailure|Error)$/;
 
 const wired = once(async () => {

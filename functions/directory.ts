@@ -14,13 +14,16 @@ import { once } from './frame/once.ts';
 import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireDirectory);
-/** Reserved time. If the deadline comes while a group is being read, this group is still read to its end. */
+/**
+ * Time that is reserved at the end of a run, so that a group that is being read at the deadline can still be read to
+ * its end.
+ */
 const RESERVE_MS = 120_000;
 
-/** After this time, an answer to an operator's command begins no further group. */
+/** Time after which the answer to an operator's command begins to read no further group. */
 const ANSWER_MS = 30_000;
 
-/** The maximum number of groups in a message. */
+/** The maximum number of groups that a message names. */
 const NAMED = 10;
 
 /** The error that fails a run after all other groups were read, so that the alarm asks for an operator. */

@@ -12,8 +12,8 @@ import { once } from './frame/once.ts';
 const wired = once(wireIngest);
 
 /**
- * Fractions of the remaining time. A new chunk may start until START_UNTIL. After STOP_AT the run only returns its
- * result.
+ * Fractions of the time that remains when the run starts. No new chunk starts after START_UNTIL. After STOP_AT the run
+ * only returns its result.
  */
 const START_UNTIL = 0.5;
 const STOP_AT = 0.85;

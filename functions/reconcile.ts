@@ -19,8 +19,8 @@ const wired = once(wireReconcile);
 const RESERVE_MS = 30_000;
 
 /**
- * Runs one task for one connection or for all, carries out an operator's decision, or answers an operator's question. The
- * schedules and operators invoke this function.
+ * Runs one task for one connection or for all, carries out an operator's decision, or answers an operator's question.
+ * The schedules and operators invoke this function.
  */
 export async function handler(
   event: unknown,
@@ -48,7 +48,8 @@ export async function handler(
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
   await ports.recordCalls();
-  // The metric is sent even if a connection failed. Otherwise the failure would look like a job that did not run.
+  // The metric is sent even if a connection failed. Without the metric, the failure would look like a job that did not
+  // run.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
     await notifyOfStage(ports, first).catch((error) =>

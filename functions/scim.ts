@@ -24,7 +24,10 @@ export async function handler(
   return { statusCode: status, headers, body };
 }
 
-/** The stage `$default` is not part of the path. API Gateway sends header names in lower case. */
+/**
+ * Converts an event of API Gateway to a request. The path does not contain the stage `$default`, and header names are
+ * in lower case.
+ */
 function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
   const { body, isBase64Encoded, requestContext } = event;
   return {

@@ -8,11 +8,10 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../shared/contract/
 import { METRIC_NAMESPACE } from '../shared/contract/names.ts';
 import type { Settings } from './settings.ts';
 
-/** The configuration that all alarms of one stage share. */
 export interface AlarmConfig {
   readonly prefix: string;
   readonly topic: ITopic;
-  /** The runbook: a path in the repository or the URL of its rendered page. */
+  /** Where the runbook is: its path in the repository, or the URL of its rendered page. */
   readonly runbookUrl: string;
 }
 
@@ -29,8 +28,7 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   /** Default: 1. */
   readonly evaluationPeriods?: number;
   /**
-   * By default, missing data counts as healthy, because queues, tables and functions send no data while nothing
-   * happens.
+   * How missing data counts. By default it counts as healthy, because idle queues, tables and functions send no data.
    */
   readonly missing?: TreatMissingData;
 }
@@ -228,7 +226,7 @@ type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes`
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
     super(scope, id);
-    // A period without data ends an alarm. So a period is at least as long as the interval of the requeue job.
+    // A period without data would end the alarm. So a period is at least as long as the interval of the requeue job.
     const usual = Math.max(5, schedules.pumpMinutes);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));

@@ -23,8 +23,8 @@ import { removalPolicy } from './state.ts';
 const TRY_FOR = Duration.hours(12);
 
 /**
- * The code uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the id of the change. So
- * a retry has the same object key, and a later change of the entry becomes a second object.
+ * The code of the function. It uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the
+ * id of the change. So a retry has the same object key, and a later change of the entry becomes a second object.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
@@ -60,12 +60,12 @@ export class AuditExport extends Construct {
       objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(lockedDays)),
       encryption: BucketEncryption.KMS,
       encryptionKey: key,
-      // S3 then asks KMS once for many objects.
+      // With this property, S3 asks KMS only once for many objects.
       bucketKeyEnabled: true,
       versioned: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
-      // Also with `retainData: false`, because locked objects cannot be deleted.
+      // The bucket stays also with `retainData: false`, because locked objects cannot be deleted.
       removalPolicy: removalPolicy({ retainData: true }),
     });
     // No newer version of an object may be written (S3 user guide, "Enforce conditional writes").

@@ -66,15 +66,13 @@ const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
 
 const CALLED_BY_OPERATORS: ReadonlySet<string> = new Set(['reconcile', 'people', 'directory']);
 
-/** The text that `groupsync deploy` prints too. */
+/** `groupsync deploy` prints the same text. */
 const NO_ALARM_TARGET =
   'no alarm is delivered: set alarmEmail, or subscribe a target to the topic of the alarms';
 
 /** The whole connector of one stage. It only combines constructs. */
 export class ConnectorStack extends Stack {
-  /** The queue for directory events of all connections. */
   readonly eventsQueue: Queue;
-  /** The topic that every alarm notifies. */
   readonly alarmTopic: Topic;
   /** Who may send events. */
   protected readonly sources: Sources;
@@ -240,7 +238,10 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
   return topic;
 }
 
-/** Says while the stack is built that no person learns of an alarm. The topic itself is not enough. */
+/**
+ * Warns while the stack is built if no person is notified of an alarm. A topic without a subscription notifies no
+ * person.
+ */
 function warnWithoutTarget(topic: Topic): void {
   if (topic.node.findAll().some((child) => child instanceof Subscription)) return;
   Annotations.of(topic).addWarningV2('groupsync:no-alarm-target', NO_ALARM_TARGET);
@@ -284,7 +285,7 @@ const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | unde
 function equipForSecrets({ name, function: target, role }: ConnectorFunction, key: string | undefined): void {
   if (key === undefined) return;
   grantSecretsKey(role, PERMISSIONS[name], key);
-  // The command line reads the key here.
+  // The command line reads the key from the environment of this function.
   if (name === 'ingest') target.addEnvironment(ENVIRONMENT.secretsKey, key);
 }
 

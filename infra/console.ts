@@ -10,7 +10,7 @@ import { ConnectorFunction, type ConnectorFunctionProps } from './connector-func
 import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
 import { noDecisions, type Resources } from './permissions.ts';
 
-/** Each open page sends a few requests when it is opened, and then one every ten seconds. */
+/** Requests per second. Each page sends a few requests when it is opened, and then one every ten seconds. */
 const RATE_LIMIT = 50;
 const BURST_LIMIT = 100;
 const PERIOD = Duration.minutes(5);
@@ -114,7 +114,7 @@ export function grantConsole({ worker: { role }, hasSecret }: Console, on: Calle
   );
   role.addToPolicy(noDecisions([table.tableArn]));
   if (!hasSecret) return;
-  // Secrets Manager adds six characters at the end of a name.
+  // `??????` stands for the six characters that Secrets Manager adds to a name.
   const secret = {
     service: 'secretsmanager',
     resource: 'secret',

@@ -33,7 +33,7 @@ export class Dashboard extends Construct {
     const { prefix } = props;
     const metrics = metricsOf(prefix);
     new CloudWatchDashboard(this, 'Dashboard', {
-      dashboardName: `${prefix}-${Stack.of(this).region}`, // A dashboard's name is unique in the account.
+      dashboardName: `${prefix}-${Stack.of(this).region}`, // A dashboard's name must be unique in the account, so it contains the region.
       defaultInterval: Duration.hours(12),
       widgets: [
         ...flow(metrics),

@@ -5,7 +5,6 @@ import {
   type OptionalFunctionKey,
 } from '../shared/contract/names.ts';
 
-/** All functions that can be deployed, including the optional ones. */
 export const DEPLOYABLE_KEYS = [...FUNCTION_KEYS, ...OPTIONAL_FUNCTION_KEYS] as const;
 export type DeployableKey = FunctionKey | OptionalFunctionKey;
 

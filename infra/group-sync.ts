@@ -37,7 +37,10 @@ export interface GroupSyncProps {
   readonly connectionOperators?: readonly string[];
   /** Patterns of AWS identities, each with its person, so that four eyes compares people. Default: none. */
   readonly persons?: Readonly<Record<string, string>>;
-  /** ARNs of the only roles and users that may send events. `grantPublish` adds to them. Default: IAM decides. */
+  /**
+   * ARNs of the only roles and users that may send events. `grantPublish` adds others. Default: IAM alone decides who
+   * may send.
+   */
   readonly producers?: readonly string[];
   /** Sources with a queue of their own, each bound to one connection, with its own producers. Default: none. */
   readonly sources?: Readonly<
@@ -61,7 +64,10 @@ export interface GroupSyncProps {
   readonly consoleUrl?: string;
   /** Whether the stage has the SCIM endpoint, which the internet can reach. Default: false. */
   readonly scim?: boolean;
-  /** Executions that are reserved for the SCIM endpoint, and its maximum; `none`: no reservation. Default: 20. */
+  /**
+   * Executions that are reserved for the SCIM endpoint. They are also its maximum. `none` means no reservation.
+   * Default: 20.
+   */
   readonly scimConcurrency?: number | 'none';
   /** The only IP addresses and ranges that may send SCIM requests. Default: all. */
   readonly scimAllowedIps?: readonly string[];
@@ -99,9 +105,9 @@ export class GroupSync extends ConnectorStack {
   }
 
   /**
-   * Lets a role or user send events to `eventsQueue`. From the first call on, all principals that are neither granted
-   * nor named in `producers` are refused, whatever their own policies allow. A principal of another account also needs
-   * an own policy (docs/deploy.md, "Send directory events").
+   * Lets a role or user send events to `eventsQueue`. From the first call on, only principals of such calls and
+   * principals in `producers` may send, whatever the policies of other principals allow. A principal of another account
+   * also needs a policy of its own (docs/deploy.md, "Send directory events").
    */
   grantPublish(producer: IRole | IUser): void {
     this.sources.admit(['roleArn' in producer ? producer.roleArn : producer.userArn]);

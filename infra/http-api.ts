@@ -23,7 +23,7 @@ export const HTTP_TIMEOUT_SECONDS = 29;
 const ACCESS_LOG = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
-    // An investigation of refused requests begins with their address.
+    // An investigation of refused requests begins with the address of the sender.
     sourceIp: AccessLogField.contextIdentitySourceIp(),
     route: '$context.routeKey',
     method: AccessLogField.contextHttpMethod(),
@@ -36,7 +36,7 @@ interface HttpApiProps {
   readonly name: OptionalFunctionKey;
   readonly description: string;
   readonly worker: ConnectorFunction;
-  /** Requests to other paths do not reach the function. */
+  /** The paths whose requests reach the function. */
   readonly paths: readonly string[];
   /** Why API Gateway does not check who sends a request. */
   readonly whyNoAuthorizer: string;

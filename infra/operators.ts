@@ -21,7 +21,7 @@ import {
 } from '../shared/contract/names.ts';
 import { CONNECTION_PARTITIONS, CONNECTIONS_PARTITION, TABLE } from '../shared/contract/topology.ts';
 import type { ConnectorFunction } from './connector-function.ts';
-import { asFound, keyStatements, noDecisions, secretsKeyStatement } from './permissions.ts';
+import { asFound, keyStatements, noDecisions, noSessions, secretsKeyStatement } from './permissions.ts';
 import type { Settings } from './settings.ts';
 
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
@@ -71,7 +71,6 @@ interface OperatorsProps {
   readonly key: IKey;
   /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
   readonly secretsKey: string | undefined;
-  /** The functions that operators call. */
   readonly workers: readonly ConnectorFunction[];
 }
 
@@ -142,7 +141,9 @@ export class Operators extends Construct {
         statements: [
           ...rights.map(([on, ...actions]) => allow(actions, names[on])),
           ...keyStatements(this, key),
-          ...(who === 'operator' ? [noDecisions(names.table.map(arn)), ...useSecretsKey] : []),
+          ...(who === 'operator'
+            ? [noDecisions(names.table.map(arn)), noSessions(names.table.map(arn)), ...useSecretsKey]
+            : []),
         ],
       });
       if (who !== 'operator') continue;
@@ -173,7 +174,6 @@ function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicySt
 const partitionsOf = (connection: string): readonly string[] =>
   CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]);
 
-/** The partition keys that a viewer of one connection may read. */
 export const leadingKeysOf = (connection: string): readonly string[] => [
   CONNECTIONS_PARTITION,
   ...partitionsOf(connection),
@@ -183,7 +183,10 @@ export const leadingKeysOf = (connection: string): readonly string[] => [
 const secretsOf = (prefix: string, connection: string): readonly string[] =>
   ['', '/directory'].map((name) => `secretsmanager:secret:${prefix}/connections/${connection}${name}-??????`);
 
-/** ARNs that contain resource names. A reader of the policy understands names better than CloudFormation references. */
+/**
+ * ARNs that contain resource names. They contain names and not CloudFormation references, because a reader of the
+ * policy understands names better.
+ */
 function namesOf({ prefix, sources }: Settings) {
   const table = `dynamodb:table/${tableName(prefix)}`;
   const queue = (key: QueueKey) => `sqs:${queueName(prefix, key)}`;

@@ -6,7 +6,12 @@ import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { notifySecretName, QUEUE_KEYS, type QueueKey, WEBHOOK } from '../shared/contract/names.ts';
-import { DECISION_ATTRIBUTES, TABLE, WEB_IDENTITY_SECONDS } from '../shared/contract/topology.ts';
+import {
+  DECISION_ATTRIBUTES,
+  SESSIONS_PARTITION,
+  TABLE,
+  WEB_IDENTITY_SECONDS,
+} from '../shared/contract/topology.ts';
 import type { DeployableKey } from './function-code.ts';
 
 /** The calls that one function may make, by service. All other calls are refused. */
@@ -18,7 +23,7 @@ export interface Permissions {
   readonly sources?: readonly string[];
   /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
-  /** True: only on the secrets for reading directories. */
+  /** True if the actions are allowed only on the secrets for reading directories. */
   readonly onlyOfDirectories?: true;
 }
 
@@ -30,7 +35,9 @@ const SEND = ['SendMessage'] as const;
 /** Reads and writes are combined into batches. A conditional write cannot be in a batch. */
 const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
-/** If a function finds that an OAuth token has expired, it refreshes the token and stores the new one. */
+/**
+ * Writing is necessary because a function that finds an expired OAuth token refreshes the token and stores the new one.
+ */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
 /** A dead-lettered message is read by receiving it and making it visible again. */
@@ -63,7 +70,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  // No list contains the members that have left every group, so a thirtieth of the table is scanned each day.
+  // Members that have left every group are in no list. To find them, each day a thirtieth of the table is scanned.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Like ingest, scim writes desired state and wakes groups. It calls no platform and reads no secret.
@@ -76,7 +83,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     secrets: ['GetSecretValue'],
     onlyOfDirectories: true,
   },
-  // Does what an operator does at the command line: see `grantConsole`.
+  // The console does what an operator does at the command line. `grantConsole` gives it further rights.
   console: {
     // The data of a person is found by reading the whole table.
     table: [...READ_WRITE_AND_DELETE, 'Scan'],
@@ -91,7 +98,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     sources: SEND,
     secrets: [],
   },
-  // Reads the stream, not the table: see `grantExport`.
+  // The function reads the stream and not the table. `grantExport` gives it this right.
   audit: { table: [], index: [], queues: {}, secrets: [] },
 };
 
@@ -99,7 +106,6 @@ export interface Resources {
   readonly prefix: string;
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
-  /** The events queues of sources. */
   readonly ofSources: readonly IQueue[];
   /** The events queue of the reader of directories, which is also in `ofSources`. */
   readonly reader: IQueue | undefined;
@@ -282,6 +288,19 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
     by('UseKeyOfTable', 'dynamodb', ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey']),
   ];
 }
+
+/**
+ * No session of the console is created or changed with a person's AWS credentials, because its owner could act as
+ * another person. Sessions may be ended.
+ */
+export const noSessions = (resources: string[]) =>
+  new PolicyStatement({
+    sid: 'NoSessions',
+    effect: Effect.DENY,
+    actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem', 'dynamodb:BatchWriteItem'],
+    resources,
+    conditions: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': [SESSIONS_PARTITION] } },
+  });
 
 /**
  * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked

@@ -54,8 +54,7 @@ export class Scim extends Construct {
 
 const PERIOD = Duration.minutes(5);
 /**
- * With fewer failures in a period, the alarm ignores the share of failures, because one of two requests may fail by
- * chance.
+ * The alarm ignores a period with fewer failures than this, because a share of failures says little about few requests.
  */
 const FEW_FAILURES = 5;
 
@@ -111,7 +110,7 @@ class ScimAlarms extends Construct {
     const filter = new MetricFilter(this, 'Throttled', {
       logGroup,
       filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
-      // A dimension would need a log field, so the namespace contains the stage instead.
+      // The namespace contains the stage, because a dimension for the stage would need a field in the log.
       metricNamespace: `${METRIC_NAMESPACE}/${prefix}`,
       metricName: 'ScimThrottled',
       metricValue: '1',

@@ -17,7 +17,7 @@ const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) =>
 const splitList = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
 const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
 
-/** SQS lets ten queues use one dead-letter queue. One of them is the common events queue. */
+/** SQS lets ten queues use one dead-letter queue. One of the ten is the common events queue. */
 const MOST_SOURCES = 9;
 const SourceName = z
   .string()
@@ -27,7 +27,10 @@ const SourceName = z
   );
 
 const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
-/** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
+/**
+ * The full ARN of a role or user. A wildcard or a whole account is refused, because more principals could then add
+ * people to groups.
+ */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
 
 const KEY_ARN =
@@ -83,7 +86,8 @@ export const StageSettings = z
     peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
     directory: flag.default(false),
     directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
-    // A role that may ask for tokens for any audience could sign in wherever this account is trusted.
+    // Audiences must be named, because a role that may request tokens for any audience could sign in to every service
+    // that trusts this account.
     directoryAudiences: list
       .pipe(
         z.array(
@@ -152,7 +156,7 @@ export const StageSettings = z
           .max(60),
       )
       .default([]),
-    // No principal can delete locked objects, so the maximum limits the effect of a typing error.
+    // The maximum limits the effect of a typing error, because no principal can delete locked objects.
     auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
     keyArn: z
       .string()
@@ -237,7 +241,6 @@ function given(context: Context): Record<string, unknown> {
   );
 }
 
-/** Whether the stack is deployed to an emulator of AWS. */
 export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;
 
 /** The account of the CDK command line's credentials, if it has any, and their region unless the setting names one. */

@@ -61,8 +61,8 @@ export class Sources extends Construct {
         detail: { eventType: [{ prefix: 'group.' }, { prefix: 'user.' }] },
       },
     });
-    // For an encrypted queue, CDK's own target admits every rule of the account. A principal that may create rules could
-    // then grant access to groups.
+    // CDK's own target for an encrypted queue admits every rule of the account. Then a principal that may create rules
+    // could add people to groups.
     rule.addTarget({
       bind: () => ({ arn: events.queueArn, deadLetterConfig: { arn: undelivered.queueArn } }),
     });
@@ -109,8 +109,8 @@ export class Sources extends Construct {
 
 /**
  * The producers of one events queue. The Allow statement permits principals of other accounts. The Deny statement
- * refuses principals of this account whose own policies would let them send. A message in this queue grants access to
- * groups, so a general permission for SQS must not be enough.
+ * refuses principals of this account whose own policies would let them send. A message in this queue adds people to
+ * groups, so a general permission for SQS must not be enough to send one.
  */
 class NamedProducers {
   readonly #events: Queue;

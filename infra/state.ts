@@ -18,7 +18,6 @@ import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { isEmulated, type Settings } from './settings.ts';
 import { NO_SOURCE_QUEUE } from './workers.ts';
 
-/** Properties of constructs that store data. */
 interface DataProps {
   readonly settings: Settings;
   readonly key: IKey;
@@ -27,10 +26,7 @@ interface DataProps {
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
-/**
- * The table with all state of groupsync. It stays when the stack is deleted, unless `retainData` was set to false
- * before.
- */
+/** The table with all state. It stays when the stack is deleted, unless `retainData` was set to false before. */
 export class State extends Construct {
   readonly table: Table;
 

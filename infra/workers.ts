@@ -157,7 +157,8 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // Limits the executions of one stage in the account, and its concurrent calls to the platform.
+        // The maximum limits how many of the account's executions one stage uses, and how many calls it makes to the
+        // platform at the same time.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
@@ -189,7 +190,8 @@ export class ScheduledWorker extends Construct {
   constructor(scope: Construct, id: string, { tasks, undelivered, ...props }: ScheduledWorkerProps) {
     super(scope, id);
     this.worker = new ConnectorFunction(this, 'Worker', props);
-    // A failed run is not repeated: the next run does its work. The alarm of function errors reports it.
+    // A failed run is not repeated, because the next run does its work. The alarm on function errors reports the
+    // failure.
     this.worker.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(5) });
     const role = this.#newSchedulerRole(undelivered, props.key);
     this.schedulerRole = role;

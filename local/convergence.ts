@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AS_WANTED } from '../shared/plan/waiting.ts';
 import type { GroupReport } from './report.ts';
 
-/** Work that is left. `groups` is undefined while a queue still holds messages. */
+/** The remaining work. `groups` is undefined while a queue still contains messages. */
 export interface Backlog {
-  /** Messages visible, delayed or in flight. */
+  /** The number of messages in the queue: visible, delayed or in flight. */
   readonly events: number;
   readonly apply: number;
   readonly groups: GroupCounts | undefined;
@@ -22,9 +22,9 @@ export interface ConvergenceOptions {
   /** The queue of the directory reader; undefined if no directory is read. */
   readonly readerQueueUrl?: string | undefined;
   readonly applyQueueUrl: string;
-  /** Called ten times a second while the queues are empty. */
+  /** Counts the groups. It is called ten times a second while the queues are empty. */
   readonly countGroups: () => Promise<GroupCounts>;
-  /** Reads every member, so it is called only at the end. */
+  /** Returns the groups. It reads every member, so it is called only at the end. */
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
   /** Called when only the apply queue holds messages. No further event can then change the waiting groups. */
@@ -38,7 +38,7 @@ const POLL_MS = 100;
 /**
  * Waits until both queues are empty (no message visible, delayed or in flight) and no group is unfinished. Both
  * conditions must hold in two checks in a row, because the queues and the groups are not read at the same instant.
- * @returns the groups as read by the last check; if `signal` ends the wait, the groups as read then
+ * @returns the groups as the last check read them; if `signal` ended the wait, the groups at that time
  */
 export async function untilConverged(
   options: ConvergenceOptions,

@@ -10,8 +10,9 @@ export interface DataFolder {
   readonly platform: string;
   readonly secrets: string;
   /**
-   * The instant at which the example's events end, in milliseconds since 1970. It is chosen at the first start and
-   * kept. If each start shifted the events again, old events would become newer than changes made in between.
+   * The time of the example's last event, in milliseconds since 1970. It is chosen at the first start and stored. If
+   * each start shifted the events again, old events would become newer than changes that were made since the first
+   * start.
    */
   readonly exampleEndMs: number;
   readonly release: () => void;

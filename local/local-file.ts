@@ -24,7 +24,7 @@ export const LocalFile = z.object({
   applyQueueUrl: z.url(),
   applyDlqUrl: z.url(),
   platformToken: z.string(),
-  /** Base URL of the SCIM server, and a token for it. */
+  /** Base URL of the SCIM server. The next field is a token for it. */
   scim: z.url(),
   scimToken: z.string(),
 });
@@ -39,7 +39,7 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
-/** Path for a run with `--once`. Another stack may keep running, and its file must stay. */
+/** Returns the path for a run with `--once`. The file of another stack that is running must stay. */
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**
@@ -79,7 +79,7 @@ function readLocalFile(path: string): LocalFile | undefined {
   try {
     return LocalFile.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
-    // The file does not exist, or it is not a local file.
+    // The file does not exist, or it does not describe a local stack.
     return undefined;
   }
 }

@@ -27,7 +27,7 @@ export interface StartOptions {
   readonly data: string | undefined;
   readonly json: boolean;
   readonly console: boolean;
-  /** Serve the deployed console, with a provider on this machine. */
+  /** Serve the console of deployed stages, with an OIDC provider on this machine. */
   readonly consoleLogin: boolean;
   readonly localFile: string;
 }

@@ -21,9 +21,9 @@ export interface StackParts {
   /** Ends the coalescing window of a wake-up; false if the wake-up waits for something else. */
   readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
-  /** Ends the leases, open intents and wake-ups of a killed process. They would delay this one. */
+  /** Ends the leases, open intents and wake-ups of a killed process, because they would delay this process. */
   readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 
-/** Loads the parts after the environment is set, because the handlers read it at their first call. */
+/** Loads the parts, after the environment is set, because the handlers read it at their first call. */
 export type LoadParts = () => Promise<StackParts>;

@@ -20,10 +20,10 @@ export interface PollerOptions {
    * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, which is six
    * times the function's timeout. This prevents two runs of one message at the same time. Here, one process runs the
    * poller and the function, so the poller knows when a run ends. Six minutes would be too long for a developer. The
-   * queue defines the receive counts and the redrive policy.
+   * queue itself has the deployed receive counts and redrive policy.
    */
   readonly retryAfterSeconds: number;
-  /** Called if a whole batch returns to the queue or if the queue cannot be read. */
+  /** This function is called if a whole batch returns to the queue, or if the queue cannot be read. */
   readonly onError: (message: string) => void;
 }
 
@@ -32,7 +32,7 @@ export interface Poller {
   readonly stop: () => Promise<void>;
 }
 
-/** SQS's limits for a long poll and for one receive. */
+/** The limits of SQS for a long poll and for one receive. */
 const LONG_POLL_SECONDS = 20;
 const RECEIVE_MAX = 10;
 const PAUSE_AFTER_ERROR_MS = 200;

@@ -3,7 +3,7 @@ import type { Backlog } from './convergence.ts';
 
 export interface Progress {
   readonly show: (backlog: Backlog) => void;
-  /** Prints a line; on a terminal, above the bar. */
+  /** Prints a line. On a terminal, the line is above the bar. */
   readonly printLine: (line: string) => void;
   readonly end: () => void;
 }

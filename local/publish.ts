@@ -13,7 +13,7 @@ export interface Published {
   readonly refused: readonly { readonly line: EventLine; readonly reason: string }[];
 }
 
-/** Sends each line as one message. A standard queue keeps their order only roughly. */
+/** Sends each line as one message. A standard queue preserves their order only approximately. */
 export async function publish(
   client: SQSClient,
   queueUrl: string,

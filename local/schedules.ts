@@ -3,7 +3,7 @@ export interface Schedule {
   readonly name: string;
   readonly everySeconds: () => number;
   readonly isEnabled: () => boolean;
-  /** Takes effect at once: the next run starts one whole period later. */
+  /** Changes the schedule at once. The next run starts one whole period later. */
   readonly update: (change: { enabled: boolean; everySeconds: number }) => void;
   /** Runs the task now, in addition to its schedule. If a run is in progress, the call waits for that run. */
   readonly runNow: () => Promise<void>;

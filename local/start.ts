@@ -5,7 +5,7 @@ import { parseOptions } from './options.ts';
 import { runLocal } from './run.ts';
 import { UsageError } from './usage.ts';
 
-/** Stopping takes less time than this. After it, the process exits without waiting any longer. */
+/** After this time, the process exits even if it has not stopped completely. Stopping usually takes less time. */
 const FORCED_EXIT_MS = 4500;
 const REPEATED_SIGNAL_MS = 1000;
 
@@ -26,7 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   // The SDK warns about Node versions of 2027, which does not concern a user of the demo.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
-  // The import runs while the emulators start.
+  // The parts are imported while the emulators start.
   const parts = import('./load-parts.ts');
   return runLocal(options, {
     loadParts: async () => (await parts).loadParts(),
@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
-/** Loaded here, because only this option needs the console and the provider. */
+/** The modules are loaded here, because only this option needs the console and the provider. */
 async function startConsoleLogin() {
   return (await import('./console-login/start.ts')).startConsoleLogin(DEFAULT_PREFIX);
 }

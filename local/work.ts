@@ -39,14 +39,14 @@ export interface WorkOptions {
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   readonly batchingWindowSeconds?: number | undefined;
   readonly isDirectoryRead: boolean;
-  /** Filled with the schedules by name, so that the Scheduler emulator can list them. */
+  /** This map gets all schedules by their names, so that the Scheduler emulator can list them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
 }
 
 /**
- * Runs the handlers as the deployed event sources and schedules do. First it reads the people once; otherwise every
- * member would be unknown at first. Then it enqueues the groups that an earlier run left dirty, because the queues
+ * Runs the handlers as the deployed event sources and schedules do. First it reads the people once, because without
+ * them every member would be unknown. Then it enqueues the groups that an earlier run left dirty, because the queues
  * are in memory.
  */
 export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {

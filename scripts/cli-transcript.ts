@@ -95,6 +95,7 @@ const STEPS: readonly Step[] = [
   { run: 'explain 00g2 00u-zoe' },
   { run: 'reconcile' },
   { run: 'drift' },
+  { run: 'platform-groups' },
   { run: 'doctor' },
   '## Plan, sync, approve',
   { run: 'events send events.jsonl' },

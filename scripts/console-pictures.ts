@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,8 @@ const GROUP = '00g7acme574';
 const PERSON = '00u7acme0002';
 const PAGES = {
   home: '',
-  ...(isAll && { holds: '/holds', 'platform-groups': '/platform-groups' }),
+  ...(isAll && { holds: '/holds', people: '/people' }),
+  'platform-groups': '/platform-groups',
   hold: `/holds/${GROUP}`,
   groups: '/groups',
   group: '/groups/00g7acme452',
@@ -39,15 +40,21 @@ function event(type: string, data: object): string {
   return JSON.stringify({ specversion: '1.0', ...named, type: `directory.${type}`, time, data });
 }
 
-/** Sends a snapshot that removes all but three members of a group, members without a match, and invalid messages. */
-async function sendEvents(file: LocalFile): Promise<void> {
+async function send(file: LocalFile, bodies: readonly string[]): Promise<void> {
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const sqs = new SQSClient({ region: file.region, endpoint: file.sqs, credentials });
+  const Entries = bodies.map((MessageBody, n) => ({ Id: String(n), MessageBody }));
+  await sqs.send(new SendMessageBatchCommand({ QueueUrl: file.eventsQueueUrl, Entries }));
+  sqs.destroy();
+}
+
+/** Sends a snapshot that removes most members of a group, members without a match, and invalid messages. */
+async function sendEvents(file: LocalFile): Promise<void> {
   const people = readFileSync(join(ROOT, 'examples/company.events.jsonl'), 'utf8')
     .split('\n')
-    .filter((line) => line.includes('directory.user.upserted'))
-    .slice(0, 3)
-    .map((line) => JSON.parse(line).data.user);
+    .filter((line) => line.includes('directory.group.member.added') && line.includes(GROUP))
+    .slice(-3)
+    .flatMap((line) => JSON.parse(line).data.members);
   const unmatched = ['Ines Okafor', 'Tomás Lindqvist'].map((name, n) => ({
     id: `00u7acme9${n}1`,
     name,
@@ -61,8 +68,7 @@ async function sendEvents(file: LocalFile): Promise<void> {
     ),
     '{"specversion": "1.0", "type": "directory.group.upserted"',
   ];
-  const Entries = bodies.map((MessageBody, n) => ({ Id: String(n), MessageBody }));
-  await sqs.send(new SendMessageBatchCommand({ QueueUrl: file.eventsQueueUrl, Entries }));
+  await send(file, bodies);
   const { companies } = (await (await fetch(`${file.platform}/_simulator/state`)).json()) as {
     companies: { groups: { id: string; name: string; users: string[] }[] }[];
   };
@@ -73,10 +79,33 @@ async function sendEvents(file: LocalFile): Promise<void> {
     body,
     headers: JSON_TYPE,
   });
-  sqs.destroy();
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+const UNWRITTEN = { id: '00g7acme900', name: 'Fire wardens' };
+
+/** Creates groups of the platform that groupsync does not manage. A directory group with the name of one is paused. */
+async function makeUnmanaged(file: LocalFile): Promise<void> {
+  const headers = { ...JSON_TYPE, authorization: `Bearer ${file.platformToken}` };
+  for (const name of [UNWRITTEN.name, 'Board of directors', 'Interns 2025']) {
+    const body = JSON.stringify({ name, users: [] });
+    await fetch(`${file.platform}/platform/api/groups`, { method: 'POST', headers, body });
+  }
+  const member = { id: '00u7acme0003' };
+  await send(file, [event('group.member.added', { group: { id: UNWRITTEN.id }, members: [member] })]);
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  const pause = [
+    '--local-file',
+    relative(ROOT, localFile),
+    'pause',
+    UNWRITTEN.id,
+    '--reason',
+    'adopt first',
+    '--yes',
+  ];
+  spawnSync(process.execPath, ['cli/groupsync.mjs', ...pause], { cwd: ROOT, stdio: 'inherit' });
+  await send(file, [event('group.upserted', { group: UNWRITTEN })]);
+}
 
 async function started(
   args: readonly string[],
@@ -115,6 +144,7 @@ const page = await started(
 );
 const [url = ''] = ADDRESS.exec(page.output) ?? [];
 await sendEvents(file);
+await makeUnmanaged(file);
 await new Promise((resolve) => setTimeout(resolve, 20_000));
 const browser = await openBrowser();
 const sizes = isAll ? [390, 1_280] : [1_280];

@@ -3,7 +3,7 @@ export interface Component {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /** Checksum of the archive, as a lock file states it: `sha512-<base64>`. Undefined for a package inside another archive. */
+  /** Checksum in the form of a lock file, `sha512-<base64>`; undefined for a package within another one's archive. */
   readonly integrity: string | undefined;
 }
 

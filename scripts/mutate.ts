@@ -17,7 +17,7 @@ import { SURVIVORS } from './mutate/survivors.ts';
 
 const CORE = ['shared/domain', 'shared/plan'];
 const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
-/** Slow tests that are not used: tests that try many cases, or that wait for a socket. */
+/** Tests that are not used because they are slow: they try many cases, or wait for a socket. */
 const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
 const MIN_NOTICED = 0.9;
 /** The processor time of all tests for one mutant. The fastest tests that reach the fewest places run first. */
@@ -126,10 +126,7 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/**
- * Returns whether the test may reach the mutant. Code that runs only when it is loaded has no place. Tests of the core
- * may still depend on such code.
- */
+/** Returns whether the test may reach the mutant. Any test of the core may reach code that has no place. */
 function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }

@@ -26,8 +26,8 @@ const ENTRIES = [
   'infra/index.ts',
 ];
 /**
- * All other packages are bundled, in the versions that were tested, so that installing the package brings no other
- * version and runs no install script. The CDK is fetched on demand; only a checkout uses the bundler.
+ * Packages that are not bundled. All others are bundled in the versions that were tested, so that an installation gets
+ * no other version and runs no install script. The CDK is fetched on demand; only a checkout uses the bundler.
  */
 const NOT_IN_PACKAGE = ['esbuild', 'oidc-provider', ...Object.keys(packageJson.peerDependencies)];
 

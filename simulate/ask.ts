@@ -15,8 +15,8 @@ const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
 /**
- * Sometimes calls `explain` and `plan` for a group and runs apply immediately. Then compares the two answers with the
- * result of apply.
+ * At random times, calls `explain` and `plan` for a group, runs apply immediately after that, and compares the two
+ * answers with the result of apply.
  */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
@@ -53,7 +53,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     );
     const { rev, writes } = progress();
     const stood = others();
-    // The group may change again before apply has run. The answers are then outdated, not wrong.
+    // If the group changes again before apply runs, the answers are only outdated, not wrong.
     const isOld = (revs: number, written: number) =>
       progress().rev !== rev + revs ||
       progress().writes !== writes + written ||
@@ -71,7 +71,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
     cloud.runLog.fired('asked');
-    // A platform group that apply adopts or links again existed before this apply.
+    // If apply adopts or links a platform group again, that group existed before this apply.
     const before = groups.get((linked ?? linkIn(state()))?.id ?? '');
     const after = platform()?.groups.get(linkIn(state())?.id ?? '');
     const around = { connection: name, group, before, after, isSeen, outcome, sentAgain };
@@ -80,7 +80,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   });
 }
 
-/** Returns the ids with which groups may contain the person of a member. */
+/** Returns all ids by which a platform group may contain the person of this member. */
 function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readonly string[] {
   const role = storedUser(seen, name, member)?.role;
   if (role === undefined) return [];
@@ -88,6 +88,6 @@ function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readon
   return userId ? [role, userId] : [role];
 }
 
-/** Returns the stored people. A refresh of people stores its changes before it wakes groups. */
+/** Returns the stored people. They may have changed although no group was woken yet. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

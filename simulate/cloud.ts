@@ -28,7 +28,7 @@ export function createCloud(
   const pages = random.fork('pages');
   const table = new MemoryTable({
     indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
-    // Pages are small, so that a list of few items has several pages.
+    // Pages are small in some runs, so that even a short list has several pages.
     pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
     keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
@@ -104,7 +104,7 @@ export function createCloud(
     companyActions: 0,
     /** The time until which a fault of the platform or of AWS may have effects. */
     troubledUntilMs: 0,
-    /** True after the end of the run. No new work may start then. */
+    /** Whether the run has ended. No new work may then start. */
     isOver: false,
     /** Runs work concurrently. If the work throws an error, the next call of `pass` throws it. */
     start(work: Promise<unknown>) {
@@ -113,7 +113,8 @@ export function createCloud(
       });
     },
     /**
-     * Executes one invocation, and logs a failure that a drawn fault caused. @returns whether the invocation completed
+     * Executes one invocation, and logs a failure that a simulated fault caused. @returns whether the invocation
+     * completed
      */
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
@@ -150,6 +151,9 @@ const LANES: Partial<Record<Actor, LogLine['lane']>> = {
   ...{ ingest: 'ingest', apply: 'apply', operator: 'operator', checker: 'check' },
 };
 
-/** Returns whether an error is a program error of the engine or the simulation, not a drawn fault. */
+/**
+ * Returns whether an error is a program error of the engine or of the simulation, and not the effect of a simulated
+ * fault.
+ */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -11,9 +11,7 @@ import { isOfReader } from './reader/reader-events.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/**
- * The number of concurrent invocations for one queue. With more invocations, runs are slower and find no other bugs.
- */
+/** The number of concurrent invocations for one queue. With more, runs were slower and found no other bugs. */
 const AT_ONCE = 3;
 
 /**
@@ -132,7 +130,7 @@ const ASKS_AGAIN_MS = 60_000;
 
 /**
  * Sends a request that was delayed on its way. The client no longer waits for the answer, so it does not repeat the
- * request. The request has the content of the time at which it was sent, and overlaps with newer requests.
+ * request. Its content is from the time at which the client sent it, and newer requests may run at the same time.
  */
 async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
@@ -147,8 +145,8 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 }
 
 /**
- * Repeats a request until the server accepts or refuses it, as identity providers do. A newer request about the same
- * resource does not wait for a failed one.
+ * Repeats a request until the server accepts or refuses it, as identity providers do. If a request has failed, newer
+ * requests about the same resource do not wait for its repetition.
  */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
@@ -156,8 +154,8 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   const member = 'member' in action ? action.member : '';
   const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
-  // Requests about one resource are sent one after the other. The client creates a member before a group request names
-  // the member, and deletes the member after such requests.
+  // Requests about one resource are sent one after the other. A member is created before a request about a group names
+  // it, and deleted after such requests.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {

@@ -13,7 +13,7 @@ import {
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** The groups that many people left at one time. A hold may then wait for an operator. */
+  /** Groups that many people leave at the same time, so that a hold may wait for an operator. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
   /** The times of messages that ingest will refuse. */
   readonly refusals: readonly number[];
@@ -55,7 +55,7 @@ function createScenario(
   const refusals: number[] = [];
   const roles = new Set(people.map(({ role }) => role));
   const isHere = (id: string) => roles.has(roleOf(connection, id));
-  // Some members match no employee of the company.
+  // Some of these members match no employee.
   const everybody = [
     ...Array.from({ length: count }, (_, index) => `p${index}`),
     ...Array.from({ length: count }, (_, index) => `h${index}`).filter(isHere),
@@ -101,7 +101,7 @@ function createScenario(
       happen(namedAt, { kind: 'name', group, name: nameOf(group) });
     }
   };
-  /** The directory removes the leaver either from all groups at the same time, or from one group after the other. */
+  /** Removes a leaver either from all groups at the same time, or from one group after the other. */
   const goAway = (member: string, atMs: number) => {
     const place = everybody.indexOf(member);
     if (place >= 0) everybody.splice(place, 1);
@@ -152,10 +152,7 @@ function createScenario(
       company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
       goAway(member, atMs);
     },
-    /**
-     * The address of a leaver is given to a new employee, in the directory and in the HR system. Either system may
-     * change first.
-     */
+    /** Gives the address of a leaver to a new employee, in the directory and in the HR system, in either order. */
     handOn: (atMs) => {
       const leavers = beginning('p');
       if (leavers.length < 6) return;
@@ -181,10 +178,7 @@ function createScenario(
       company(atMs, { kind, role });
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
-    /**
-     * Many members leave their groups at the same time, often in several groups. A failed source of the directory
-     * causes this.
-     */
+    /** Many members leave at the same time, often several groups, as if the directory's own source had failed. */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
       for (const group of some(random, large, Number(weighted(random, { 1: 3, 2: 1, 4: 1 })))) {

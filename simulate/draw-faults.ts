@@ -40,8 +40,8 @@ const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
 /**
- * Values of Retry-After: seconds, or `date` for an HTTP date one minute ahead. groupsync does not wait as long as two
- * hours.
+ * Values of Retry-After: seconds, or `date` for an HTTP date one minute ahead. Two hours is longer than groupsync ever
+ * waits.
  */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
@@ -62,7 +62,7 @@ function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): reado
   ];
 }
 
-/** Platform faults that the weights alone would select only once in fifty runs. */
+/** Platform faults that their weights would select in only one of fifty runs. */
 const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'deletes_ignored',
   'refuses_name',
@@ -90,11 +90,11 @@ function drawPlatformFault(
     return random.chance(0.6) ? users : undefined;
   };
   const drawnNames = named();
-  // A long fault that affects all groups would keep the gate closed for days. So some long faults affect only a few
-  // groups.
+  // If all long faults affected all groups, the gate would be closed for days in most runs. So some of them affect only
+  // a few groups.
   const few = isLong ? some(random, town.groups, 3) : undefined;
   const chosen = few ?? (about === undefined ? undefined : drawnNames);
-  // A platform fault may occur several times. Faults of the token do this most often.
+  // A platform fault may occur several times in a run, most often a fault of the token.
   const spells = () => {
     if (platformFault.startsWith('token')) return between(random, 1, 3);
     return random.chance(0.1) ? 2 : 1;
@@ -118,8 +118,8 @@ function drawPlatformFault(
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * Draws events of the directory during a platform fault, because the two together find bugs. Example: groups are
- * renamed while a wrong route answers 404.
+ * Draws events of the directory during a platform fault, because some bugs need both. For example, groups are renamed
+ * while a wrong base URL answers 404.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
   if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
@@ -139,7 +139,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     );
   }
   if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
-    // The names contain the connection's name, because two connections of one company have no group in common.
+    // The ids contain the name of the connection, because two connections of one company have no group in common.
     return Array.from({ length: 6 }, (_, n) =>
       directoryHappening(between(random, 0, action.forMs / 2), {
         kind: 'name',
@@ -168,8 +168,8 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
 }
 
 /**
- * Draws a change of a group by another client. While groupsync writes the group, a second event about the group
- * arrives.
+ * Draws a change of a group by another client, and two events about the group. The second event arrives while groupsync
+ * writes the group.
  */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   return some(random, town.groups, 8).flatMap((group) => {
@@ -195,7 +195,7 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
 
 const CLIENT_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
 
-/** Draws changes by another client of the platform. An edit is made once, or the client repeats it. */
+/** Draws changes by another client of the platform. Some edits are repeated. */
 function drawClientActions(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const edit = (group: string): ClientAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
@@ -225,7 +225,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     const group = random.pick(town.groups);
     const kind = weighted(random, CLIENT_WEIGHTS);
     const action = actionOf(kind, group);
-    // A group that the client creates before the first directory event affects only the adoption.
+    // If the client creates the group before the first directory event, the group matters only for the adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
     all.push({ atMs, connection: town.name, actor: 'client', action });
@@ -297,7 +297,7 @@ function drawOperators(
     const decide = (at: number) => {
       const kind = weighted(random, { approve: 2, reject: 1 });
       const oldMs = random.chance(0.65) ? 0 : between(random, 10, 600) * MINUTE_MS;
-      operate(at, { kind, group: leaving.group, oldMs });
+      operate(at, { kind, group: leaving.group, oldMs, isPart: random.chance(0.4) });
     };
     decide(atMs);
     if (random.chance(0.3)) decide(random.chance(0.5) ? atMs : atMs + between(random, 1, 300) * MINUTE_MS);
@@ -309,7 +309,7 @@ function drawOperators(
 }
 
 /**
- * By function: the effects before which the function may crash. An effect is a read or write of one kind of item, or a
+ * For each function, the effects before which it may crash. An effect is a read or a write of one kind of item, or a
  * call.
  */
 export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
@@ -338,7 +338,8 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
 };
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
 /**
- * Effects that occur in only one of ten simulation runs. A crash at their second occurrence would hardly ever happen.
+ * Effects that occur in only one of ten runs. The crash happens at their first occurrence, because a second one is very
+ * rare.
  */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
@@ -385,8 +386,8 @@ const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flatMap((la
 );
 
 /**
- * Draws the faults of a deep run: crash points in a fixed sequence, and two platform faults. The weights of platform
- * faults do not matter here.
+ * Draws the faults of a deep run: crash points in a fixed sequence, and two platform faults, all with the same
+ * probability.
  */
 export function drawDeepFaults(
   random: Random,

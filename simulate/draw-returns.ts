@@ -30,8 +30,8 @@ export interface Return {
 }
 
 /**
- * Draws a connection that is removed and connected again under another name, and the time of both. The connection has
- * no SCIM client, and its company has no other connection. @returns undefined if no connection returns
+ * Draws a connection that is removed and connected again under another name, and the times of both. It has no SCIM
+ * client, and its company has no other connection. @returns undefined if the run has no such connection
  */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;
@@ -46,8 +46,9 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
 
 /**
  * Returns the happenings of a run in which the connection is removed and connected again. Three things are added: the
- * removal, the new connection, and five minutes later an export of all profiles and groups to the new connection. The
- * connection's own happenings by the directory and by operators change as follows. All other happenings stay.
+ * removal, the new connection, and five minutes after it an export of all profiles and groups to the new connection.
+ * The happenings of the directory and of operators that concern this connection change as in the table. All other
+ * happenings stay.
  *
  *     a happening                                               | result
  *     ----------------------------------------------------------|----------------------------------------------
@@ -56,7 +57,7 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
  *     from the removal until one hour after the new connection  | left out
  *     later                                                     | goes to the new connection
  *
- * The export contains the directory's changes until one hour after the new connection.
+ * The export contains the changes of the directory until one hour after the new connection was made.
  */
 export function withReturn(
   happenings: readonly Happening[],

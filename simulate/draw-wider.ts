@@ -13,11 +13,13 @@ import {
 } from './simulation-run.ts';
 
 /*
- * Additional happenings in some simulation runs. Each kind has its own random stream, so the rest of the run does not
- * change.
+ * Additional happenings in some runs. Each kind uses separate random numbers, so it does not change the rest of the
+ * run.
  */
 
-/** By kind: the share of connections that have it. For `lateRequests` this is a share of the connections with SCIM. */
+/**
+ * For each kind, the share of connections that have it. For `lateRequests`, it is the share of connections with SCIM.
+ */
 export const SHARES = {
   numbers: 0.4,
   ties: 0.35,
@@ -80,8 +82,8 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   }));
 
 /**
- * Draws members that only the match rule by employee number finds. No employee has the address of `n1`. The number of
- * `n2` becomes ambiguous. The number of `n3` changes in the directory and in the HR system.
+ * Draws members that match only by employee number. `n1` has an address that no employee has. The number of `n2`
+ * becomes ambiguous. The number of `n3` changes in the directory and in the HR system.
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
@@ -133,8 +135,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 }
 
 /**
- * Draws employees for long runs: each joins groups after more than 430 days in no group, or joins groups for the first
- * time. The addresses of these members (`h…`) are sent only once, at the beginning.
+ * Draws employees for long runs. Some were in no group for more than 430 days and join one again; others join one for
+ * the first time. The addresses of these members (`h…`) are sent only once, at the beginning.
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
@@ -142,7 +144,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    // A long run stretches this time to more than 430 days.
+    // In a long run, this time is stretched to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
@@ -209,7 +211,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, action: DirectoryAction) =>
       directoryHappening(connection, arrivesMs - beforeMs, action, way);
-    // The happenings include a newer request, and a request that arrives at the same time.
+    // `newer` is a newer request; `other` creates a request that arrives at the same time.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };

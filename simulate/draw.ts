@@ -14,14 +14,14 @@ export interface DrawOptions {
   /** The number of days with faults; 7 if undefined. */
   readonly days?: number;
   /**
-   * The faults and events to keep (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …). If undefined,
-   * all are kept.
+   * The faults and events that the run keeps (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …);
+   * undefined for all.
    */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
   /** If true, the run has two years with few happenings instead of days with many. */
   readonly long?: boolean;
-  /** If true, the run has one more connection, whose directory is read. A long run never has one. */
+  /** Whether the run has one more connection, with a directory that groupsync reads. A long run never has one. */
   readonly directory?: boolean | undefined;
   /** If true, the run has no other connection than the one whose directory is read. */
   readonly alone?: boolean | undefined;
@@ -35,8 +35,8 @@ const SCALES = {
 };
 
 /**
- * In a long run, each day with happenings is followed by quiet days, 104 days in total. Seven such periods are two
- * years.
+ * In a long run, each day with happenings is followed by quiet days, so that a period has 104 days. Seven periods are
+ * two years.
  */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
@@ -55,7 +55,7 @@ export function drawRun(
     alone = false,
   }: DrawOptions = {},
 ): SimulationRun {
-  // The random streams of neighbouring seeds begin with similar numbers. The streams of their hashes do not.
+  // Neighbouring seeds give similar first numbers. Their hashes do not, so the hash of the seed is used.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
@@ -131,7 +131,7 @@ function onlyReader(run: SimulationRun): SimulationRun {
   return { ...run, connections, happenings: run.happenings.filter(isOfReader) };
 }
 
-/** Adds an actor to the message of two in five changes. */
+/** Adds an actor to the messages of 40 % of the changes. */
 const withActor = (random: Random, way: Way): Way =>
   random.chance(0.4) ? { ...way, by: `admin-${random.below(5)}` } : way;
 
@@ -199,10 +199,7 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
 }
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
-/**
- * Traits that the engine does not handle yet. Each run draws the ordinary value for them. The set is empty if there are
- * none.
- */
+/** Traits that the engine does not handle yet. Each run has the ordinary value for them. */
 export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
 const SECOND_MS = 1_000;
@@ -232,7 +229,7 @@ function drawTraits(random: Random): Traits {
 
 const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
 
-/** Returns whether the option `only` contains this happening, by its actor, by its kind or by both. */
+/** Returns whether the option `only` names this happening, by its actor, its kind or both. */
 const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
   [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
 
@@ -271,16 +268,13 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   };
 }
 
-/**
- * The number of simulation runs that together contain every platform fault, every other fault and every action
- * (test/simulate/draw.test.ts).
- */
+/** So many runs together contain every fault and every action (test/simulate/draw.test.ts). */
 const RUNS_WITH_ALL = 300;
 
 /**
- * Returns the names of everything that can take effect in a simulation run. In deep runs, each name must take effect at
+ * Returns the names of all faults and events that a run can contain. With `--deep`, each of them must take effect at
  * least once.
- * @param draw with `directory`, the result includes the faults of a directory that is read
+ * @param draw with `directory`, the result also has the faults of a directory that groupsync reads
  */
 export function everythingThatCanFire({ directory }: Pick<DrawOptions, 'directory'>): readonly string[] {
   const names = new Set<string>([

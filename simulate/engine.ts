@@ -22,14 +22,14 @@ import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
 /**
- * The fault of one request. `unheard`: the request takes effect, but its caller gets no answer. `echo`: the client
- * repeats such a request.
+ * The fault of one request. `unheard`: the request takes effect, but its caller gets no answer. `echo`: as `unheard`,
+ * and the client repeats the request.
  */
 export type AwsFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
 /**
- * Returns functions that make the requests of one worker to one service. Each request waits for its time and may fail.
- * A write may fail before or after it takes effect.
+ * Returns functions that make the requests of one worker to one service. Each request waits for its simulated time, and
+ * may fail. A write may fail before or after it takes effect.
  */
 export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault, failure: () => Error) {
   const ask = async (kind: string): Promise<void> => {
@@ -59,7 +59,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
       const names = new Set<string>();
       const distinct = keys.filter(({ pk, sk }) => names.size < names.add(`${pk} ${sk}`).size);
       const found = [];
-      // Like BatchGetItem, the table may return only some items, so the rest is read by later requests.
+      // As BatchGetItem, the table may return only some of the items. The others are read by further requests.
       for (let at = 0; at < distinct.length; at += table.keysAtOnce) {
         const some = distinct.slice(at, at + table.keysAtOnce);
         await ask(`getMany ${kindOf(some[0] as Key)}`);
@@ -99,7 +99,7 @@ export interface PortsOptions extends OfTheWorld {
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
   /**
-   * The largest view that is stored on the item of its group. The value is small here, so that small groups also use
+   * The largest view that is stored on the item of its group. Runs use a small value, so that even small groups need
    * separate items.
    */
   readonly inlineViewBytes?: number;

@@ -16,11 +16,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simu
 import type { Seen } from './world.ts';
 
 export interface ExecuteOptions {
-  /** If true, the run keeps every log line, which the trace page needs. */
+  /** Whether all log lines are kept, which the trace page needs. */
   readonly keepsLog?: boolean;
   /** A seeded bug. */
   readonly wrapPorts?: WrapPorts | undefined;
-  /** Returns whether a violation ends the run early. If undefined, no violation does. */
+  /** Returns whether this violation ends the run early. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
 
@@ -35,12 +35,12 @@ export interface Outcome {
   readonly cloud: Cloud;
 }
 
-/** After the faults end, waiting work has one day to complete. */
+/** After the end of the faults, groupsync has a day to complete the waiting work. */
 const QUIET_MS = 26 * HOUR_MS;
 
 /**
- * A run with more effects has an endless loop. A run of a week has about ten thousand effects; with ten thousand
- * pending members it has three million.
+ * The maximum number of effects of a run. With more, the engine is in an endless loop: a run of a week has about ten
+ * thousand, and with ten thousand pending members three million.
  */
 const MOST_EFFECTS = 5_000_000;
 
@@ -105,7 +105,7 @@ export async function execute(
   return { run, violations, fired, logLines, figures, cloud };
 }
 
-/** Returns the time of the next check: in an hour, or after a long silence in which no check is needed. */
+/** Returns the time of the next check: in an hour, or at the end of a long silence, in which no check is needed. */
 const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;

@@ -8,8 +8,8 @@ import type { Worker } from './worker.ts';
 export type FakeSecretsManager = ReturnType<typeof createFakeSecretsManager>;
 
 /**
- * Secrets Manager is eventually consistent (user guide). For this time after a write, each read returns the old or the
- * new value.
+ * For this time after a write, a read returns either the old or the new value, because Secrets Manager is eventually
+ * consistent (user guide).
  */
 const STALE_MS = 3_000;
 

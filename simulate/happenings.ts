@@ -12,7 +12,7 @@ import { type Happening, MINUTE_MS, type SourceAction, START_MS } from './simula
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
-/** An operator ends a command that takes longer. */
+/** An operator stops a command that takes longer than this. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
 /** Starts each happening of the run at its time. */
@@ -97,9 +97,9 @@ function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHa
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const screenOf = (connection: string, group: string): Screen | undefined => {
-    const hold = groupItem(cloud, connection, group)?.['hold'] as
-      | Pick<Hold, 'digest' | 'decision'>
-      | undefined;
+    const item = groupItem(cloud, connection, group);
+    const shown = ['hold', 'approval', 'rejection'].find((name) => item?.[name] !== undefined);
+    const hold = item?.[shown ?? ''] as Pick<Hold, 'digest' | 'decision'> | undefined;
     return hold && { ...hold, users: heldUsers(cloud.under, connection, group, hold.digest) };
   };
   return {
@@ -124,8 +124,9 @@ type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | u
 const REPEATED_AFTER_MS = 10 * MINUTE_MS;
 
 /**
- * Performs an action of an operator. The removal of a connection and its connection under another name are repeated
- * until they succeed. A crashed removal may have completed, so a repetition may find nothing.
+ * Performs an action of an operator. When a connection is removed and connected again under another name, both commands
+ * are repeated until they succeed. If a removal crashed after it was complete, the repeated command finds nothing to
+ * remove.
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
   const { connection, action } = happening;
@@ -184,20 +185,20 @@ export async function operateIn(
       connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
     }
   });
-  // If two operators connect and remove the same connection at the same time, either command may take effect last. A
-  // crashed command may also have completed. So the stored state decides here.
+  // If two operators connect and remove the same connection at the same time, either command may win. A crashed command
+  // may also have completed. So the stored state shows the result.
   const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
   if (stored === undefined) connections.delete(connection);
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
-  // Nothing shows how far a crashed command got, so the checks accept each possible state.
+  // It is unknown how much a crashed command has done. So the checks accept each possible state.
   const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return completed;
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {
-  // The log line already contains the group. Times are shown in minutes, because minutes are easier to read.
+  // The group is left out, because the log line has it already. Durations are shown in minutes.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
     return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;

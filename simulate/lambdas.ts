@@ -44,13 +44,13 @@ export interface Container {
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** A container with a wrong clock corrects the clock after this time. */
+/** After this time, a container with a wrong clock corrects it. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, runLog } = options;
   const idle = new Map<Actor, Seat[]>();
-  // Without a coalescing window, the requests of the platform are slower, so that more events arrive during a write.
+  // In runs without a coalescing window, calls to the platform are slower, so that more events arrive during a write.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
   let crashes: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
@@ -101,8 +101,7 @@ export function createLambdas(options: LambdasOptions) {
     workers += 1;
     let dead = false;
     /**
-     * The work that continues in the next invocation. AWS freezes a container between two invocations, together with
-     * work for which the function did not wait.
+     * Unfinished work that continues in the next invocation, because AWS freezes a container between two invocations.
      */
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
@@ -212,7 +211,7 @@ export function createLambdas(options: LambdasOptions) {
       } finally {
         isOver = true;
         seat.freeze();
-        // AWS ends a container after some time. The next invocation may get a new container, which has another clock.
+        // AWS ends a container after some time. So the next invocation may get a new container, with another clock.
         if (!seat.worker.isDead() && random.chance(0.9)) idle.set(actor, [...(idle.get(actor) ?? []), seat]);
       }
       return !seat.worker.isDead();

@@ -19,7 +19,7 @@ export type Answer = Pick<Errand, 'seededBug'> &
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Bundles one file. Without a bundle, tsx adds names to functions, which takes a fifth of the time of a run. */
+/** Bundles one file. Without a bundle, runs are slower by a fifth, because tsx adds names to functions. */
 async function bundleWorker(outfile: string): Promise<void> {
   await build({
     entryPoints: [fileHere('./run-worker.ts')],
@@ -57,8 +57,8 @@ export async function executeMany(
   const worker = fileHere(`../node_modules/.cache/runs-${process.pid}.mjs`);
   const executeInOne = () =>
     new Promise<void>((resolve, reject) => {
-      // A simulation run creates many short-lived objects, so a large young generation makes garbage collection cheap.
-      // A run is too short for an optimising compiler that starts late.
+      // A run creates many short-lived objects, so a large young generation makes garbage collection cheap. A run is
+      // also short, so code must be compiled early.
       const flags = ['--max-semi-space-size=64', '--always-sparkplug', '--no-lazy-feedback-allocation'];
       const child: ChildProcess = fork(worker, {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

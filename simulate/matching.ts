@@ -4,14 +4,14 @@ import type { HeldEmployee } from './platform/platform.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
-  /** The expected ids in `users` of the platform group. They include the users of uncertain members. */
+  /** The ids that the platform group should have in `users`, including those of uncertain members. */
   readonly users: ReadonlySet<string>;
   /** By member: the person. A pending member has none. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
-   * Members whose address or number is contested (`contestedValues`). A member keeps an earlier binding, so such a
-   * member may be pending or bound to another person.
+   * Members with a contested address or number (`contestedValues`). Such a member may be bound to an earlier holder of
+   * the value, or be pending.
    */
   readonly unsure: ReadonlySet<string>;
   /** The ids of all persons that uncertain members may be bound to. */
@@ -19,12 +19,12 @@ export interface ExpectedUsers {
 }
 
 /**
- * By contested value (`valueKey`): the roles that may match. The user id of a role is given if the HR system removed
- * it.
+ * For each contested value (`valueKey`), the roles that may match it. If the HR system removed the user id of a role,
+ * the id is given here.
  */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
-/** Returns the key of an address or of an employee number. Upper and lower case of an address are equal. */
+/** Returns the key of an address or of an employee number. The case of an address is ignored. */
 const valueKey = (kind: 'address' | 'number', value: string): string =>
   `${kind} ${kind === 'address' ? folded(value) : value}`;
 
@@ -55,11 +55,11 @@ interface Who {
     readonly match?: readonly string[];
   };
   readonly contested?: Contested;
-  /** Bindings that operators set. A member without an address can only be bound in this way. */
+  /** Bindings that operators set. There is no other way to bind a member without an address. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
   /**
-   * Members whose data an operator erased. A bound member keeps the binding. A member without a binding loses the
-   * values that identify the person.
+   * Members whose data an operator erased. A bound member keeps the binding. Without a binding, the values by which the
+   * person could be found are lost.
    */
   readonly forgotten?: ReadonlySet<string>;
 }
@@ -68,15 +68,15 @@ type Cause = 'unknown' | 'inactive' | 'ambiguous';
 
 type Found = { readonly id: string } | { readonly cause: Cause };
 
-/** States of employees that the platform lists even if a request does not ask for all roles. */
+/** The states of employees that the platform lists by default. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Returns a function that finds the person for the roles that have one value. */
+/** Returns a function that chooses the person among the roles that have a value. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  // The platform lists future roles only if a request asks for all roles. Otherwise groupsync does not know the users
-  // of these roles.
+  // The platform lists future roles only if a request asks for all states. Otherwise groupsync does not know these
+  // roles and their users.
   const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
   const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
   /**
@@ -129,7 +129,7 @@ export function expectedUsers(
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);
     if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
-    // The first rule that finds an employee decides about the member. Later rules are ignored.
+    // The first rule that finds an employee decides. Later rules are ignored.
     const found = who(holding.find((some) => some.length > 0) ?? []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
@@ -157,10 +157,10 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
 }
 
 /**
- * Returns the contested addresses and employee numbers (`valueKey`), with the roles that may match. A value is
- * contested if it moves to another person or changes, or if an operator binds its member to another person. A member
- * keeps an earlier binding, so the correct match depends on the order in time. A role that loses its user id is
- * contested too, because groupsync may keep the id.
+ * Returns the contested addresses and employee numbers (`valueKey`), each with the roles that may match. A value is
+ * contested if it changes or moves to another person, or if an operator binds its member to another person. A member
+ * keeps an earlier binding, so the correct person depends on the order in time. The values of a role that loses its
+ * user id are contested too, because groupsync may keep the id.
  */
 export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
@@ -182,8 +182,8 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
 }
 
 /**
- * Returns the sets of values that are connected: two values are connected if they have a common holder, directly or
- * over other values.
+ * Returns the connected sets of values. Two values are connected if they have a common holder, or if both are connected
+ * with a third value.
  */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   const neighbours = new Map<string, Set<string>>();
@@ -206,7 +206,7 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   return found;
 }
 
-/** By role: the user, for each role whose user already has another role. Empty if groups contain employees. */
+/** For each role whose user already has another role, the user. Empty if groups contain employees. */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,
   connection: string,
@@ -275,7 +275,7 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
       address(addressOf(action.member, connection)),
       numbered(numberOf(action.member, connection)),
     ];
-    // The person and the member both may hold the value.
+    // Both the person and the member count as holders of the value.
     const holders = [`person ${action.role}`, `member rebound ${action.member}`];
     return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }

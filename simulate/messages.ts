@@ -25,13 +25,13 @@ export interface ScimRequest {
   readonly body: object | undefined;
   /**
    * Only for a POST. `key` is the name of the resource in this run. `lookUp` is the search that the client sends before
-   * the POST. If the search finds the resource, the client builds the request again with the id that it found.
+   * the POST. If the search finds the resource, the client sends another request with the found id instead.
    * `directory.ts` records the id of the found or created resource.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /**
-   * Returns the events that have the same meaning as an accepted request. `directory.ts` records them. `made` is the id
-   * in the answer to a POST. The events of other requests do not use it.
+   * Returns the events that have the same meaning as the request, if it is accepted. `directory.ts` records them.
+   * `made` is the id in the answer to a POST; other requests ignore it.
    */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }
@@ -59,8 +59,8 @@ export interface EventMember {
 
 export interface Order {
   /**
-   * An RFC 3339 time; undefined if the message or request contains no time. For such a message, ingest uses the time at
-   * which it was sent. For a request, the SCIM server uses the time of the request.
+   * An RFC 3339 time; undefined if the message or request contains none. Ingest then uses the time at which the message
+   * was sent, and the SCIM server the time of the request.
    */
   readonly time: string | undefined;
   readonly sequence?: string | undefined;
@@ -73,8 +73,8 @@ export interface Order {
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
 /**
- * Returns the address of a member in events about groups; undefined for members `h…` and `n…`. Only a profile contains
- * the address of a member `h…`. A member `n…` has no address.
+ * Returns the address of a member in events about groups. It is undefined for a member `h…`, whose address only a
+ * profile contains, and for a member `n…`, who has no address.
  */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
@@ -174,8 +174,8 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
 };
 
 /**
- * Returns whether a message of this form can express the happening. If not, the happening is sent in the native form,
- * which can express every happening.
+ * Returns whether a message of this form can express the happening. If not, the native form is used, which can express
+ * every happening.
  *
  *   the happening           | the other forms that can express it
  *   ------------------------|------------------------------------
@@ -218,8 +218,8 @@ const dataOf = ({ kind, group, name, members, part }: Facts): object => {
 };
 
 /**
- * Returns a message in the native form. If its time has only whole seconds, the message also contains a sequence
- * number, which orders the events of one second.
+ * Returns a message in the native form. If its time has only whole seconds, the message also contains a sequence number
+ * to order the events of one second.
  */
 function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
@@ -270,7 +270,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
   },
   scim_group: ({ facts, connection, time }) => {
     const resource = groupResource(facts.group, facts);
-    // All messages about the group contain the same resource id. So the order uses the id of the message instead.
+    // All messages about a group contain the same resource id. So the id of the message is used as the id of the event.
     const order = { time, id: undefined, source: 'scim' };
     return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
   },
@@ -304,7 +304,7 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
 }
 
 /**
- * Returns the SCIM request of a happening. If the server has assigned no id to the group or member, most actions become
+ * Returns the SCIM request of a happening. If the group or member does not exist in the server yet, most actions become
  * a POST that creates it.
  * @param idOf returns the id that the server assigned; undefined if there is none
  * @returns the request; undefined for a happening that is sent as a message, for `rubbish` and `wide`, and for a
@@ -350,7 +350,7 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   const { kind, group: key } = action;
   const id = idOf(key);
   const name = ('name' in action ? action.name : null) ?? undefined;
-  // A request can only name users that the server has created.
+  // A request can only name users that already exist in the server.
   const named = 'members' in action ? action.members.flatMap((one) => idOf(one) ?? []) : undefined;
   const members = named?.map((one) => ({ id: one }));
   if (id === undefined) {

@@ -8,6 +8,7 @@ import {
   groupId,
   memberId,
   platformGroupId,
+  platformUserId,
   roleId,
 } from '../shared/domain/ids.ts';
 import { storeConnection } from '../shared/operate/connect/connect.ts';
@@ -41,9 +42,9 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** False if the command refused the action. It then printed the reason. */
+  /** Whether the action was done. Otherwise the command refused it and printed the reason. */
   readonly done: boolean;
-  /** True if the command crashed before it completed. */
+  /** Whether the command crashed before its end. */
   readonly died?: boolean;
   /** The users whose removal the approval covers. */
   readonly removals?: readonly string[];
@@ -52,7 +53,7 @@ export interface OperatorDone {
 /** The hold as the operator's screen showed it. The hold may have changed since then. */
 export type Screen = Pick<Hold, 'digest' | 'decision'> & { readonly users: readonly string[] };
 
-/** The session of an operator: what a command needs in addition to the ports of the engine. */
+/** The data that a command of an operator needs, in addition to the ports of the engine. */
 export interface Session {
   readonly sqs: SQSClient;
   readonly secretsManager: CredentialVault;
@@ -80,8 +81,12 @@ export async function operate(
   session: Session,
 ): Promise<Pick<OperatorDone, 'done' | 'removals'>> {
   const done = await perform(connectionName(connection), action, { ...ports, ...toolsOf(session) }, session);
-  return { done, ...(session.screen && { removals: session.screen.users }) };
+  return { done, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
 }
+
+/** Returns the removals that the operator decides about. */
+const decidedBy = (action: OperatorAction, { users }: Screen): readonly string[] =>
+  'isPart' in action && action.isPart ? users.filter((_, at) => at % 2 === 0) : users;
 
 async function perform(
   name: ConnectionName,
@@ -100,8 +105,9 @@ async function perform(
     case 'reject': {
       if (session.screen === undefined) return false;
       const { digest, decision } = session.screen;
+      const users = action.isPart ? decidedBy(action, session.screen).map(platformUserId) : undefined;
       const decide = action.kind === 'approve' ? approveHold : rejectHold;
-      return (await decide(ref, { reason: REASON, digest, decision }, tool)).kind === 'decided';
+      return (await decide(ref, { reason: REASON, digest, decision, users }, tool)).kind === 'decided';
     }
     case 'pause':
       return pauseGroup(ref, tool);

@@ -8,13 +8,13 @@ export * from '../shared/store/item-form.ts';
 
 /**
  * Replaces shared/store/item-form.ts and shared/platform/decode.ts in many-runs.ts, to make runs faster. The table in
- * memory returns the same frozen item to all readers until the item changes. So each item is parsed and validated only
- * once per form. Equal answers of the platform are decoded only once.
+ * memory returns the same frozen object to all readers until the item changes. So each item is validated only once per
+ * schema. Equal answers of the platform are also decoded only once.
  */
 
 /**
- * The maximum number of cached items. A cache of all items in a WeakMap would need more time for garbage collection
- * than it saves.
+ * The maximum number of cached items. With an unlimited cache (a WeakMap), garbage collection took more time than the
+ * cache saved.
  */
 const MOST_ITEMS = 8_192;
 const items = new Map<Item, { readonly form: unknown; readonly value: unknown }>();

@@ -27,7 +27,7 @@ export interface QueuesOptions {
   readonly nowMs: () => number;
   readonly random: Random;
   /**
-   * The probability that a standard queue delivers a message twice, and that it delivers a message late (default: 0).
+   * The probability that a message is delivered twice, and also the probability that it is delivered late (default: 0).
    */
   readonly unruly?: number;
 }
@@ -46,14 +46,17 @@ interface Sending {
 const MAX_BYTES = 1_048_576;
 /** Maximum delay of a late message. */
 const LATE_MS = 120_000;
-/** A standard queue may deliver any one of this many first messages. */
+/**
+ * A receive may return any of this many messages from the front of the queue, because a standard queue has no strict
+ * order.
+ */
 const REORDERED_WITHIN = 3;
 
 export const queueUrl = (key: QueueKey): string => `https://sqs.test/000000000000/groupsync-${key}`;
 
 /**
- * Creates standard queues. They duplicate and reorder messages, and delete expired ones. A message that was received
- * too often moves to the dead-letter queue.
+ * Creates standard queues. They may deliver a message twice or in another order, and they delete expired messages. A
+ * message that was received too often moves to the dead-letter queue.
  */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
@@ -73,8 +76,8 @@ export function createQueues(options: QueuesOptions) {
       onDue = listener;
     },
     /**
-     * Returns the SQS client of one worker. The client calls `before` for each operation. `before` may refuse the
-     * operation, perform only a part of it, or suppress its answer.
+     * Returns the SQS client of one worker. It calls `before` for each operation, which may refuse the operation, let
+     * only a part of it happen, or suppress its answer.
      */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
@@ -110,7 +113,7 @@ function createQueue(
       notifyDue(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
-        // The duplicate arrives at the same time as the message, so that two workers handle it at once, or up to ten
+        // The duplicate arrives either at the same time, so that two workers handle the message at once, or up to ten
         // minutes later.
         const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
@@ -195,7 +198,7 @@ export function answerSqs(
     case 'ChangeMessageVisibilityBatch':
       return eachOf(entries, isPartly, ({ ReceiptHandle, VisibilityTimeout = 0 }) => {
         const message = queue.messages.find(({ receipt }) => receipt === ReceiptHandle);
-        // A receiver cannot change the visibility of a message that is visible again (Amazon SQS API
+        // If a message has become visible again, its earlier receiver cannot change its visibility (Amazon SQS API
         // reference).
         if (message === undefined || message.visibleAtMs <= nowMs()) return 'MessageNotInflight';
         message.visibleAtMs = nowMs() + VisibilityTimeout * 1_000;

@@ -6,7 +6,10 @@ export interface Random {
   below(below: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** Returns a separate stream for one purpose. Draws from other streams do not change it. */
+  /**
+   * Returns separate random numbers for one purpose. They do not depend on how many numbers are used for other
+   * purposes.
+   */
   fork(purpose: string): Random;
 }
 

@@ -1,4 +1,4 @@
-/** Lanes of the trace page, one per actor, with their headings. */
+/** The columns of the trace page, one per actor, with their headings. */
 export const LANES = [
   ['directory', 'Directory'],
   ['company', 'HR system'],
@@ -44,7 +44,7 @@ export type CheckName =
   | 'erased'
   | 'directory';
 
-/** The log of a simulation run. Logging costs nothing if no listener is set. */
+/** The log of a simulation run. Lines are only created if a listener is set. */
 export interface RunLog {
   log(line: Omit<LogLine, 'atMs'>): void;
   /** Counts that a platform fault, another fault, a crash point or an action took effect. */

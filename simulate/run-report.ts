@@ -2,7 +2,7 @@ import type { Outcome } from './execute.ts';
 import known from './known.json' with { type: 'json' };
 import type { Violation } from './run-log.ts';
 
-/** An accepted violation of today's engine. Any other violation fails the run. */
+/** A violation that is accepted for now. Any other violation makes the run fail. */
 export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
   /** A sentence that describes the violation. */
   readonly what: string;
@@ -27,8 +27,8 @@ export interface RunReport {
 }
 
 /**
- * Returns the report of a run with the first violation of each kind. The checks report a lasting violation again each
- * hour.
+ * Returns the report of a run. It has only the first violation of each kind, because the checks report a lasting
+ * violation again each hour.
  */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));

@@ -8,16 +8,16 @@ import type { SimulationRun } from './simulation-run.ts';
 
 const known = readKnown();
 /**
- * Returns whether a violation is new. Violations of `plan` are ignored, because the bug does not change the stores that
- * `plan` uses.
+ * Returns whether a violation may come from the seeded bug. Violations of `plan` are ignored, because `plan` uses
+ * stores without the bug.
  */
 const isUnknown = (violation: Violation) =>
   !violation.cause.startsWith('plan_') && unknownOf([violation], known).length > 0;
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
 /**
- * By seed: the violations of the run without a seeded bug. They are stored, because the search for the next bug
- * executes the same runs.
+ * For each seed, the violations of the run without a seeded bug. They are remembered, because the search for the next
+ * bug executes the same runs.
  */
 const plainly = new Map<number, ReadonlySet<string>>();
 
@@ -28,9 +28,7 @@ async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>>
   return sorts;
 }
 
-/**
- * Executes a run with a seeded bug. Returns the violations of kinds that the same run without the bug does not have.
- */
+/** Executes a run with a seeded bug. Returns only those violations that the same run without the bug does not have. */
 async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
   const wrapPorts = seededBugNamed(seededBug);
   const first = await execute(run, { wrapPorts, endsAt: isUnknown });

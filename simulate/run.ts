@@ -34,8 +34,8 @@ const USAGE = `npm run simulate -- [options]
 
 const DEEP_MINUTES = 60;
 /**
- * The number of additional crashes of a deep run. An ordinary run draws three crashes, which is too few for the many
- * rare crash points.
+ * The number of additional crashes of a deep run. The three crashes of an ordinary run are too few for the many rare
+ * crash points.
  */
 const DEEP_CRASHES = 12;
 const SHRINK_RUNS = 80;
@@ -70,8 +70,8 @@ function numberOf(name: keyof typeof given): number | undefined {
 }
 
 /**
- * Returns the first seed. With `--from tree`, the hash of the commit's tree decides. So each commit has other runs, and
- * a repetition for one commit has the same runs.
+ * Returns the first seed. With `--from tree`, it is derived from the hash of the commit's tree. So each commit has
+ * other runs, but the runs of one commit are always the same.
  */
 function firstSeed(): number {
   if (given.from !== 'tree') return numberOf('from') ?? 1;
@@ -129,7 +129,8 @@ function* errandsFrom(first: number, most: number): Generator<Errand> {
 }
 
 /**
- * Executes many runs. Prints how many runs there were, which faults took effect, and the first failure in reduced form.
+ * Executes many runs. Prints the number of runs, the faults that took effect, and the first failing run in reduced
+ * form.
  */
 async function executeSeeds(): Promise<number> {
   const startedMs = Date.now();
@@ -224,8 +225,8 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
 }
 
 /**
- * Returns the runs for the search of one seeded bug. The run that found the bug in an earlier search comes first. The
- * other runs all satisfy the pattern `needs` of the bug.
+ * Returns the runs for the search of one seeded bug. The run that found the bug in an earlier search comes first. All
+ * other runs match the pattern `needs` of the bug.
  */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];

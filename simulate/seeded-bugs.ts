@@ -7,15 +7,15 @@ import found from './seeded-bugs-found.json' with { type: 'json' };
 import { at, type Bug } from './seeding.ts';
 
 /**
- * A bug that the simulation must find: a bug that was fixed before, or an invented one. Each bug replaces methods of a
- * port.
+ * A bug that the simulation must find. It replaces methods of a port. Some existed earlier and were fixed, others are
+ * invented.
  */
 export interface SeededBug {
   readonly name: string;
   /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
-  /** A regular expression. Only runs whose JSON matches it can show the bug. */
+  /** A regular expression. A run can show the bug only if the JSON of the run matches it. */
   readonly needs: string;
   /** True if the bug appears only in a run with a directory that is read. */
   readonly isOfReader: boolean;
@@ -67,14 +67,11 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('groups', (groups, ports) => ({
       read: async (ref) => {
         const state = await groups.read(ref);
-        if (state?.hold === undefined || ports.clock() - state.hold.createdAtMs < 86_400_000) return state;
-        const decision = {
-          kind: 'approved',
-          by: 'no-operator',
-          reason: 'a day',
-          atMs: ports.clock(),
-        } as const;
-        return { ...state, hold: { ...state.hold, decision } };
+        const { hold, ...others } = state ?? {};
+        if (state === undefined || hold === undefined || ports.clock() - hold.createdAtMs < 86_400_000)
+          return state;
+        const decision = { kind: 'approved', by: 'no-operator', reason: 'a day', atMs: ports.clock() };
+        return { ...others, approval: { ...hold, decision } } as typeof state;
       },
     })),
   ],
@@ -364,7 +361,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
       },
     })),
-    // The index is late in every fourth run.
+    // This pattern selects the seeds with a late index: every fourth run.
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [
@@ -374,7 +371,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
         for await (const page of index.all(connection, which)) {
           const lying = page.map(({ failedAtMs: _, dirtySinceMs, ...one }) => {
             const since = dirtySinceMs === undefined ? {} : { dirtySinceMs: clock() };
-            return { ...one, ...since, holdUndecided: false };
+            return { ...one, ...since, holdWaits: false };
           });
           yield which === 'unsettled' ? lying : page;
         }
@@ -386,7 +383,7 @@ const BUGS: Readonly<Record<string, Bug>> = {
     at('index', (index) => ({
       async *all(connection, which) {
         for await (const page of index.all(connection, which))
-          yield which === undefined ? page.map((one) => ({ ...one, holdWaits: false })) : page;
+          yield which === undefined ? page.map((one) => ({ ...one, hasHolds: false })) : page;
       },
     })),
   ],

@@ -29,14 +29,14 @@ const STABLE_MS = 130_000;
 const SAMPLE_MS = 10_000;
 const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
-/** groupsync repeats a notification whose outcome is unknown after 15 minutes. */
+/** If the outcome of a notification is unknown, groupsync sends it again after 15 minutes. */
 const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
 /** The maximum number of attempts. A fault of the table may make several attempts fail. */
 const MOST_ATTEMPTS = 8;
 
 /**
- * Reads what operators see of each connection, at random times and before the end, and sends due notifications. The
- * check compares the answers with the stored values that did not change in between.
+ * At random times and before the end, reads what operators see of each connection, and sends due notifications. The
+ * check compares the answers with the stored values, as far as these did not change meanwhile.
  */
 export function startShowing(cloud: Cloud, seen: Seen, lastExpiryMs: number): void {
   const random = cloud.random.fork('showing');
@@ -84,8 +84,8 @@ async function showOne(cloud: Cloud, seen: Seen, { name, notified }: Asked): Pro
 }
 
 /**
- * Sends due notifications until they match the findings, and then reports each finding that has none. An invocation
- * that fails is not counted.
+ * Sends due notifications until they match the findings, and then reports each finding without one. Invocations that
+ * fail are not counted.
  */
 async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   let unreported: readonly string[] = [];

@@ -7,9 +7,9 @@ export const keepOnly = (run: SimulationRun, kept: readonly number[]): Simulatio
 });
 
 /**
- * Removes the happenings that the failure does not need, as delta debugging does. The first steps remove whole
- * connections, actors and kinds of actions. The next steps remove halves, quarters and so on of the rest. The search
- * ends when no single happening can be removed, or after the maximum number of runs.
+ * Removes the happenings without which the failure still occurs (delta debugging). It first tries to remove whole
+ * connections, actors and kinds of actions, and then halves, quarters and so on of the rest. It ends when no single
+ * happening can be removed, or after the maximum number of runs.
  * @returns the remaining happenings, their positions in the drawn run, and the number of executed runs
  */
 export async function shrink(

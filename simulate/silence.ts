@@ -1,9 +1,7 @@
 import type { Cloud } from './cloud.ts';
 import { DAY_MS, type Happening, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 
-/**
- * The time after a happening in which its work is done. If the work is not done then, its group is shown as waiting.
- */
+/** The work that a happening causes is done within this time, or its group is shown as waiting. */
 const DONE_AFTER_MS = DAY_MS;
 /** The longest time between two runs of a job in a silence. */
 const STEP_MS = 7 * DAY_MS;
@@ -42,8 +40,8 @@ function spellsOf({ happenings, days }: SimulationRun): readonly Spell[] {
 const known = new WeakMap<SimulationRun, readonly Spell[]>();
 
 /**
- * Returns the time at which a job runs that is due at `atMs`. In a long period without happenings and without waiting
- * groups, a job runs only once a week. More runs would find the same state again.
+ * Returns when a job that is due at `atMs` runs. In a long period without happenings and without waiting groups, it
+ * runs only once a week, because more runs would find the same state again.
  */
 export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number): number {
   const { run, table } = cloud;
@@ -57,8 +55,8 @@ export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number):
 const looked = new WeakMap<object, { readonly indexed: unknown; readonly untilMs: number }>();
 
 /**
- * Returns whether any group waits. A group that has waited for days is ignored, because an operator must act or its
- * name is in use. The result is computed again only after the index has changed.
+ * Returns whether any group waits. A group that has waited for days is ignored: its name is in use, or an operator must
+ * act. The result is computed again only when the index has changed.
  */
 function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);

@@ -1,6 +1,6 @@
 /**
- * A simulation run as data. draw.ts draws it from a seed, and execute.ts executes it. Each happening contains all data
- * that it needs, because shrink.ts removes other happenings from a failing run.
+ * The data of a simulation run. draw.ts derives it from a seed, and execute.ts executes it. Each happening contains all
+ * data that it needs, so that shrink.ts can remove any other happening.
  */
 
 import type * as z from 'zod';
@@ -40,13 +40,13 @@ export interface ConnectionSpec {
   /** With `oauth`, access tokens expire after an hour, and groupsync refreshes them at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
   /**
-   * True if the company of a removed connection returns under this name. An operator then creates the connection during
-   * the run.
+   * Set if the company of a removed connection is connected again under this name. An operator creates this connection
+   * during the run.
    */
   readonly isLater?: true;
   /** Employees at the start. */
   readonly people: readonly PersonSpec[];
-  /** The directory that is read. Without it, all changes arrive as messages and SCIM requests. */
+  /** The directory that groupsync reads. Without one, all changes arrive as messages and SCIM requests. */
   readonly source?: SourceSpec;
 }
 
@@ -116,9 +116,9 @@ export type Happening = At &
   );
 
 /**
- * Members are directory ids. Most members have the address `<id>@<connection>.test`. A member `h…` gets the address
- * only by a profile. A member `n…` has no address, but an employee number in events and profiles. Only the SCIM server
- * knows groups `s…` and members `q…`, and it assigns their ids.
+ * Members are named by their ids in the directory. Most have the address `<id>@<connection>.test` in each event. The
+ * address of a member `h…` is only in a profile. A member `n…` has an employee number and no address. Groups `s…` and
+ * members `q…` exist only in the SCIM server, which assigns other ids to them.
  */
 export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -142,8 +142,8 @@ export type DirectoryAction =
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
   /**
-   * With `none`, the message contains no time, so the time of sending is used. With `future`, its time is an hour
-   * ahead, so ingest must refuse the message.
+   * `none`: the message contains no time, so the time of sending is used. `future`: its time is an hour ahead, so
+   * ingest must refuse it.
    */
   readonly time: 'exact' | 'whole_second' | 'none' | 'future';
   /** The delay of the message. It may be days. */
@@ -152,11 +152,11 @@ export interface Way {
   readonly copies: number;
   /** The actor of the change in the directory, if the form of the message can name one. */
   readonly by?: string;
-  /** The event's id. Two events with the same id and the same instant have equal stamps. */
+  /** The id of the event. Two events with the same id and the same instant have equal stamps. */
   readonly eventId?: string;
 }
 
-/** A change of a directory that is read, or a fault of its answers. */
+/** A change of a directory that groupsync reads, or a fault of its answers. */
 export type SourceAction = z.input<typeof Change> | DirectoryFaultAction;
 
 /** A change of an employee in the HR system. */
@@ -164,7 +164,7 @@ export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
-  /** Moves the role to another user. The groups of the platform keep the old user. */
+  /** Moves the role to another user. The platform does not change its groups. */
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
@@ -193,8 +193,16 @@ export type ClientAction =
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
-  /** `oldMs` is the age of the operator's screen. The operator decides on the hold that the screen shows. */
-  | { readonly kind: 'approve' | 'reject'; readonly group: string; readonly oldMs: number }
+  /**
+   * `oldMs` is the age of the operator's screen. The operator decides about the removals that the screen shows, or about
+   * every second one of them.
+   */
+  | {
+      readonly kind: 'approve' | 'reject';
+      readonly group: string;
+      readonly oldMs: number;
+      readonly isPart?: boolean;
+    }
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
@@ -217,7 +225,7 @@ type FunctionName =
   | 'health'
   | 'scim'
   | 'directory';
-/** The functions that may crash. `operator` is a command of an operator. */
+/** The processes that may crash: the functions, and `operator`, a command of an operator. */
 export type LambdaName = FunctionName | 'operator';
 
 export type AwsAction =

@@ -20,7 +20,7 @@ import { changed, holds, isSame, itemBytes, kept } from './table/values.ts';
  */
 
 export interface MemoryTableOptions {
-  /** Called before each operation. A test can stop the run here, or let another worker run first. */
+  /** Called before each operation. A test can stop the worker here, or let another worker run first. */
   readonly before?: (operation: string, key: string) => Promise<void>;
   /**
    * The delay of the index in milliseconds, and the clock. Some changes need twice the delay, and some a tenth of it.
@@ -30,7 +30,7 @@ export interface MemoryTableOptions {
   readonly pageBytes?: number;
   /** The maximum number of keys per BatchGetItem (default: 100). */
   readonly keysAtOnce?: number;
-  /** Returns whether the next page shall be empty although more pages follow. DynamoDB may answer so. */
+  /** Returns whether the next page is empty although more pages follow, which DynamoDB permits. */
   readonly isEmptyPage?: () => boolean;
   /** Called for each read and write with its billed bytes. */
   readonly meter?: Meter;
@@ -39,8 +39,8 @@ export interface MemoryTableOptions {
 export interface Meter {
   read(bytes: number, isIndex: boolean): void;
   /**
-   * `bytes` is the larger size of the item before and after the write. For a write to the index, it is the size of the
-   * entry.
+   * `bytes` is the size of the item before or after the write, whichever is larger. For a write to the index, it is the
+   * size of the entry.
    */
   write(bytes: number, isIndex: boolean): void;
   refused(bytes: number): void;
@@ -57,12 +57,10 @@ export class MemoryTable implements Table {
   readonly items = new Map<string, Item>();
   /** The size in bytes of the largest item that was ever stored, and its key. */
   largest = { bytes: 0, key: '' };
-  /** By kind of sort key: the largest number of items that one query read. */
+  /** For each kind of sort key, the largest number of items that one query has read. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  /**
-   * Copies of the index. Each read uses another copy, so one read may show a change that the next read does not show.
-   */
+  /** Copies of the index. Each read uses another copy, so a read may lack a change that an earlier read showed. */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;
   #indexed = 0;
@@ -129,7 +127,7 @@ export class MemoryTable implements Table {
     return this.remove(key, when);
   }
 
-  /** Each method from here on is one atomic request. */
+  // Each of the following methods is one atomic request.
   look(key: Key): Item | undefined {
     const stored = this.#stored(key);
     this.#options.meter?.read(stored?.bytes ?? 0, false);
@@ -225,7 +223,7 @@ export class MemoryTable implements Table {
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     this.#replicas.forEach((index, which) => {
-      // The index applies the changes of one item in their order. Changes of different items may change places.
+      // The index applies the changes of one item in their order, but changes of different items in any order.
       const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
       const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
       this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });

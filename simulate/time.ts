@@ -6,8 +6,8 @@ interface Due {
 }
 
 /**
- * The number of events per turn of the event loop. Each turn polls the operating system, so many events share one turn.
- * An event's microtasks and ticks end before the next event starts.
+ * The number of events per turn of the event loop. It is large, because each turn polls the operating system. The
+ * microtasks and ticks of an event still end before the next event starts.
  */
 const AT_A_TURN = 100;
 

@@ -4,8 +4,8 @@ import { LANES, type LogLine, type Violation } from './run-log.ts';
 const MOST_LINES = 4_000;
 
 /**
- * Returns one simulation run as a page without other files. Time runs downwards, each actor has a lane, and violations
- * are red.
+ * Returns one simulation run as an HTML page that needs no other files. Time runs downwards, each actor has a column,
+ * and violations are red.
  */
 export function tracePage({ run, logLines, violations, fired, figures }: Outcome, command: string): string {
   const [first] = violations;
@@ -34,9 +34,7 @@ ${rows(shown)}
 `;
 }
 
-/**
- * Returns whether the page shows a line. If the violation concerns one group, the page hides lines about other groups.
- */
+/** Returns whether the page shows a line. If the violation is about one group, lines about other groups are hidden. */
 function concerns(line: LogLine, violation: Violation | undefined): boolean {
   if (violation === undefined || line.lane === 'check') return true;
   const { connection = line.connection, group = line.group } = violation;

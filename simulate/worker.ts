@@ -1,4 +1,7 @@
-/** The error with which a worker crashes. After it, the worker has no further effect, and its caller gets no answer. */
+/**
+ * The error that stops a worker at a simulated crash. The worker then has no further effect, and its caller gets no
+ * answer.
+ */
 export class Crash extends Error {
   override readonly name = 'Crash';
 }

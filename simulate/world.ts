@@ -2,10 +2,12 @@ import type { Item } from '../shared/store/table.ts';
 import type { Cloud } from './cloud.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** The parts of the environment that the checks use as they are. */
+/** The parts of the simulated environment that the checks use directly. */
 type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'sources' | 'directory' | 'runLog';
 
-/** The input of the checks: raw items, the true state of the platforms, and the events and actions of the run. */
+/**
+ * The input of the checks: the stored items, the true state of the platforms, and the events and actions of the run.
+ */
 export interface Seen extends Pick<Cloud, Shown> {
   /** The table's items as they are stored, by `pk` and `sk` with a space between. */
   readonly items: ReadonlyMap<string, Item>;
@@ -16,8 +18,8 @@ export interface Seen extends Pick<Cloud, Shown> {
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;
   readonly lambdas: Pick<Cloud['lambdas'], 'diedMs'>;
-  /** By group (`<connection> <group>`): the time of the last message, including messages without a change. */
+  /** For each group (`<connection> <group>`), the time of the last message, even if it changed nothing. */
   readonly lastMessageMs: ReadonlyMap<string, number>;
-  /** By group (`<connection> <group>`): the times at which a worker crashed or could not store its result. */
+  /** For each group (`<connection> <group>`), the times at which a worker crashed or could not store its result. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;
 }

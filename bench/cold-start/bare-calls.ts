@@ -1,4 +1,4 @@
-/** A recorded request of a first event, to be repeated. */
+/** A recorded request that a function made for its first event. The benchmark repeats it. */
 export type BareCall =
   /** A DynamoDB command by its class name, with its input. */
   | { readonly to: 'table'; readonly command: string; readonly input: unknown }

@@ -17,7 +17,7 @@ export async function copyToOwnPartition(client: DynamoDBClient, table: string):
   }
 }
 
-/** Returns the same request for the copies. Its condition is as long and always true, so no request fails. */
+/** Returns the same request about the copies. Its condition has the same length, but is always true. */
 export function inOwnPartition({ make, input }: AwsCall): BareCall {
   const text = JSON.stringify(input)
     .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${COPY_PREFIX}`)

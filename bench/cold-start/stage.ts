@@ -15,7 +15,7 @@ const PREFIX = 'bench';
 const PEOPLE = 200;
 
 /** The local stack with a synced group of ten and no pollers. The benchmark passes messages to the bundles itself. */
-/** The console is left out: people wait for the provider longer than for its first start. */
+/** All functions except the console: people wait longer for the sign-in at the provider than for its start. */
 export type MeasuredKey = Exclude<DeployableKey, 'console'>;
 
 export async function startStage() {
@@ -43,7 +43,7 @@ export async function startStage() {
   await ingested(recordsOf(directory.snapshot('d0', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])));
   await settled();
 
-  /** The first event of each function. For apply, a group is made dirty before. */
+  /** Returns the first event of each function. For apply, it first makes a group dirty. */
   const events: Readonly<Record<MeasuredKey, () => Promise<object>>> = {
     ingest: async () => join(),
     apply: async () => {
@@ -61,7 +61,7 @@ export async function startStage() {
     eventFor: (name: MeasuredKey) => events[name](),
     /** Records the calls of a new worker's first event, to repeat them later. */
     async recordFirst(name: MeasuredKey): Promise<BareCalls> {
-      // A separate module instance, so that nothing is cached from an earlier event.
+      // The query makes a separate module instance, so that nothing is cached from an earlier event.
       const { handler } = await import(`../../functions/${name}.ts?first`);
       const event = await events[name]();
       const recording = startRecording();
@@ -102,20 +102,20 @@ function bareCalls(recorded: readonly RecordedCall[]): readonly BareCall[] {
   const calls = recorded.flatMap((call): readonly BareCall[] => {
     if (call.to === 'dynamodb') return [inOwnPartition(call)];
     if (call.to === 'platform') return [{ to: 'platform', path: pathOf(call.request) }];
-    // The stack's own pollers receive at the same time; their calls are left out.
+    // The pollers of the stack receive messages at the same time. Their calls are left out.
     return call.make.name === SendMessageBatchCommand.name ? [{ to: 'queue' }] : [];
   });
   const first = calls.findIndex(({ to }) => to === 'platform');
   return first < 0 ? calls : [...calls.slice(0, first), { to: 'secret' }, ...calls.slice(first)];
 }
 
-/** Writes are repeated as reads of the same path, because the platform would reject a second write. */
+/** A write is repeated as a read of the same path, because the platform would reject a second write. */
 const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {
   const parameters = new URLSearchParams(query as Record<string, string>).toString();
   return parameters === '' ? path : `${path}?${parameters}`;
 };
 
-/** The first request of most providers, as API Gateway passes it on: does this user exist? */
+/** The first request of most providers, which asks whether a user exists, in the form that API Gateway passes on. */
 const userLookup = (token: string) => ({
   rawPath: '/scim/v2/Users',
   rawQueryString: 'filter=userName+eq+%22nobody%22',

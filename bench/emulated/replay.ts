@@ -4,10 +4,10 @@ import pMap from 'p-map';
 import type { RecordedCall } from './recorder.ts';
 import type { Services } from './services.ts';
 
-/** Enough calls in flight to keep the processor busy. */
+/** The number of calls in flight. It is enough to keep the processor busy. */
 const IN_FLIGHT = 32;
 
-/** Repeats the same calls in the same order, without groupsync's code. This is the limit of the process. */
+/** Repeats the same calls in the same order, without groupsync's code. groupsync cannot be faster than this. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
   const received: Message[] = [];
   await pMap(

@@ -15,13 +15,13 @@ import { CREDENTIALS as credentials, REGION as region } from '../memory/sdk-wire
 import { type AwsCall, startRecording } from './recorder.ts';
 
 /*
- * The SCIM endpoint of the local stack in its own process, with its emulators. Apply does not run, because it runs
- * elsewhere when deployed. The process sends its URL and tokens to the parent, which may send `record` and then
- * `replay`.
+ * The SCIM endpoint of the local stack in its own process, with its emulators. Apply does not run here, because in a
+ * deployed stage it runs in another function. The process sends its URL and tokens to the parent, which may send
+ * `record` and then `replay`.
  */
 
 const PREFIX = 'bench';
-/** The benchmark sends more requests than one token may. */
+/** The number of tokens. The benchmark sends more requests than one token permits. */
 const TOKENS = 40;
 
 const front = await startFrontThread({ port: 0, services: [] });

@@ -41,7 +41,8 @@ export async function startServices({ people }: { readonly people: number }) {
     sqs,
     queueUrl: (key) => queueUrls[key],
     dispatcher,
-    // No coalescing window. While a wake-up of a group is pending, further changes of the group send no second wake-up.
+    // There is no coalescing window. Still, while a wake-up of a group is pending, further changes of the group send no
+    // second wake-up.
     coalesceMs: 0,
     clock: Date.now,
     newId: counted(),
@@ -75,7 +76,7 @@ export async function startServices({ people }: { readonly people: number }) {
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Returns ids that count up. Two runs create the same ids unless the time prefix differs. */
+/** Returns a function that creates consecutive ids. Only their prefix, the time, differs between two runs. */
 function counted(): () => string {
   let last = 0;
   return () => {

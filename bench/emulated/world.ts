@@ -5,7 +5,7 @@ import type { WorldInput } from '../../local/platform/state/world.ts';
 import { startStack } from '../../local/stack.ts';
 
 export const TOKEN = 'bench-token';
-/** Longer than any measurement, in seconds. */
+/** An interval in seconds that is longer than any measurement. */
 const NEVER = 86_400;
 
 /** A company of people `r<n>` / `u<n>` / `p<n>@bench.test`, with one credential. */

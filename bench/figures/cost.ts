@@ -90,7 +90,7 @@ export const readPrices = (): Prices =>
 /** Number of changes, ten minutes apart. Together they read the platform's secret once. */
 const CHANGES = 6;
 
-/** The most expensive case: a single change, with its own batch, window and write. */
+/** Returns the cost of the most expensive case: a single change with its own batch, window and write. */
 async function changeAlone(prices: Prices): Promise<Priced> {
   const { membersPerGroup, ingestSeconds, applySeconds } = prices.assumed;
   const rig = await createRig({ coalesceSeconds: 5, people: membersPerGroup + 10 });
@@ -104,7 +104,7 @@ async function changeAlone(prices: Prices): Promise<Priced> {
     rig.advance(600_000);
   }
   const counts = rig.totals.take();
-  // Per queue: the producer's send, and one receive and one delete by the event source mapping.
+  // Each queue has one send by the producer, and one receive and one delete by the event source mapping.
   const queues = queueDollars(prices, 5);
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {

@@ -92,7 +92,7 @@ async function measureSettled(rig: ReaderRig, { groups }: CompanySize) {
   };
 }
 
-/** Shows a row immediately, because a large company takes long. */
+/** Prints a row immediately, because the measurement of a large company takes long. */
 function note({ kind }: ReaderRig, name: ReadingName, reading: Reading): Reading {
   if (name !== 'first' && reading.sent > 0)
     throw new Error(`${reading.sent} groups were sent again without a change`);
@@ -210,7 +210,7 @@ async function checkVendor(kind: DirectoryKind): Promise<readonly string[]> {
   ];
 }
 
-/** A large company fills the heap, so each vendor has its own process. */
+/** Measures one vendor in a separate process, because a large company fills the heap. */
 async function measureVendorAlone(kind: DirectoryKind, full: boolean): Promise<string> {
   const { code, text } = await runAlone(['directory', '--part', kind, ...(full ? ['--full'] : [])]);
   if (code !== 0) throw new Error(`${kind} was not measured`);

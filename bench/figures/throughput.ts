@@ -9,7 +9,7 @@ const EVENTS = 1_000;
 const GROUPS = 20;
 const PEOPLE = 200;
 
-/** All people and groups exist in the directory. The measurement sends joins, one message each. */
+/** Starts the services with all people and groups in the directory, before people join by one message each. */
 async function prepared(): Promise<Services> {
   const services = await startServices({ people: PEOPLE });
   const directory = createDirectory(Date.now);
@@ -53,7 +53,7 @@ async function timed(run: () => Promise<void>): Promise<Timed> {
 /** Runs the engine once. Then repeats its recorded calls without the engine, on services in the same state. */
 async function pair(): Promise<Pair> {
   const first = await prepared();
-  // Created now, because the time of an event decides which one is newer.
+  // The events are created at this point, because their time must be later than that of earlier events.
   const events = joins();
   await publish(first, events);
   const recording = startRecording();

@@ -32,7 +32,7 @@ interface Change {
 const membersOf = (group: number, { members }: Size, people: number): readonly number[] =>
   Array.from({ length: members }, (_, n) => (((group * members) / GROUPS_OF_A_PERSON + n) % people) | 0);
 
-/** Random joins of people outside the group and leaves of members, at any time of day. */
+/** Draws changes at random times of the day: people who are not in the group join, and members leave. */
 function drawChanges(size: Size, people: number, startMs: number): readonly Change[] {
   const random = seededRandom(size.groups);
   const inside = Array.from({ length: size.groups }, (_, n) => new Set(membersOf(n, size, people)));
@@ -51,7 +51,7 @@ function drawChanges(size: Size, people: number, startMs: number): readonly Chan
     });
 }
 
-/** An import of all groups, one message each, and then days with single changes. All schedules run in both parts. */
+/** Simulates an import with one message for each group, and then days with single changes, with all schedules. */
 async function simulateWeek(size: Size) {
   const prices = readPrices();
   const people = Math.max(2 * size.members, (size.groups * size.members) / GROUPS_OF_A_PERSON);
@@ -89,7 +89,7 @@ async function simulateWeek(size: Size) {
   if (!chain.isIdle())
     throw new Error(`of ${size.groups} groups only ${platform.groups.size} came within a day`);
   const importSeconds = ((platform.writes.at(-1)?.atMs ?? Number.NaN) - sentMs) / 1_000;
-  // Includes the schedules' work that follows from the import.
+  // The first part includes the work of the schedules that follows from the import.
   await runUntil(clock() + HOUR_MS);
   const imported = { ...priced(), seconds: importSeconds };
   const writesBefore = platform.writes.length;

@@ -6,7 +6,7 @@ import { sumOf } from '../memory/totals.ts';
 const WINDOW_SECONDS = 5;
 const BURSTS = [1, 100, 10_000] as const;
 const GROUPS = [1, 10, 100] as const;
-/** A whole number of windows since 1970, so that the offset of a burst within its window is known. */
+/** The start: a whole number of windows after 1970, so that the offset of a burst within its window is known. */
 const ALIGNED_MS = Math.ceil(Date.UTC(2026, 0, 5, 8) / 300_000) * 300_000;
 
 interface Outcome {
@@ -15,8 +15,8 @@ interface Outcome {
 }
 
 /**
- * A burst of joins over the groups in turn, one message each. It starts at one of five offsets in the window, so
- * that some bursts cross the end of a window. Two writes per group are then correct.
+ * Sends a burst of messages. In each message one person joins a group, and the groups take turns. It starts at one of
+ * five offsets in the window, so that some bursts cross the end of a window. Two writes per group are then correct.
  */
 async function burst(changes: number, groups: number, offsetMs: number): Promise<Outcome> {
   const people = Math.ceil(changes / groups) + 1;

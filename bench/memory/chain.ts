@@ -25,7 +25,7 @@ export const FUNCTIONS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 
-/** Assumed duration of one request to AWS; a high estimate. */
+/** The assumed duration of one request to AWS. It is a high estimate. */
 export const REQUEST_SECONDS = 0.01;
 
 /** The limits of a function in the template. `maxConcurrency` is undefined if only the account has a limit. */
@@ -44,7 +44,7 @@ export interface Usage {
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
-/** Parts of a run's time limit: until the first, ingest starts new work; after the second, it only reports. */
+/** Fractions of a run's time limit: ingest starts no new work after the first, and only reports after the second. */
 const [START_UNTIL, STOP_AT] = [0.5, 0.85];
 const RESERVE_MS = 30_000;
 const TASKS: Readonly<Record<TaskName, number>> = {

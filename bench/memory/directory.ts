@@ -1,4 +1,4 @@
-/** A directory's events in the native form, with times that grow; what a bench sends. */
+/** An event that a benchmark sends, in the native form. Each event has a later time than the previous one. */
 export interface BenchEvent {
   readonly specversion: '1.0';
   readonly id: string;

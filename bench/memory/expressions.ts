@@ -84,7 +84,7 @@ export function parseChange(text: string, { names, values }: Placeholders): Chan
   return change;
 }
 
-/** Every part of a path is a placeholder. */
+/** Returns the name of an attribute. Every part of a path is a placeholder. */
 const nameOf = (names: Placeholders['names'], path: string): string =>
   path
     .trim()

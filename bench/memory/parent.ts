@@ -11,7 +11,7 @@ export type ParentAnswer = readonly [id: number, answer: never];
 export function connectToParent() {
   const waiting = new Map<number, (answer: never) => void>();
   let lastId = 0;
-  /** The peak that the operating system reports would include memory of the parent at the fork. */
+  /** Measured here, because the operating system's peak includes the memory of the parent at the fork. */
   let peakBytes = 0;
   const measure = () => {
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());

@@ -7,7 +7,7 @@ import {
 import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
-/** Short, because each id contains it, and the figures should not depend on the length of platform ids. */
+/** The id of the company. It is short, because each id contains it and makes the stored items larger. */
 export const COMPANY = 'b';
 
 const CALLS: Readonly<Record<string, string>> = {

@@ -15,10 +15,10 @@ import { type CompanySize, companyOf, createCountedVendor, VENDORS, type VendorR
 export const MOST_MEMORY_MB = 512;
 const CHILD = fileURLToPath(new URL('reader-process.ts', import.meta.url));
 const EVERY_MS = SCHEDULES.directoryMinutes * 60_000;
-/** A run is invoked until nothing waits, but at most this often. */
+/** The maximum number of runs that are started until nothing waits. */
 const MOST_RUNS = 50;
 
-/** The runs that one task of the reader takes, and their sums. */
+/** The runs that the reader needs for one task, and the sums over these runs. */
 export interface Reading {
   readonly runs: number;
   readonly counts: Counts;

@@ -36,7 +36,7 @@ export function functionOf(task: ChildTask['task']) {
 interface Child {
   readonly file: string;
   readonly memoryMb: number;
-  /** What the child does, for errors. */
+  /** A description of the child's work, for errors. */
   readonly title: string;
   readonly answers: Readonly<Record<string, (...args: readonly never[]) => unknown>>;
 }

@@ -19,8 +19,8 @@ import { COMPANY } from './platform.ts';
 import { CONNECTION, type Rig } from './rig.ts';
 
 /**
- * Adds synced groups with this many members by copying what the engine stored for `d0`. For jobs that read groups
- * but not their members (sweep, feed).
+ * Adds synced groups with this many members by copying what the engine stored for `d0`. The groups are enough for jobs
+ * that read groups but not their members (sweep, feed).
  */
 export async function seedGroups(rig: Rig, groups: number, members: number): Promise<void> {
   const { table } = rig.ports;

@@ -26,8 +26,9 @@ const BASE_URL = 'http://localhost';
 const NESTED_EVERY = 100;
 
 /**
- * Returns the number of members of a group. A few groups have a fifth of all memberships, one group in ten is large, and
- * the others are small. Of a million memberships in 10,000 groups: ten of 20,000, a thousand of 400, the others of 44 or 45.
+ * Returns the number of members of a group. A few groups have a fifth of all memberships, one group in ten is large,
+ * and the others are small. Of a million memberships in 10,000 groups: ten of 20,000, a thousand of 400, the others of
+ * 44 or 45.
  */
 function membersOf(index: number, { groups, memberships, users }: CompanySize): number {
   const mean = memberships / groups;
@@ -70,7 +71,7 @@ interface Vendor {
   /** The names of the calls, in the order of the figure. The first pattern that fits the path decides. */
   readonly calls: readonly (readonly [name: string, path: RegExp])[];
   readonly callsPerMinute: number;
-  /** Whether the simulator has another limit, and gets this one. */
+  /** Present if the simulator has another limit by default, and gets this limit. */
   readonly simulatesLimit?: true;
   readonly mostQuietCalls: number;
   /** The goal for a full read of the largest company. */
@@ -137,10 +138,11 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+$/],
       ['logs', /\/logs\?/],
     ],
-    // Half of the limit that Okta shows to one client for the members of groups, which is 500. Most calls of a full read
-    // use this limit.
+    // Half of the limit that Okta shows to one client for the members of groups, which is 500. Most calls of a full
+    // read use this limit.
     callsPerMinute: 250,
-    // At this limit, a full read of 10,000 groups takes four runs, and each run reads the stored users again.
+    // With this limit of calls, a full read of 10,000 groups takes four runs, and each run reads the stored users
+    // again.
     mostDollars: 0.11,
     mostQuietCalls: 3,
     hasNestedGroups: false,

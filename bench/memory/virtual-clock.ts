@@ -4,8 +4,8 @@ interface Wait {
 }
 
 /**
- * A clock for work that mostly waits for answers. Time passes only when everything waits, and then to the end of the
- * earliest wait. So waits at the same time overlap, and the speed of this machine does not count.
+ * A clock for work that mostly waits for answers. Time passes only when everything waits. Then the clock moves to the
+ * end of the earliest wait. So waits at the same time overlap, and the speed of this machine does not count.
  */
 export function createVirtualClock(startMs: number) {
   let nowMs = startMs;
@@ -22,7 +22,7 @@ export function createVirtualClock(startMs: number) {
     earliest.resolve();
     schedule();
   };
-  /** Lets the work that can go on without waiting do so first. */
+  /** Advances the clock only after all work that can continue without waiting. */
   const schedule = () => {
     if (isScheduled) return;
     isScheduled = true;

@@ -9,10 +9,10 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 interface Entry {
-  /** Words of the command line that lead to the command, without the program's name. */
+  /** The command's words on the command line, without the program's name. */
   readonly path: readonly string[];
   readonly words: readonly string[];
-  /** Kind of the command's argument, if its values can be read from the deployment. */
+  /** The kind of ids that the command's argument takes, if they can be read from the deployment. */
   readonly ids: Completable | '';
 }
 
@@ -31,7 +31,6 @@ function idsOf([first, second]: readonly string[], { registeredArguments: [argum
   return IDS[name] ?? '';
 }
 
-/** Returns the shell script, generated from the program's commands and options. */
 function completionScript(program: Command, shell: string): string {
   if (!SHELLS.some((one) => one === shell)) {
     throw new UsageError(`expected one of ${SHELLS.join(', ')}, got "${shell}"`);

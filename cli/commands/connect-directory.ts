@@ -17,7 +17,8 @@ import type { DirectoryOptions } from './directory-vendors.ts';
 
 /**
  * Previews a directory and, after confirmation, stores its key and the setting `directory`. If the connection already
- * reads this directory, the credential is replaced. Groups of other sources are then no reason to refuse it.
+ * reads this directory, the credential is replaced. In this case the command is also accepted if groups of other
+ * sources exist.
  */
 export async function connectDirectory(
   context: Context,
@@ -49,7 +50,7 @@ export async function connectDirectory(
   if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
-  // While the earlier setting applies, the reader needs the stored secret.
+  // The secret is removed only now, because the reader needs it as long as the earlier setting applies.
   if (key === undefined) await ports.directoryApplicants.remove(name);
   out.answer(document(true), () => {
     out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);

@@ -106,8 +106,8 @@ function printNext(
   name: ConnectionName,
   { observing, probed, clashes }: NextSteps,
 ): void {
-  // A name given as an argument is not in the global options. Without this, the hints would be about the default
-  // connection.
+  // The global options do not contain a name that is given as an argument. Without this option, the hints would be
+  // about the default connection.
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = clashes > 0 ? ['platform-groups'] : [];
   if (observing) nextVerbs.push('plan', 'resume');
@@ -139,7 +139,9 @@ async function promptUrl({ io }: Context): Promise<string> {
   return (await prompt(io, 'text', address)).trim();
 }
 
-/** Reads the token from standard input or a hidden prompt. Other users of the machine could read an argument. */
+/**
+ * Reads the token from standard input or a hidden prompt, because other users of the machine could read an argument.
+ */
 const readToken = ({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> =>
   readHidden(io, {
     title: 'Token of the OAuth application',

@@ -9,15 +9,17 @@ import type { Act, Context } from '../context.ts';
 import { describeError } from '../describe-error.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { examples, port } from './arguments.ts';
+import { addConsoleSessions } from './console-sessions.ts';
 
 export function addConsole(program: Command, act: Act): void {
-  program
+  const console = program
     .command('console')
     .description('serve the console on this machine, with your credentials, until Ctrl-C')
     .option('--port <n>', 'a fixed port (default: a free one)', port, 0)
     .option('--no-open', 'only print the address')
     .addHelpText(...examples('console', '--local console --port 4400 --no-open'))
     .action(act(serve));
+  addConsoleSessions(console, act);
 }
 
 async function serve(
@@ -62,7 +64,7 @@ async function serve(
 
 const newSecret = (): string => randomBytes(24).toString('base64url');
 
-/** The console ends after this time, and with it the token that browsers store. */
+/** The console ends after this time. Then the token that browsers store is no longer valid. */
 const LIFETIME_MS = 12 * 3_600_000;
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };

@@ -35,7 +35,8 @@ async function destroy(context: Context, options: DestroyOptions, command: Comma
     printPlan(context.out, deleted, kept);
     if (!(await context.confirm(`Destroy ${stage.built.stack} in ${stage.where}?`)))
       return report(context, stage, 'refused', { deleted, kept });
-    // CloudFormation reads from the deployed template what stays. The deployment also ends the protection.
+    // CloudFormation reads in the deployed template which resources stay. So the stage is deployed first, which also
+    // ends the protection.
     if (losesData) {
       await stage.cdk.deploy({});
       await stage.cdk.protectTable(false);

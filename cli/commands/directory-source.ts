@@ -58,22 +58,20 @@ export const directoryOptions = (): readonly Option[] => [
   ),
 ];
 
-/** A directory that the connection does not read yet, or that it is to read with another credential. */
+/** A directory that the connection will read for the first time, or with another credential. */
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;
   /** The secret as it is stored; undefined if the deployed function signs in as its role. */
   readonly key: unknown;
-  /** The connection with this directory in its settings. */
   readonly connection: Connection;
-  /** Whether the connection already reads this directory. */
   readonly isConnected: boolean;
   readonly present: () => Promise<Directory>;
 }
 
 /**
- * Returns the directory that the options describe. If the connection already reads it, settings for which the options have
- * no value stay.
+ * Returns the directory that the options describe. If the connection already reads it, settings for which the options
+ * have no value stay.
  * @throws UsageError
  */
 export async function namedDirectory(

@@ -62,7 +62,6 @@ interface Chosen {
   readonly connection: Connection;
   readonly target: TakeoverTarget;
   readonly ports: ToolPorts;
-  /** The vendor of the directory that is read. */
   readonly kind?: DirectoryKind;
 }
 
@@ -116,7 +115,7 @@ const NEW_SOURCE: Readonly<Record<Source, string>> = {
   events: 'the source of events',
 };
 
-/** What an operator does about groups that no group of the new source matches. */
+/** The next step for groups that no group of the new source matches. */
 const UNMAPPED: Readonly<Record<Source, string>> = {
   directory: 'rename it in the directory, or release it: groupsync release GROUP',
   scim: 'assign it to the SCIM application in the identity provider, or name its id with --map FILE',

@@ -34,7 +34,6 @@ export type SecretSource =
     };
 
 export interface DescribedDirectory {
-  /** The value of the setting `directory`. */
   readonly setting: object;
   /** undefined if the deployed function signs in as its role. */
   readonly secret: SecretSource | undefined;
@@ -97,7 +96,6 @@ function okta(options: DirectoryOptions): DescribedDirectory | undefined {
 interface VendorOptions {
   /** Returns undefined if the options do not describe a directory. */
   describe(options: DirectoryOptions): DescribedDirectory | undefined;
-  /** The options that the commands expect. */
   readonly expected: string;
 }
 

@@ -101,7 +101,10 @@ function rewritten(body: string, indent = 0): string {
   }
 }
 
-/** The message returns to the queue while the operator edits it. Afterwards it is received again by its id. */
+/**
+ * While the operator edits the message, it is visible in the queue again. After the edit, it is received again and
+ * found by its id.
+ */
 export async function edit(context: Context, id: string, { reason }: { reason: string }): Promise<number> {
   const { out, io } = context;
   const editor = editorOf(io);

@@ -46,8 +46,8 @@ export async function selectionOf(
 }
 
 /**
- * A dead-lettered message may be about an unknown group. Text that matches no group's id or name is then used as
- * the id.
+ * Returns the group that a text means. A text that matches no known group is used as an id, because a dead-lettered
+ * message may be about an unknown group.
  */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
@@ -92,8 +92,8 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 }
 
 /**
- * Returns a function that reports once how many messages other consumers hold. SQS hides such messages from this
- * reader.
+ * Returns a function that reports once how many messages other consumers are reading. SQS does not show such messages
+ * to this command.
  */
 const reportElsewhere = ({ out }: Context) => {
   let note = out.note;

@@ -77,7 +77,7 @@ async function probe(context: Context): Promise<number> {
   return report.kept && report.left.length === 0 ? EXIT.done : EXIT.attention;
 }
 
-/** Waits for the probe. After Ctrl-C, the function still ends the probe and deletes its group. */
+/** Waits for the probe. Ctrl-C ends only the waiting: the function completes the probe and deletes its group. */
 export async function tryPlatform({ io: { signal }, connected }: Context, connection: Context['connection']) {
   const { ports } = await connected(connection);
   if (signal.aborted) throw new Stopped();

@@ -81,13 +81,13 @@ function hintsOf({ decision: { outcome }, member, match }: Explanation): readonl
     return shownRoles.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
   }
   const where = {
-    'pending:unknown': 'there or on the platform, or the setting match',
-    'pending:inactive': 'on the platform, or the setting includeStates',
+    'pending:unknown': 'in the directory or on the platform, or change the setting match',
+    'pending:inactive': 'on the platform, or change the setting includeStates',
   };
   const place = where[outcome as keyof typeof where];
   if (place === undefined) return [];
   return [
-    `fix the value ${place}; groupsync reads it every hour, or now with the next command`,
+    `fix the value ${place}; groupsync reads it within the hour, or immediately with the next command`,
     'next: groupsync people refresh',
   ];
 }

@@ -26,7 +26,7 @@ export async function decideHold(
 ) {
   const { out, io } = context;
   if (!canAsk(io)) await context.reason(decision.reason);
-  const read = await readHold(context, group);
+  const read = await readHold(context, group, decision.digest);
   const { state, hold, members, formatMember } = read;
   const { ref } = state;
   const digest = digestOf(read, decision);
@@ -39,7 +39,7 @@ export async function decideHold(
     out.note('only the removals of the given digest are decided: the hold contains more removals now');
   const reason = await context.reason(decision.reason);
   const removes = chosen.size === 0 ? hold.removes : leaving.length;
-  const question = name === 'approve' ? approveQuestion(removes) : 'Reject these removals?';
+  const question = name === 'approve' ? approveQuestion(removes) : rejectQuestion(removes);
   if (!(await context.confirm(question))) return EXIT.failed;
   const request = { reason, digest, decision: hold.decision };
   const users = [...chosen].map(platformUserId);
@@ -52,6 +52,9 @@ export async function decideHold(
 
 const approveQuestion = (removes: number): string =>
   removes === 0 ? 'Delete the group?' : `Remove ${plural(removes, 'member')}?`;
+
+const rejectQuestion = (removes: number): string =>
+  removes === 0 ? 'Keep the group?' : `Reject ${plural(removes, 'removal')}?`;
 
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
@@ -114,16 +117,11 @@ function heldMember(text: string, members: readonly HeldMember[], formatMember: 
   return findOne(text, all, `no removal of "${text}" is held in this group`);
 }
 
-const ALL_OR_NONE = {
-  group_is_deleted: 'the directory deleted the group',
-  some_were_rejected: 'an operator rejected some of these removals earlier',
-} as const;
-
 function formatOutcome(outcome: DecidedHold, name: string): string {
   if (outcome.kind === 'all_or_none')
-    return `nothing was changed; only all removals can be approved: ${ALL_OR_NONE[outcome.why]}`;
+    return 'nothing was changed; the directory deleted the group, so only all removals can be decided together';
   if (outcome.kind === 'decided')
-    return name === 'approve' ? 'approved; the write follows' : 'rejected; nothing is removed';
+    return name === 'approve' ? 'approved; the write follows' : 'rejected; the members stay';
   const hold = outcome.kind === 'changed' ? outcome.hold : undefined;
   const decided = hold && formatDecision(hold.decision);
   if (decided !== undefined) return `nothing was changed; another operator decided the hold: ${decided}`;

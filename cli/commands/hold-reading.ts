@@ -1,5 +1,5 @@
 import type { HeldMember } from '../../shared/contract/answers/holds.ts';
-import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
+import { type Hold, type HoldDecision, holdsOf } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { readHeldMembers } from '../../shared/operate/held-members.ts';
 
@@ -8,17 +8,20 @@ import { percent, plural } from '../output/words.ts';
 
 export type FormatMember = (member: HeldMember) => string;
 
-export async function readHold(context: Context, group: string) {
+/** Reads the removals that wait, or the set with this digest. Without either, reads decided removals. */
+export async function readHold(context: Context, group: string, digest?: string) {
   const ref = await context.group(group);
   const ports = await context.ports();
   const state = await ports.groups.read(ref);
-  const hold = state?.hold;
+  const holds = holdsOf(state ?? {});
+  const asked = holds.find((one) => digest !== undefined && one.digest.startsWith(digest));
+  const hold = asked ?? holds[0];
   if (state === undefined || hold === undefined)
     throw new NotFound(`${group} has no hold; to list all holds: groupsync holds`);
   const members = await readHeldMembers(state, hold, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const formatMember: FormatMember = ({ member, user }) => (member === null ? user : names.member(member));
-  return { state, hold, members, formatMember };
+  return { state, hold, others: holds.filter((one) => one !== hold), members, formatMember };
 }
 
 export function formatHold(
@@ -35,7 +38,6 @@ export function formatHold(
   return lines;
 }
 
-/** Returns the decision as text; undefined while the hold waits for a decision. */
 export const formatDecision = (decision: HoldDecision): string | undefined =>
   decision.kind === 'waiting'
     ? undefined

@@ -42,12 +42,18 @@ export function addHolds(program: Command, act: Act): void {
     { name: 'reject', what: 'reject the removals: the members stay' },
   ] as const;
   for (const { name, what } of decisions) {
-    const command = holds
+    holds
       .command(name)
       .description(what)
       .argument('<group>', 'id or name')
       .option('--reason <text>', 'reason for the audit; prompted for at a terminal')
       .option('--digest <hex>', 'decide only if the hold still has this digest; a prefix is enough')
+      .option(
+        '--member <member>',
+        `${name} only this removal: id, address or name; repeatable; the others stay held`,
+        collected,
+        [],
+      )
       .option('--again', 'with --yes: replace an earlier decision')
       .addHelpText(
         ...examples(
@@ -57,13 +63,6 @@ export function addHolds(program: Command, act: Act): void {
       )
       .action(
         act((context, group: string, decision: Decision) => decideHold(context, group, decision, name)),
-      );
-    if (name === 'approve')
-      command.option(
-        '--member <member>',
-        'approve only this removal: id, address or name; repeatable; the others stay held',
-        collected,
-        [],
       );
   }
 }
@@ -100,7 +99,7 @@ async function list({ out, connection, connected, names }: Context, _options: ob
 
 async function show(context: Context, group: string, { csv }: { csv?: string }): Promise<number> {
   const { out, io } = context;
-  const { state, hold, members, formatMember } = await readHold(context, group);
+  const { state, hold, others, members, formatMember } = await readHold(context, group);
   const id = state.ref.group;
   const name = state.registers.name?.value ?? null;
   if (csv !== undefined) {
@@ -109,9 +108,9 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
   }
   out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {
     for (const line of formatHold(withId(name ?? undefined, id), hold)) out.line(line);
-    if (state.approval !== undefined)
+    for (const { removes, digest, decision } of others)
       out.line(
-        `${plural(state.approval.removes, 'other removal')} not written yet: ${formatDecision(state.approval.decision)}`,
+        `${plural(removes, 'other removal')}, digest ${digest.slice(0, 12)}: ${formatDecision(decision)}`,
       );
     for (const line of causingEvents(members)) out.line(line);
     if (csv === undefined) out.table(members, memberColumns(formatMember));
@@ -144,7 +143,7 @@ const FILE_COLUMNS: readonly Column<HeldMember>[] = [
 
 const SHOWN_EVENTS = 5;
 
-/** Returns one line per event that removes members, the event with the most removals first. */
+/** Returns one line per event that removes members. The event with the most removals comes first. */
 function causingEvents(members: readonly HeldMember[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { because, event } of members) {

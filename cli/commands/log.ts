@@ -88,7 +88,7 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
 }
 
 const POLL_MS = 2_000;
-/** The index may be behind, and clocks differ. So the last seconds are read again. */
+/** Each query reads this time span again, because the index may be behind and clocks differ. */
 const OVERLAP_MS = 10_000;
 const MAX_PER_READ = 1_000;
 

@@ -123,7 +123,9 @@ async function forget(context: Context, text: string): Promise<number> {
   const attributes = [...user.attributes.keys()].sort();
   out.note(`to be erased: ${attributes.join(', ') || 'no attributes'}`);
   out.note('the directory may send these attributes again: exclude the person there first');
-  out.note('the platform sends the attributes of its employees every hour: forget people who have left it');
+  out.note(
+    'the platform sends the attributes of its employees again every hour, so forget only people who have left the company',
+  );
   if (!(await context.confirm(`Forget ${memberName(member)}?`))) return EXIT.failed;
   const erased = await forgetMember(connection, member, ports);
   out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {

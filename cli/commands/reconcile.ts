@@ -46,7 +46,10 @@ export function addReconcile(program: Command, act: Act): void {
     );
 }
 
-/** Also useful before an upgrade that changes how addresses are compared: run the new CLI before the deployment. */
+/**
+ * Shows what a refresh would change. Before an upgrade that changes how addresses are compared, run this command of the
+ * new version before the deployment.
+ */
 async function previewRefresh(context: Context): Promise<number> {
   const { out, connection } = context;
   const { ports, found } = await context.connected();
@@ -67,7 +70,10 @@ async function previewRefresh(context: Context): Promise<number> {
   return EXIT.done;
 }
 
-/** Clocks differ, so older records are read too. Records from before the run are excluded by their ids. */
+/**
+ * How far before the start of the run records are read, because clocks differ. Records that existed before the run are
+ * excluded by their ids.
+ */
 const RECENT_MS = 120_000;
 
 /** Runs the task in the deployed function, with its permissions and locks. Waits for the result and reports it. */
@@ -84,7 +90,7 @@ async function runNow(
   const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {
     if (!(cause instanceof FunctionFailed)) throw cause;
     const { state } = await ports.gates.read(connection);
-    // A pause stops writes only, so it does not explain a failed read.
+    // A pause stops only writes, so it is not the reason of a failed read.
     const fix = state === 'paused' ? undefined : fixForGate({ state }, connection);
     throw new HintedError(cause.message, fix ?? 'groupsync doctor --faults');
   });
@@ -93,7 +99,7 @@ async function runNow(
   const skipped = Skipped.safeParse(report);
   const isFollowed = wait && !skipped.success;
   const code = isFollowed ? await follow(context, await dirtyGroups(context)) : EXIT.done;
-  // Apply finds drift after the run. The run itself reports only the drift found before it.
+  // The report of the run contains only drift that was found before the run. Apply finds the other drift after it.
   const drift = isFollowed ? await readDrift() : [];
   const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
   const own = isFollowed ? { ...report, ...countsOf(found) } : report;
@@ -113,11 +119,11 @@ const LABELS: Readonly<Record<string, string>> = {
   read: 'employees read',
   changed: 'changed',
   gone: 'gone',
-  asked: 'asked for by id',
+  asked: 'requested by id',
   woken: 'groups checked again',
   eventsRead: 'events of the feed read',
-  groupsTouched: 'groups touched',
-  echoes: 'only by us',
+  groupsTouched: 'groups checked',
+  echoes: 'changed only by groupsync',
   orphans: 'unlinked managed groups',
   missing: 'linked groups gone',
   reenqueued: 'groups woken',

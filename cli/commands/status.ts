@@ -82,7 +82,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
     out.line(`source      ${one.late ? paint.red(text) : text}`);
   }
   out.line(
-    `queues      events ${number(queues.events)} (dead ${number(queues.eventsDlq)}), apply ${number(queues.apply)} (dead ${number(queues.applyDlq)})`,
+    `queues      events ${number(queues.events)} (${number(queues.eventsDlq)} dead-lettered), apply ${number(queues.apply)} (${number(queues.applyDlq)} dead-lettered)`,
   );
 }
 
@@ -110,7 +110,7 @@ function nextSteps(status: StatusReport) {
   return steps.flatMap(([isDue, step]) => (isDue ? [step] : []));
 }
 
-/** Formats the result of the last credential check (daily, and by `connect`). */
+/** Formats the result of the last check of the credential. `connect` and a daily job check it. */
 function formatCredential({ goodAgeMs, failure }: StatusReport['credential']): string {
   const good = goodAgeMs === null ? 'not checked yet; checked once a day' : `good ${duration(goodAgeMs)} ago`;
   return failure === null ? good : `${good}; then: ${shortened(failure.message)}`;
@@ -182,7 +182,7 @@ const GROUP_COLUMNS: readonly Column<GroupReport>[] = [
   { title: 'group', of: ({ id, name }) => withId(name ?? undefined, id), whole: 'id' },
   { title: 'wanted', of: ({ wanted }) => wanted, align: 'right' },
   { title: 'applied', of: ({ applied }) => applied, align: 'right' },
-  { title: 'there', of: ({ users }) => users.length, align: 'right' },
+  { title: 'on platform', of: ({ users }) => users.length, align: 'right' },
   { title: 'pending', of: ({ pending }) => pending.length, align: 'right' },
   { title: 'state', of: ({ state }) => state },
 ];

@@ -11,21 +11,24 @@ export interface ServeOptions {
   readonly port: number;
   /** Admits requests as long as the console runs. */
   readonly token: string;
-  /** The fragment of the printed URL, for which the page gets the token. */
+  /** The fragment of the printed URL. The page exchanges it for the token. */
   readonly code: string;
   readonly page: Page;
   readonly handle: (request: Request) => Promise<Response>;
   readonly clock?: () => number;
 }
 
-/** Browsers keep the printed URL in their history, so its code is of no use later than this after its first use. */
+/**
+ * How long the code of the printed URL is valid after its first use. It ends, because browsers keep the URL in their
+ * history.
+ */
 export const CODE_VALID_MS = 15 * 60_000;
 
 /**
  * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Its
- * requests need the token. The page gets it for the code, which is only in the fragment of the printed URL, and
- * browsers never send a fragment. Host and Origin are checked too: another web page may reach this server through its
- * own host name (DNS rebinding).
+ * requests need the token. The page gets the token in exchange for the code. The code is only in the fragment of the
+ * printed URL, which browsers never send. Host and Origin are checked too: another web page may reach this server
+ * through its own host name (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
   const admits = admission(options);
@@ -59,7 +62,10 @@ async function answer(
   if (refusal !== undefined) response = problem(403, refusal);
   else if (!path.startsWith('/api/')) response = staticFile(method, path, page);
   else if (!admits(headers['x-groupsync-token'])) {
-    response = problem(401, 'not admitted: open the address that groupsync console printed, or run it again');
+    response = problem(
+      401,
+      'not admitted: open the address that `groupsync console` printed, or run the command again',
+    );
   } else if (path === '/api/token') response = Response.json({ token });
   else {
     const body = method === 'POST' ? bodyOf(incoming) : null;

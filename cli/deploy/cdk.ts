@@ -51,7 +51,9 @@ async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Pr
   };
 }
 
-/** Settings of the CDK that are in `cdk.json` in a checkout. The package has no such file in the current folder. */
+/**
+ * Settings of the CDK. A checkout has them in `cdk.json`, but the folder in which the package is used has no such file.
+ */
 const AS_IN_CDK_JSON = ['--no-version-reporting', '--no-notices', '--no-color', '--ci'];
 
 /** Emulators do not report changed resources in change sets. */
@@ -147,7 +149,6 @@ function placeOf(folder: string): StackPlace {
 
 const REFUSED = 'The settings cannot be used.';
 
-/** Returns the error of a failed `cdk` command, with the lines that say why. */
 function failureOf(command: string, lines: readonly string[]): Error {
   const at = lines.findIndex((line) => line.startsWith(REFUSED));
   if (at >= 0) {
@@ -164,5 +165,5 @@ function failureOf(command: string, lines: readonly string[]): Error {
   return new Error(`cdk ${command} failed: ${told.join(' ')}`);
 }
 
-/** The CDK says at the end why it failed. */
+/** The number of lines that are shown after a failure, because the CDK prints the reason at the end. */
 const LAST_LINES = 4;

@@ -20,9 +20,9 @@ export interface PlannedChange {
 
 export interface DeploymentPlan {
   readonly changes: readonly PlannedChange[];
-  /** Lines of the CDK's tables of permissions: IAM statements and policies. */
+  /** The number of lines in the CDK's tables of permissions (IAM statements and policies). */
   readonly permissions: { readonly added: number; readonly removed: number };
-  /** Whether the template differs at all, for example in an output only. */
+  /** True if anything in the template differs, even if only an output. */
   readonly differs: boolean;
 }
 
@@ -30,7 +30,10 @@ export interface DeploymentPlan {
 const RESOURCE =
   /^\[([+~-]|←)\] ((?:AWS|Custom|Alexa)::\S+) (.+?)(?: (may be replaced|replace|destroy|orphan|import))?$/;
 
-/** The impact has priority over the sign: a removed resource may be deleted or only leave the stack. */
+/**
+ * The impact that the CDK prints decides, and not the sign: a resource with a minus may be deleted, or may only leave
+ * the stack.
+ */
 const BY_IMPACT: Readonly<Record<string, PlanAction>> = {
   'may be replaced': 'may replace',
   replace: 'replace',
@@ -84,8 +87,8 @@ const WORDS: Readonly<Record<PlanAction, string>> = {
 };
 
 /**
- * If an action affects more resources, the resources are counted by type. Deleted and replaced resources are always
- * listed.
+ * Maximum number of resources that are listed for one action. More resources are counted by type. Deleted and replaced
+ * resources are always listed.
  */
 const MAX_LISTED = 25;
 

@@ -1,13 +1,11 @@
 import type { DeployedResource, StackClient } from '../../shared/sync/ports/deployment.ts';
 
-/** Where a stack is deployed. */
 export interface StackPlace {
   readonly stack: string;
   readonly account: string;
   readonly region: string;
 }
 
-/** A built stack with its resources. */
 export interface BuiltStack extends StackPlace {
   readonly resources: readonly DeployedResource[];
 }

@@ -6,7 +6,6 @@ export interface Program {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Called with each line of output while the program runs. */
   readonly onLine?: (line: string) => void;
 }
 

@@ -4,7 +4,7 @@ import { visible } from './words.ts';
 
 export const canAsk = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;
 
-/** Time in which input typed before the prompt arrives from the terminal and is discarded. */
+/** Within this time, the terminal delivers input that was typed before the prompt. This input is discarded. */
 const TYPED_AHEAD_MS = 40;
 const CTRL_C = '\u0003';
 

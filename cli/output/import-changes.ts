@@ -107,6 +107,8 @@ const adoptionLines = ({ connection }: Context): readonly string[] => [
   '  afterwards: groupsync resume',
 ];
 
-/** If the directory has not sent a name for a member or group yet, the file's name is shown. */
+/**
+ * Returns the known name of a member or group. If the directory has not sent a name yet, it is the name in the file.
+ */
 const named = (known: string, id: string, ofFile: string | null) =>
   known === id ? withId(ofFile ?? undefined, id) : known;

@@ -19,8 +19,7 @@ export interface Output {
   /** Returns the document without the redacted names (`--no-names`). Call it before cutting any text. */
   readonly shown: <Document>(document: Document) => Document;
   /**
-   * Prints one line. Line breaks in the text are made visible, because a second line could pass for groupsync's own
-   * text.
+   * Prints one line. Line breaks in the text are escaped, because a second line could look like groupsync's own text.
    */
   line(text?: string): void;
   /** Prints one of many answers, in one line. */
@@ -75,7 +74,7 @@ export function createOutput(
     const shownText = String(value ?? '–');
     return redactor?.text(shownText) ?? shownText;
   };
-  /** Commands in cells are completed too, except in CSV. */
+  /** Completes the commands in the cells of a column, except in CSV. */
   const plain = <Row>({ csv, ...column }: Column<Row>): Column<Row> => {
     const { of, ...rest } = output === 'csv' ? { ...column, ...csv } : column;
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };

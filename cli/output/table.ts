@@ -7,7 +7,10 @@ export interface Column<Row> {
   readonly title: string;
   readonly of: (row: Row) => string | number | null;
   readonly align?: 'left' | 'right';
-  /** This part is never cut, because users type it again. It is the whole text, or the id in brackets at its end. */
+  /**
+   * The part of the text that is never cut, because users type it again: the whole text, or the id in brackets at its
+   * end.
+   */
   readonly whole?: true | 'id';
   /** Title and value in CSV, where programs read a value that the terminal shows in words, such as a time. */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
@@ -50,7 +53,6 @@ function padded(text: string, width: number, align?: 'left' | 'right'): string {
   return align === 'right' ? room + short : short + room;
 }
 
-/** Renders CSV with all rows. */
 export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const csvColumns = columns.map((column) => ({ ...column, ...column.csv }));
   const lines = [csvColumns.map(({ title }) => title), ...cellsOf(rows, csvColumns)];

@@ -5,6 +5,7 @@ import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
 import { Answered, Button, Empty, Facts, Failure, Page, Section, Time } from './parts.tsx';
 import { connection } from './route.ts';
+import { Sessions } from './sessions.tsx';
 import { Settings } from './settings.tsx';
 import { T } from './texts.ts';
 
@@ -19,6 +20,7 @@ export function Connection() {
           <Requests of={page.requests} reload={loadable.reload} />
           <Settings {...page} reload={loadable.reload} />
           <Tokens of={page.tokens} scimUrl={page.scimUrl} reload={loadable.reload} />
+          <Sessions />
         </Page>
       )}
     </Answered>

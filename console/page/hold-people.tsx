@@ -13,10 +13,12 @@ interface Props {
   readonly people: readonly HeldPerson[];
   readonly causes: readonly HeldPeopleCause[];
   readonly file: string;
-  readonly selection?: {
-    readonly picked: ReadonlySet<string>;
-    readonly setPicked: (picked: ReadonlySet<string>) => void;
-  };
+  readonly selection?:
+    | {
+        readonly picked: ReadonlySet<string>;
+        readonly setPicked: (picked: ReadonlySet<string>) => void;
+      }
+    | undefined;
   /** The actions on the selection. */
   readonly children?: ComponentChildren;
 }

@@ -30,6 +30,7 @@ function Shown(page: HoldPage) {
     );
   }
   const users = leaving.flatMap(({ user }) => (picked.has(user) ? user : []));
+  const heldTitle = T.hold.people[hold.decision];
   const showsStaying = query.value.get('people') === 'staying';
   return (
     <Page
@@ -45,7 +46,7 @@ function Shown(page: HoldPage) {
         label={T.hold.parts}
         current={showsStaying ? 'staying' : 'leaving'}
         of={[
-          ['leaving', `${T.hold.leaving} · ${leaving.length.toLocaleString('en')}`, pathTo('holds', group)],
+          ['leaving', `${heldTitle} · ${leaving.length.toLocaleString('en')}`, pathTo('holds', group)],
           [
             'staying',
             `${T.hold.staying} · ${staying.length.toLocaleString('en')}`,
@@ -64,13 +65,21 @@ function Shown(page: HoldPage) {
       ) : (
         <HeldPeople
           key="leaving"
-          title={T.hold.leaving}
+          title={heldTitle}
           people={leaving}
           causes={causes}
           file={`${group}-leave.csv`}
-          selection={{ picked, setPicked }}
+          selection={hold.decision === 'waiting' ? { picked, setPicked } : undefined}
         >
-          <Decide group={group} name={called} hold={hold} users={users} clear={() => setPicked(new Set())} />
+          {hold.decision === 'waiting' && (
+            <Decide
+              group={group}
+              name={called}
+              hold={hold}
+              users={users}
+              clear={() => setPicked(new Set())}
+            />
+          )}
         </HeldPeople>
       )}
     </Page>
@@ -79,8 +88,9 @@ function Shown(page: HoldPage) {
 
 /** The cause of the removals, the limit that holds them, and the decision if there is one. */
 function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held }) {
-  const { group, name, causes, leaving, staying, approved } = page;
-  const all = leaving.length + staying.length + (approved?.removes ?? 0);
+  const { group, name, causes, leaving, staying, others } = page;
+  const approved = others.find(({ decision }) => decision === 'approved')?.removes ?? 0;
+  const all = leaving.length + staying.length + approved;
   const facts: (readonly [string, preact.ComponentChildren])[] = [
     [T.hold.created, <Time key="at" at={hold.createdAt} />],
     [T.hold.limit, T.home.rules[hold.rule]],
@@ -93,7 +103,7 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
   return (
     <section class="card cause">
       <p class="lead">
-        <strong>{T.hold.summary(hold.removes, all, name ?? group)}</strong>
+        <strong>{T.hold.summary[hold.decision](hold.removes, all, name ?? group)}</strong>
       </p>
       <ul class="causes">
         {causes.map((cause, place) => (
@@ -103,7 +113,11 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
         ))}
       </ul>
       <Facts of={facts} />
-      {approved !== null && <p class="muted">{T.hold.approvedPart(approved)}</p>}
+      {others.map((one) => (
+        <p key={one.decision} class="muted">
+          {T.hold.decidedPart[one.decision](one)}
+        </p>
+      ))}
     </section>
   );
 }
@@ -128,11 +142,10 @@ interface DecideProps {
 }
 
 function Decide({ group, name, hold, users, clear }: DecideProps) {
-  const { digest, removes, decision } = hold;
+  const { digest, removes } = hold;
   const isPart = users.length > 0 && users.length < removes;
   const some = isPart ? users : undefined;
   const count = isPart ? users.length : removes;
-  const decided = decision === 'waiting' ? undefined : T.home.holdDecided(decision);
   const others = isPart ? ` ${T.hold.othersHeld(removes - count)}` : '';
   const approve = T.hold.approve(count, !isPart);
   const reject = T.hold.reject(count, !isPart);
@@ -140,7 +153,6 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
     <div class="decide">
       <p role="status">
         {users.length === 0 ? T.hold.noneSelected(removes) : T.hold.selected(users.length, removes)}
-        {isPart && decided === undefined && <small class="muted block">{T.hold.rejectAllOnly}</small>}
       </p>
       <div class="actions">
         {users.length > 0 && (
@@ -149,16 +161,14 @@ function Decide({ group, name, hold, users, clear }: DecideProps) {
           </Button>
         )}
         <Ask
-          not={decided ?? (isPart ? T.hold.rejectAllOnly : undefined)}
           title={T.hold.rejectTitle(count)}
-          text={T.hold.rejectText(count)}
+          text={T.hold.rejectText(count) + others}
           verb={reject}
           needsReason
           run={({ reason }) => perform('reject', { group, digest, reason, users: some }, T.hold.rejected)}
         />
         <Ask
           kind="danger"
-          not={decided}
           title={T.hold.approveTitle(count)}
           text={T.hold.approveText(count, name) + others}
           verb={approve}

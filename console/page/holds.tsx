@@ -43,7 +43,8 @@ const COLUMNS: readonly Column<HoldLine>[] = [
     of: ({ removes, keeps, share }) => (
       <span class="who">
         <span>{T.holds.removals(removes)}</span>
-        <small class="muted">{T.holds.of(removes + keeps, percent(share))}</small>
+        <small class="muted roomy-text">{T.holds.of(removes + keeps, percent(share))}</small>
+        <small class="muted narrow">{T.holds.shortOf(removes + keeps, percent(share))}</small>
       </span>
     ),
   },
@@ -58,6 +59,6 @@ const COLUMNS: readonly Column<HoldLine>[] = [
     title: T.holds.columns.decision,
     of: ({ decision }) => <span class={`verdict ${decision}`}>{T.hold.decisions[decision]}</span>,
     width: '170px',
-    narrowWidth: '104px',
+    narrowWidth: '76px',
   },
 ];

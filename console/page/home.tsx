@@ -110,8 +110,8 @@ const Hide = ({ need: { key, title, version } }: { readonly need: Need }) => (
 
 /** The state of the connection in one sentence; the worst problem comes first. */
 export function Sentence({ status, observing, since }: Attention & { readonly since: string | null }) {
-  const { groups, gate, backlog, failingCalls } = status;
-  const { deleted = 0, excluded = 0, unknown = 0, in_sync: inSync = 0 } = groups;
+  const { groups, gate, failingCalls } = status;
+  const { dirty = 0, deleted = 0, excluded = 0, unknown = 0, in_sync: inSync = 0 } = groups;
   const every = Object.values(groups).reduce((sum, count) => sum + count, 0);
   const all = every - deleted - excluded - unknown;
   const stopped = {
@@ -139,7 +139,7 @@ export function Sentence({ status, observing, since }: Attention & { readonly si
   return (
     <>
       {T.home.some(inSync, all)}
-      {backlog > 0 && ` ${T.home.syncing(backlog)}`}
+      {dirty > 0 && ` ${T.home.syncing(dirty)}`}
     </>
   );
 }

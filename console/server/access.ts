@@ -13,6 +13,7 @@ interface Access {
 const VIEW: Access = { role: 'viewer' };
 const DECIDE: Access = { role: 'approver' };
 const OPERATE: Access = { role: 'operator' };
+const ADMINISTER: Access = { role: 'administrator' };
 const MESSAGES: Access = { role: 'viewer', everyConnection: true };
 const OPERATE_MESSAGES: Access = { role: 'operator', everyConnection: true };
 
@@ -31,6 +32,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   explain: VIEW,
   activity: VIEW,
   connection: VIEW,
+  sessions: ADMINISTER,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
   // Each run reads the groups and the employees of the platform.
@@ -64,7 +66,8 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   discard: OPERATE_MESSAGES,
   replay: OPERATE_MESSAGES,
   // Requests are changes that weaken safety.
-  'decide-requests': { role: 'administrator' },
+  'decide-requests': ADMINISTER,
+  'end-sessions': ADMINISTER,
 };
 
 /** @throws Refused if the person does not have the role for the connection */
@@ -96,9 +99,10 @@ export const visibleTo = <Row extends { readonly name: string }>(
 export const seesMessages = (person: Person | undefined): boolean =>
   person === undefined || seesEveryConnection(person);
 
-/** Removes other connections, and the number of messages, which counts all connections. */
-export const withoutHidden = (live: Live, person: Person): Live => ({
+/** Adds the role, and removes other connections and the number of messages, which counts all connections. */
+export const withoutHidden = (live: Live, person: Person, connection: ConnectionName): Live => ({
   ...live,
+  role: roleFor(person, connection) ?? null,
   deadLetters: seesEveryConnection(person) ? live.deadLetters : null,
   connections: visibleTo(person, live.connections),
 });

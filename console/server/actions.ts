@@ -13,6 +13,7 @@ import {
   roleId,
 } from '../../shared/domain/ids.ts';
 import { acknowledge, MAX_HIDDEN_DAYS } from '../../shared/operate/acknowledgements.ts';
+import { endSessions } from '../../shared/operate/console-sessions.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
@@ -85,23 +86,15 @@ const decide = (isApproved: boolean) =>
       case 'decided':
         return { digest };
       case 'all_or_none':
-        throw new Changed(NOT_SOME[outcome.why]);
-      case 'rejects_part':
-        throw new Changed(NOT_SOME.rejects_part);
+        throw new Changed(ALL_OR_NONE);
       default:
         throw new Changed(DECIDED_SINCE);
     }
   });
 
 const DECIDED_SINCE = 'nothing was changed: the hold was decided or changed since this page loaded';
-const NOT_SOME = {
-  group_is_deleted:
-    'nothing was changed: the directory deleted the group, so only all removals can be approved',
-  some_were_rejected:
-    'nothing was changed: an operator rejected some of these removals earlier, so only all removals can be approved',
-  rejects_part:
-    'nothing was changed: only all removals of a hold can be rejected together. Approve the others first, then reject the rest',
-} as const;
+const ALL_OR_NONE =
+  'nothing was changed: the directory deleted the group, so only all removals can be decided together';
 
 /** The actions of the page, by the last part of the path. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
@@ -226,6 +219,9 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       return { token: (await issueToken(connection, expiresMs, ports)).token };
     },
   ),
+  'end-sessions': action(z.object({ whose: text }), async ({ whose }, { connection, ports }) => ({
+    ended: await endSessions(connection, whose, ports),
+  })),
   'revoke-token': action(z.object({ prefix: text }), ({ prefix }, { connection, ports }) =>
     withdrawToken(connection, prefix, ports),
   ),

@@ -59,6 +59,7 @@ export async function everyLive(visible: Visible): Promise<Live> {
       ? (found.find(({ value }) => value !== null)?.value?.deadLetters ?? null)
       : null,
     holds: found.reduce((sum, { value }) => sum + (value?.holds ?? 0), 0),
+    role: null,
     connections: found.map(({ row }) => row),
   };
 }

@@ -121,7 +121,7 @@ export async function linesOf(
       id: summary.ref.group,
       name: summary.name ?? null,
       state: stateName(state ?? summary),
-      held: summary.holdUndecided,
+      held: summary.holdWaits,
       waitingSince: instant(summary.dirtySinceMs),
       wanted: wantedOf(state),
       platform: platformOf(state),

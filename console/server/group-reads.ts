@@ -17,8 +17,11 @@ export async function usersOf(state: GroupState, { ports }: RequestContext): Pro
   return new Set(view?.users.keys());
 }
 
+/** Returns the users whose removal waits for a decision or was rejected. */
 export async function heldOf(state: GroupState, context: RequestContext): Promise<ReadonlySet<string>> {
-  return readSet(state, state.hold, context);
+  const { hold, rejection } = state;
+  const sets = await Promise.all([hold, rejection].map((one) => readSet(state, one, context)));
+  return new Set(sets.flatMap((users) => [...users]));
 }
 
 /** Returns the users of a hold; empty if there is no hold, or if its set cannot be read. */

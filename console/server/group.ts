@@ -37,7 +37,7 @@ export async function groupDetail(ref: GroupRef, context: RequestContext): Promi
     .map((user) => ({ ...UNKNOWN, user }));
   return {
     status,
-    held: state.hold?.decision.kind === 'waiting',
+    held: state.hold !== undefined,
     users: state.link === undefined ? null : users.size,
     applies: settingsOf(connection.settings, state),
     members: [...members, ...unknownUsers].sort(byName),

@@ -78,7 +78,10 @@ export function createHandle(
     };
     if (kind === 'action') return perform(name, request, context);
     if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
-    return reply(async () => shownTo(person, await context.overview.live()));
+    return reply(async () => {
+      const live = await context.overview.live();
+      return person === undefined ? live : withoutHidden(live, person, connection);
+    });
   };
   return async (request, person) => {
     const connection = connectionIn(new URL(request.url).searchParams);
@@ -101,9 +104,6 @@ function kindOf(method: string, name: string): keyof typeof ACCESS | undefined {
   if (method === 'POST' && Object.hasOwn(ACTIONS, name)) return 'action';
   return method === 'GET' && Object.hasOwn(QUERIES, name) ? 'query' : undefined;
 }
-
-const shownTo = (person: Person | undefined, live: Live): Live =>
-  person === undefined ? live : withoutHidden(live, person);
 
 const NAME = /^[a-z0-9-]{1,32}$/;
 const STATUS: Readonly<Record<string, number>> = {

@@ -1,5 +1,4 @@
-import type { GroupState } from '../../shared/domain/group-state.ts';
-import type { Hold } from '../../shared/domain/hold.ts';
+import { type Hold, holdsOf } from '../../shared/domain/hold.ts';
 import { type GroupRef, memberId } from '../../shared/domain/ids.ts';
 import { type HeldRemoval, readHeldRemovals } from '../../shared/operate/held-members.ts';
 import { holdRow } from '../../shared/operate/lists.ts';
@@ -10,12 +9,12 @@ import { type KnownMember, knownMembers, nameOf } from './people.ts';
 
 export async function holdPage(ref: GroupRef, context: RequestContext): Promise<HoldPage> {
   const state = await stateOf(ref, context);
-  const { hold, approval } = state;
+  const [hold, ...others] = holdsOf(state);
   const [known, users, removals, approved] = await Promise.all([
     knownMembers(state, context.ports),
     usersOf(state, context),
     hold === undefined ? [] : readHeldRemovals(state, hold, context.ports),
-    readSet(state, approval, context),
+    readSet(state, state.approval, context),
   ]);
   const byUser = new Map(known.map((one) => [one.user, one]));
   const held = new Set<string>(removals.map(({ user }) => user));
@@ -32,7 +31,7 @@ export async function holdPage(ref: GroupRef, context: RequestContext): Promise<
     group: ref.group,
     name: state.registers.name?.value ?? null,
     hold: hold === undefined ? null : decidedRow(ref, hold),
-    approved: approvedPart(state),
+    others: others.flatMap(decidedPart),
     causes,
     leaving: leaving.sort(byName),
     staying: staying.sort(byName),
@@ -45,8 +44,10 @@ function decidedRow({ group }: GroupRef, hold: Hold): HoldPage['hold'] {
   return { ...holdRow({ group, hold }), by, reason };
 }
 
-const approvedPart = ({ approval }: GroupState): HoldPage['approved'] =>
-  approval?.decision.kind === 'approved' ? { removes: approval.removes, ...approval.decision } : null;
+const decidedPart = ({ removes, decision }: Hold): HoldPage['others'] =>
+  decision.kind === 'waiting'
+    ? []
+    : [{ decision: decision.kind, removes, by: decision.by, reason: decision.reason }];
 
 function personOf(user: string, known: KnownMember | undefined): Omit<HeldPerson, 'cause'> {
   if (known === undefined) return { id: '', name: null, email: null, user, department: null };

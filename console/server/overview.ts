@@ -165,7 +165,8 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       return {
         revision: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16),
         deadLetters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
-        holds: groups.filter(({ holdUndecided }) => holdUndecided).length,
+        holds: groups.filter(({ holdWaits }) => holdWaits).length,
+        role: null,
         connections: await listConnections(ports),
       };
     },

@@ -3,6 +3,7 @@ import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
+import { listSessions } from '../../shared/operate/console-sessions.ts';
 import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { readDirectoryStatus } from '../../shared/operate/directory/status.ts';
@@ -18,7 +19,16 @@ import { readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
-import type { Activity, Checks, ConnectionPage, DeadLetters, Entry, Home, PersonPage } from '../answers.ts';
+import type {
+  Activity,
+  Checks,
+  ConnectionPage,
+  DeadLetters,
+  Entry,
+  Home,
+  PersonPage,
+  Sessions,
+} from '../answers.ts';
 import { parseSearch } from '../search.ts';
 import { matchesFilter } from './activity.ts';
 import type { RequestContext } from './context.ts';
@@ -86,6 +96,9 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
   deadLetter: async (query, { ports, session }): Promise<ShownDeadLetter> =>
     (await describeDeadLetter(await session.find(query.get('id') ?? ''), ports)).document,
+  sessions: async (_, { connection, ports }): Promise<Sessions> => ({
+    sessions: await listSessions(connection, ports),
+  }),
   connection: (_, context) => connectionPage(context),
   doctor: async (_, { prefix, connection, ports, formatCommands }): Promise<Checks> => {
     const { checks } = await examine({ prefix, connection }, ports);

@@ -149,7 +149,8 @@ async function finish(callback: URL, cookies: Cookies, options: ConsoleServerOpt
   if (earlier !== undefined) await sessions.end(hashOf(earlier));
   const id = randomHex(32);
   const seconds = settings.sessionMinutes * 60;
-  await sessions.add(hashOf(id), { person, roles, expiresMs: clock() + seconds * 1_000 });
+  const sinceMs = clock();
+  await sessions.add(hashOf(id), { person, roles, sinceMs, expiresMs: sinceMs + seconds * 1_000 });
   log('signed in', { person });
   return redirect(ownPath(attempt.to, origin), [cookie(SESSION_COOKIE, id, seconds), endCookie(name)]);
 }

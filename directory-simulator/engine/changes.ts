@@ -5,7 +5,7 @@ import { MemberKindName, WorldGroup, WorldMember, WorldUser } from './world.ts';
 const By = { via: z.enum(['console', 'groups']).default('console'), actor: z.string().optional() };
 
 const key = z.string().min(1).describe('An id, a primary address or an alias.');
-/** The given fields are set. The others stay. */
+/** The given fields are set. All other fields stay. */
 const vendorFields = z.record(z.string(), z.unknown()).optional();
 const ofUser = <const Kind extends string>(kind: Kind) =>
   z.strictObject({ kind: z.literal(kind), user: key, ...By });

@@ -19,7 +19,9 @@ export class Answer {
   }
 }
 
-/** An answer that is not a success, in the form of the dialect. If the body is a string, it is sent as HTML. */
+/**
+ * Thrown for an answer that is not a success, in the form of the dialect. If the body is a string, it is sent as HTML.
+ */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly status: number;

@@ -16,7 +16,7 @@ export interface User {
   readonly archived: boolean;
   readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
-  /** When an administrator ended the time in which a deleted user can be restored; null if none did. */
+  /** The time at which an administrator made the deletion of a user permanent; null if no administrator did. */
   readonly purgedAtMs: number | null;
   readonly vendorFields: VendorFields;
 }
@@ -73,7 +73,7 @@ export interface LogEntry {
 /** The latest change of one membership. The change may be its end. */
 export interface MembershipChange {
   readonly memberId: string;
-  /** Milliseconds since 1970; -Infinity if the membership exists since ever. */
+  /** Milliseconds since 1970; -Infinity if the membership existed at the start. */
   readonly atMs: number;
 }
 
@@ -95,7 +95,7 @@ export interface View {
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
-  /** Returns the time of the latest change of a user; -Infinity if the user is unchanged since ever. */
+  /** Returns the time of the latest change of a user; -Infinity if the user has not changed since the start. */
   userChangedAt(userId: string): number;
   /** Returns the time of the latest change of a group, without its memberships. */
   groupChangedAt(groupId: string): number;
@@ -122,7 +122,7 @@ interface Stored {
   readonly users: Map<string, Timeline<User>>;
   readonly groups: Map<string, Timeline<Group>>;
   readonly memberships: Map<string, Memberships>;
-  /** By address: the ids of all users and groups that ever had the address. */
+  /** For each address, the ids of all users and groups that ever had the address. */
   readonly idsByAddress: Map<string, Set<string>>;
 }
 

@@ -61,7 +61,7 @@ export function listPage<T>(simulation: Simulation, request: ListRequest<T>): Li
       : 1 + random.below(Math.min(request.most, ranked.length + 1));
   const size = random.chance(settings.emptyPages) ? 0 : Math.min(drawn, request.most);
   const shown = ranked.slice(start, start + size);
-  // A page that is empty at random is never the last page. The caller must request the next page.
+  // A page that is empty at random is never the last page, so the caller must request the next page.
   const isLast = size > 0 && start + size >= ranked.length;
   const items = shown.map(({ item }) => item);
   if (isLast && request.isEndless !== true) return { items, nextPageToken: undefined };

@@ -7,11 +7,11 @@ const LagSeconds = z.strictObject({
   groups: z.number().min(0),
   members: z.number().min(0),
   log: z.number().min(0),
-  /** The list of changes since a token. */
+  /** The lag of the list of changes since a token. */
   delta: z.number().min(0),
-  /** The number of members that a list shows. */
+  /** The lag of the number of members that a list shows. */
   counts: z.number().min(0),
-  /** The members of groups whose members follow from a rule, in addition to the lag of the endpoint. */
+  /** The lag of dynamic groups, whose members follow from a rule. It is added to the lag of the endpoint. */
   dynamicMembers: z.number().min(0),
 });
 export type LagKind = keyof z.infer<typeof LagSeconds>;

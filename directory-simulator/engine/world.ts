@@ -74,7 +74,7 @@ export function parseWorld(input: WorldInput): World {
   return parsed.data;
 }
 
-/** Returns the directory of a world. All its content exists since ever, so a lag does not hide it. */
+/** Returns the directory of a world. All its content has existed for an infinite time, so no lag hides it. */
 export function directoryOf(world: World): Directory {
   const directory = createDirectory(world.customerId, world.domain);
   const always = Number.NEGATIVE_INFINITY;

@@ -91,7 +91,7 @@ function tracked(all: Properties, { round }: Tracking, usual: readonly string[],
   );
 }
 
-/** Returns the names of the properties that differ. Of an object that is new, all differ. */
+/** Returns the names of the properties that differ. For a new object, these are all properties. */
 const changedProperties = (properties: Properties, known: Properties | undefined) =>
   Object.keys(properties).filter(
     (name) => known === undefined || JSON.stringify(properties[name]) !== JSON.stringify(known[name]),

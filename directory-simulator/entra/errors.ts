@@ -89,7 +89,7 @@ export function tokenError({ status, error, code, description }: TokenShape): Di
   });
 }
 
-/** By name: the errors that a fault may cause. */
+/** The errors that a fault may cause, by name. */
 export const ENTRA_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   badRequest: () => badRequest('Invalid request.'),
   unsupportedQuery: () => unsupportedQuery('Unsupported Query.'),

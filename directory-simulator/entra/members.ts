@@ -55,8 +55,8 @@ interface Wanted {
 }
 
 /**
- * Returns the members that a list shows. In version 1.0, lists leave out service principals (known issue). Hidden
- * membership without the right looks like an empty group.
+ * Returns the members that a list shows. In version 1.0, lists leave out service principals (known issue). Without the
+ * right, a group with hidden membership looks empty.
  */
 function visibleMembers(simulation: Simulation, view: View, { group, kind, roles }: Wanted) {
   if (isHidden(group) && !roles.includes(READ_HIDDEN_MEMBERS)) return [];
@@ -97,8 +97,8 @@ function memberBody(shown: Shown, member: DirectMember) {
 }
 
 /**
- * Returns the properties of a member. Of a kind that the application may not read, only the id has a value ("Limited
- * information returned for inaccessible member objects").
+ * Returns the properties of a member. If the application may not read this kind of member, only the id has a value
+ * ("Limited information returned for inaccessible member objects").
  */
 function memberProperties(shown: Shown, { id, kind }: DirectMember): Properties {
   const { simulation, view, roles, select, isCast } = shown;
@@ -117,7 +117,10 @@ function memberProperties(shown: Shown, { id, kind }: DirectMember): Properties 
   return limited(Object.fromEntries((select ?? ['id', 'displayName']).map((name) => [name, null])), id);
 }
 
-/** In a list of several kinds, a kind leaves out selected properties that it does not have. */
+/**
+ * Returns the selected properties that a member has. In a list of several kinds, properties that a kind does not have
+ * are left out.
+ */
 const namesFor = (known: Properties, names: readonly string[], isCast: boolean) =>
   isCast ? names : names.filter((name) => Object.hasOwn(known, name));
 

@@ -62,7 +62,7 @@ export function userProperties(user: User, domain: string): Properties {
   };
 }
 
-/** Returns all properties of a group. An answer without `$select` has all of them (Get group, example 1). */
+/** Returns all properties of a group. An answer without `$select` contains all of them (Get group, example 1). */
 export function groupProperties(group: Group): Properties {
   const isMailEnabled = isUnified(group);
   return {

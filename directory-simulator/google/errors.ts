@@ -71,7 +71,7 @@ export const insufficientScopes = (method: string) =>
 export const oauthError = (status: number, error: string, description: string) =>
   new DirectoryError(status, { error, error_description: description });
 
-/** By name: the errors that a fault may cause. They are the documented reasons, and the page of a proxy. */
+/** The errors that a fault may cause, by name. They are the documented errors, and the page of a proxy. */
 export const GOOGLE_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   badRequest,
   authError,

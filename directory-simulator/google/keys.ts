@@ -7,7 +7,7 @@ export interface Keys extends WebIdentityKeys {
   readonly customer: () => SigningKey;
   /** Returns the key with which Google signs for the service account. */
   readonly managed: () => SigningKey;
-  /** Returns the keys above, without the managed key if it has signed nothing. */
+  /** Returns both keys. The managed key is left out if it has signed nothing. */
   readonly ofServiceAccount: () => readonly SigningKey[];
 }
 

@@ -10,7 +10,10 @@ import { refuseOtherCustomers } from './whose.ts';
 /** Deleted users can be listed and restored for 20 days ("Manage users", retrieve deleted users). */
 const DELETED_FOR_MS = 20 * 86_400_000;
 
-/** Only the view of an administrator is simulated, and there are no custom fields. */
+/**
+ * The parameters for views and custom fields. Only the view of an administrator is simulated, and there are no custom
+ * fields.
+ */
 const VIEW = {
   viewType: z.literal('admin_view').optional(),
   projection: z.enum(['basic', 'custom', 'full']).optional(),

@@ -121,7 +121,10 @@ function challenge({ org }: SignIn, { endpoint, url }: Request, { error, descrip
   return { 'www-authenticate': `${isDpop ? 'DPoP' : 'Bearer'} ${parts.join(', ')}` };
 }
 
-/** Returns the answer to a token without the scope. With a resource set it looks as if there were nothing. */
+/**
+ * Returns the answer to a token without the scope. With a resource set, it is the same as the answer for an object that
+ * does not exist.
+ */
 function missingScope(signIn: SignIn, request: Request): DirectoryError {
   const { pathname } = new URL(request.url);
   if (signIn.client.resourceSet !== null) return notFound('Resource', pathname);

@@ -5,7 +5,7 @@ import type { Simulation } from '../engine/simulation.ts';
 import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { validationFailed } from './errors.ts';
 
-/** Returns the parameters of a list. A larger limit than `most` counts as `most`. */
+/** Returns the parameters of a list. If a request has a larger limit than `most`, `most` is used. */
 export const pageParameters = (most: number, usual: number) => ({
   limit: z
     .string()

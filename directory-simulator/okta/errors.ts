@@ -43,7 +43,7 @@ export const oauthError = (
 const page = (status: number, title: string) =>
   new DirectoryError(status, `<html><head><title>${status} ${title}</title></head></html>`);
 
-/** By name: the errors that a fault may cause. They are documented errors, and the pages of a proxy. */
+/** The errors that a fault may cause, by name. They are documented errors, and the pages of a proxy. */
 export const OKTA_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   apiValidationFailed: () => validationFailed('limit', 'must be a number'),
   invalidSearchCriteria: invalidSearch,

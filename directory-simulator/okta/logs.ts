@@ -52,7 +52,7 @@ export const logEndpoints = (org: Org) => [
       const isWanted = logFilter(filter);
       // A request without an end, in ascending order, is a polling request. The others are bounded requests.
       const isPolling = until === undefined && sortOrder === 'ASCENDING';
-      // The next links of a polling request keep `since`, which may be long ago by now. Their cursor replaces it.
+      // The next links of a polling request keep `since`, which may be long ago. The cursor has priority over it.
       const isContinued = isPolling && after !== undefined;
       const period = periodOf(isContinued ? undefined : since, until, simulation.clock());
       if (isContinued) period.fromMs = 0;

@@ -69,8 +69,8 @@ export const groupUpdatedAt = (view: View, { id, createdAtMs }: Group) =>
   Math.max(createdAtMs, view.groupChangedAt(id));
 
 /**
- * Returns the time of the latest change of the memberships. The deletion of a user ends memberships, but does not count:
- * the documents do not say that it does.
+ * Returns the time of the latest change of the memberships. The deletion of a user ends memberships, but does not count
+ * as such a change, because the documents do not say that it does.
  */
 export function membershipUpdatedAt(view: View, group: Group): number {
   if (view.members(group.id).some(({ kind }) => kind === 'everyone')) {

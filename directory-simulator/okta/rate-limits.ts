@@ -30,7 +30,10 @@ export function createRateLimits(simulation: Simulation): RateLimits {
     const counted = counts.get(operation);
     return counted?.minute === minuteNow() ? counted.requests : 0;
   };
-  /** Returns the limit that is shown. The setting `queriesPerMinute` lowers it, and null removes it in fact. */
+  /**
+   * Returns the limit that the headers show. The setting `queriesPerMinute` lowers it. If the setting is null, requests
+   * above the limit are accepted.
+   */
   const limitOf = ({ operation }: Endpoint) =>
     Math.min(
       LIMITS[operation] ?? OTHER_LIMIT,

@@ -5,12 +5,12 @@ export interface HttpRequest {
   readonly method: string;
   /** Path and query, percent-encoded. */
   readonly target: string;
-  /** By lower-case name. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string | undefined;
 }
 
-/** Bodies of these types arrive as text, and all others as base64. */
+/** The content types whose bodies the function gets as text. It gets all other bodies as base64. */
 const IS_TEXT = /^(?:text\/|application\/(?:json|javascript|xml)\b)/;
 
 /**

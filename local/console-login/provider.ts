@@ -16,7 +16,7 @@ const SCOPES = ['openid', 'email', 'profile', 'groups'];
 export async function startLoginProvider(options: {
   readonly redirectUri: string;
   readonly clientSecret: string;
-  /** By the name of the account. Changes take effect at the next sign-in. */
+  /** The accounts by their names. A change of the map takes effect at the next sign-in. */
   readonly accounts: ReadonlyMap<string, Account>;
 }) {
   const { default: Provider } = await import('oidc-provider');
@@ -37,7 +37,7 @@ export async function startLoginProvider(options: {
     cookies: { keys: [randomHex(32)] },
     scopes: SCOPES,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
-    // Like most providers, put the claims into the id token.
+    // With this setting, the id token contains the claims, as with most providers.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: async (_: unknown, name: string) => {
@@ -51,7 +51,7 @@ export async function startLoginProvider(options: {
       });
       return account && { accountId: name, claims };
     },
-    // Without this, the provider asks each person for consent.
+    // Without this function, the provider would ask each person for consent.
     async loadExistingGrant({ oidc: { client, session } }: Context) {
       const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
       grant.addOIDCScope(SCOPES.join(' '));

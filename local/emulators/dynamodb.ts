@@ -45,8 +45,9 @@ const { partitionKey: PK, sortKey: SK, index: INDEX } = TABLE;
 const { partitionKey: GPK, sortKey: GSK } = INDEX;
 
 /**
- * Repairs the index after a kill. The emulator writes the index entry first and the item after it. A kill in
- * between leaves entries without an item, and items without an entry. Putting an item again also moves its entry.
+ * Repairs the index after a kill. The emulator writes the index entry first and the item after it. If the process is
+ * killed in between, entries without an item and items without an entry remain. Writing an item again also moves its
+ * entry.
  */
 async function repairIndex(client: DynamoDBClient, TableName: string): Promise<void> {
   const put = (item: Item) => client.send(new PutItemCommand({ TableName, Item: item }));

@@ -47,8 +47,8 @@ export const jsonReply = (body: unknown, status = 200, headers: Record<string, s
 });
 
 /**
- * Turns an error into a reply with both error fields: `__type` for AWS JSON clients, `x-amzn-errortype` for
- * REST-JSON clients. Any error other than an AwsFault is a defect of the emulator and becomes a 500.
+ * Turns an error into a reply with both error fields: `__type` for AWS JSON clients, `x-amzn-errortype` for REST-JSON
+ * clients. An error that is not an AwsFault is a defect of the emulator and becomes a 500.
  */
 export function asFault(error: unknown): AwsReply {
   const fault =

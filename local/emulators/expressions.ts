@@ -18,7 +18,7 @@ export interface ExpressionParser {
 interface Context {
   readonly attrNames?: Readonly<Record<string, string>>;
   readonly attrVals?: Values;
-  /** The parser removes the names and values that the expression uses. If any remain, dynalite rejects the request. */
+  /** The parser removes names that the expression uses. If any remain, dynalite rejects the request. */
   readonly unusedAttrNames: Record<string, unknown>;
   readonly unusedAttrVals: Record<string, unknown>;
 }
@@ -27,7 +27,7 @@ type Template = (values: Values) => unknown;
 
 /** The trees of these expressions are not cached, because the parser checks their values and not only the types. */
 const CHECKS_VALUES = /between|attribute_type/i;
-/** The cache is emptied at this size. The handlers use fewer expressions, but other programs may use any number. */
+/** The cache is emptied at this size. The handlers use fewer expressions, but other programs may use more. */
 const MAX_CACHED = 1000;
 
 /** Returns a parser that caches the trees of `parse`. */

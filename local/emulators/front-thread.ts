@@ -6,7 +6,7 @@ import { type FromWorker, startExchange, type ToWorker } from './front-messages.
 import { bypassTcp } from './tcp-bypass.ts';
 
 const WORKER = new URL('./front-worker.mjs', import.meta.url);
-/** Longer than the front waits for requests in flight (`DRAIN_MS` in front.ts). */
+/** How long the thread may take to end: longer than `DRAIN_MS` in front.ts, its wait for requests in flight. */
 const CLOSE_MS = 2000;
 
 /** Starts the front in its own thread, so that DynamoDB and the handlers use two cores instead of one. */

@@ -5,8 +5,8 @@ import { type AwsFront, startAwsFront } from './front.ts';
 import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
 
 /*
- * The thread that serves DynamoDB: encoding, decoding and storing take as much time as all handlers together.
- * Requests for other services go to the main thread, which has the functions and the schedules.
+ * The thread that serves DynamoDB. It is a separate thread, because encoding, decoding and storing take as much time as
+ * all handlers together. Requests for other services go to the main thread, which has the functions and the schedules.
  */
 
 const Options = z.object({ port: z.number(), dataPath: z.string().optional() });

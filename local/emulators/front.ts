@@ -55,8 +55,8 @@ export async function startAwsFront(options: {
 }
 
 /**
- * dynalite throws, and so ends the process, if a request reaches a closed store. A handler that timed out may still
- * send a request. `drain` therefore refuses new requests and waits for the requests in flight.
+ * If a request reaches a closed store, dynalite throws an error, which ends the process. A handler that timed out may
+ * still send such a request. `drain` therefore refuses new requests and waits for the requests in flight.
  */
 function guarded(dynamoDb: RequestListener) {
   const inFlight = new Set<Promise<AwsReply>>();
@@ -99,9 +99,7 @@ function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body
 
 const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-/**
- * A web page can reach this port through the browser: with a host name that resolves to 127.0.0.1, or by the address.
- */
+/** A web page can reach this port through the browser, by the address or by a name that resolves to 127.0.0.1. */
 const NOT_LOCAL = new AwsFault(
   'AccessDeniedException',
   'expected a request of a program on this machine',

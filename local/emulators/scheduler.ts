@@ -13,7 +13,7 @@ const PATH = /^\/schedules(?:\/([^/]+))?\/?$/;
 const GROUP = 'default';
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
 
-/** UpdateSchedule replaces a schedule, so AWS requires these fields too. The target does not change here. */
+/** The body of UpdateSchedule. AWS requires all of these fields. This emulator does not change the target. */
 const Update = z.object({
   ScheduleExpression: z.string(),
   State: z.enum(['ENABLED', 'DISABLED']).default('ENABLED'),

@@ -113,7 +113,7 @@ function restoreSecret(secret: Secret) {
   return { ARN: secret.arn, Name: secret.name };
 }
 
-/** A token that was used before is a retry if the value is the same, else an error. */
+/** Stores a value. A request with a token that was used before must have the same value, as a retry has. */
 function putValue(secrets: Map<string, Secret>, input: z.infer<typeof Put>) {
   const secret = findUsable(secrets, input.SecretId);
   const version = input.ClientRequestToken ?? randomUUID();

@@ -3,8 +3,8 @@ import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsS
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
 /*
- * fauxqs exports its server but not its store. So these imports name files of the pinned version, which its server
- * imports too. This file fixes three defects of fauxqs that users would notice.
+ * fauxqs exports its server but not its store. So these imports name internal files of the pinned version. This file
+ * fixes three defects of fauxqs that users would notice.
  */
 
 /** Characters that SQS rejects in a body. fauxqs wrongly rejects characters above U+FFFF too (an emoji in a name). */

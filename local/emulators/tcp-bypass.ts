@@ -13,9 +13,9 @@ const routes = new Map<string, Ask>();
 
 /**
  * Sends DynamoDB requests of this process for `url` to the emulator's thread as messages, without TCP and without a
- * signature. A connection took a third of the time of a request on either side, and a signature another tenth. The
- * functions create their own clients, so the HTTP handler and the signer that all clients share are patched once.
- * Other programs still use the port.
+ * signature. Before, the connection took a third of a request's time on each side, and the signature another tenth. The
+ * functions create their own clients, so the HTTP handler and the signer that all clients share are patched once. Other
+ * programs still use the port.
  * @returns a function that ends this
  */
 export function bypassTcp(url: string, ask: Ask): () => void {

@@ -5,10 +5,10 @@ import type { ActivityEvent } from './schemas/activity.ts';
 import { type ActivityEntry, type ActivityLog, type CompanyState, employeeOf } from './state/state.ts';
 
 /*
- * A cursor is a position in an append-only log, not a time. So each event is shown once, also if events have the same
- * instant, or are written between two reads. The cursor also contains the filter of the first request, so a request
- * with only `next` uses the same filter. It contains the id of the log too, so that a cursor of another log is
- * rejected.
+ * A cursor is a position in an append-only log, not a time. So each event is shown exactly once, even if several events
+ * have the same time, or if events are written between two reads. The cursor also contains the filter of the first
+ * request, so a request with only `next` uses the same filter. It contains the id of the log too, so that a cursor of
+ * another log is rejected.
  */
 const Cursor = z.strictObject({
   feed: z.string(),
@@ -23,7 +23,7 @@ export const LOOK_BACK_MS = 90 * 86_400_000;
 
 export interface FeedQuery {
   readonly next?: string | undefined;
-  /** Both inclusive, milliseconds since 1970. */
+  /** The start and the end of the period, in milliseconds since 1970. Both are inclusive. */
   readonly startMs?: number | undefined;
   readonly endMs?: number | undefined;
   readonly limit: number;
@@ -58,7 +58,7 @@ function begin(log: ActivityLog, { startMs, endMs, nowMs }: FeedQuery): Cursor {
   return {
     feed: log.feed,
     position: firstAtOrAfter(log.entries, fromMs),
-    // If the start is in the future, events written before it must be left out.
+    // If the start is in the future, events that are written before the start must be left out.
     fromMs: fromMs > nowMs ? fromMs : undefined,
     untilMs: endMs,
   };

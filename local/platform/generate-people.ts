@@ -81,7 +81,7 @@ export function generatePeople(options: {
   });
 }
 
-/** About one in nine has left; one in fifty has not started. Managers are active, so each manager exists. */
+/** About one in nine has left, and one in fifty has not started. Managers are active, so that every manager exists. */
 function stateOf(
   isManager: boolean,
   nowMs: number,

@@ -8,8 +8,8 @@ import type { CompanyState } from './state/state.ts';
 import { timestamp } from './timestamp.ts';
 
 /*
- * No field of a body states whether a partner manages a request. Here a partner does if the request has an
- * externalId or if the company assigned its leave type to a partner.
+ * No field of a body states whether a partner manages a request. The simulator treats a request as partner-managed if
+ * it has an externalId, or if the company assigned its leave type to a partner.
  *
  *                        partner-managed      otherwise
  *     status on create   any                  PENDING only

@@ -105,7 +105,7 @@ const content = (schema: z.ZodType, io: 'input' | 'output', components: Json) =>
   content: { 'application/json': { schema: jsonSchema(schema, io, components) } },
 });
 
-/** Converts a schema and moves its named parts to the document's components. */
+/** Converts a schema to JSON Schema, and moves its named parts to the document's components. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): unknown {
   const { $schema: _, $defs, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   const root = relocate(converted);

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** An integer in a query string. Any other text is a 400 that states what was expected. */
+/** Reads an integer in a query string. Any other text gives a 400 that states what was expected. */
 export const integerParameter = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z
     .string({ error: 'expected one value' })

@@ -27,7 +27,7 @@ export interface SimulatorOptions {
 }
 
 export interface Simulator {
-  /** For requests without a socket (`app.inject`). */
+  /** The server, for requests without a socket (`app.inject`). */
   readonly app: FastifyInstance;
   readonly credentials: readonly Credential[];
   world(): World;

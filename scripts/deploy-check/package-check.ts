@@ -34,8 +34,9 @@ interface PackageCheck extends Around {
 }
 
 /**
- * Tests the package as a user has it: installed from its tarball into an empty folder, deployed, upgraded with its data,
- * and rolled back. After each deployment, events are sent and the deployed functions process them.
+ * Tests the package in the way in which a user uses it: it is installed from its tarball into an empty folder,
+ * deployed, upgraded with its data, and rolled back. After each deployment, events are sent and the deployed functions
+ * process them.
  */
 export async function checkPackage(on: PackageCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;

@@ -74,7 +74,7 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
   for (const StackName of [prefix, copy]) await emulator.cloudFormation({ Action: 'DeleteStack', StackName });
 }
 
-/** What must survive a restore. */
+/** Returns the state that must be the same after a restore. */
 async function factsOf({ clients }: Around, stage: StageOfStack) {
   const table = tableOf({ clients, stage });
   const hold = (await createGroupStore(table).read(EVERYONE))?.hold;

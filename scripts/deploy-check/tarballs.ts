@@ -74,7 +74,7 @@ function packAs(folder: string, invented: InventedVersion): string {
   return pack(copy, folder);
 }
 
-/** Makes the present version the last but one of the list of releases, and the invented version the last one. */
+/** Adds the invented version to the end of the list of releases, after the present version. */
 function addRelease(file: string, { oldestReader, storedForms }: InventedVersion): void {
   const present = {
     version: VERSION,

@@ -42,10 +42,7 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/**
- * By parent node: the code that may run or not, such as statements of functions, branches, and parts of conditional
- * expressions.
- */
+/** For each kind of node, the field with code that may not run, such as a branch of a condition. */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],

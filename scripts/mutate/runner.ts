@@ -18,7 +18,7 @@ export interface Surveyed {
   readonly ms: number;
   readonly places: readonly string[];
 }
-/** By test file: the mutants that its tests should detect; undefined while places are recorded. */
+/** The mutants that the tests of each test file should detect; undefined while places are recorded. */
 export type Work = Record<
   string,
   readonly { readonly number: number; readonly file: string; readonly path: string }[]
@@ -29,7 +29,7 @@ let steps = 0;
 let maxSteps = Number.POSITIVE_INFINITY;
 const FOREVER_MS = 10_000;
 
-/** An endless loop of a mutant throws an error here, so that the test fails and detects the mutant. */
+/** Throws an error if a mutant loops without end, so that the test fails and detects the mutant. */
 shared.reach = (place) => {
   places.add(place);
   steps += 1;

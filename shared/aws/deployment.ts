@@ -41,7 +41,10 @@ interface DeploymentOptions {
   readonly tableName: string;
   readonly region: string;
   readonly isLocal: boolean;
-  /** URLs that are already known, as on the local stack. Any other URL is read by the name of its queue, once. */
+  /**
+   * URLs that are already known, as on the local stack. Any other URL is found by the name of its queue, and read only
+   * once.
+   */
   readonly queueUrls: Partial<Readonly<Record<QueueKey, string>>>;
 }
 
@@ -66,7 +69,8 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
 }
 
 /**
- * Returns the owner of the AWS credentials, read once; on a local stack the user of this machine.
+ * Returns a function that tells who uses the command line: the owner of the AWS credentials, which is read once, or on
+ * a local stack the user of this machine.
  * @param user the login name of the user of this machine
  */
 export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Caller {
@@ -235,7 +239,7 @@ export function createFunctions(client: LambdaClient, prefix: string, answerMs?:
   };
 }
 
-/** Emulators name some errors with a prefix, so the end of the name decides. */
+/** Emulators add a prefix to the names of some errors, so only the end of the name is compared. */
 const MISSING = /(?:NonExistentQueue|QueueDoesNotExist|ResourceNotFoundException|NotFoundException)$/;
 const UNSUPPORTED =
   /(?:UnknownOperationException|AccessDenied\w*|ValidationException|NotFoundException)$|^SyntaxError$/;
@@ -260,7 +264,7 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
 const ASKED_FOR_MS = 5_000;
 
 /**
- * Finds the SCIM server of a deployment. A deployment has one only if its settings ask for it.
+ * Finds the SCIM server of a deployment. Only a deployment with the setting `scim` has one.
  * @param known what the local stack or the console knows about it; null: there is none
  */
 export function createScimServer(

@@ -4,14 +4,14 @@ import type { AuditActor } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';
 
 /*
- * A person proves an identity to a function: the person signs a request to AWS STS that asks "who am I", and the function
- * sends it. Lambda does not tell a function who called it. The signature covers a digest of the text, so the proof is good
- * for this text only.
+ * A person proves an identity to a function: the person signs a request to AWS STS that asks "who am I", and the
+ * function sends it. This is necessary because Lambda does not tell a function who called it. The signature covers a
+ * digest of the text, so the proof is valid for this text only.
  */
 
 const BODY = 'Action=GetCallerIdentity&Version=2011-06-15';
 const ABOUT = 'x-groupsync-about';
-/** Clocks of operators differ by this much at most, as for events. */
+/** How long a proof is valid. It allows for a clock of the operator that differs by up to 5 minutes, as for events. */
 const VALID_MS = 5 * 60_000;
 const TIMEOUT_MS = 10_000;
 const FORWARDED = [
@@ -79,7 +79,7 @@ export async function verifyIdentity(
   const headers = FORWARDED.flatMap((name) =>
     given[name] === undefined ? [] : [[name, given[name]] as [string, string]],
   );
-  // The address does not come from the sender, so that no other server can answer.
+  // The address is fixed here and not taken from the sender. Otherwise a server of the sender could answer.
   const answer = await fetch(`https://${hostOf(region)}/`, {
     method: 'POST',
     headers,
@@ -92,7 +92,6 @@ export async function verifyIdentity(
   return { kind: 'operator', id: arn, arn };
 }
 
-/** Returns the actor of a person who signed in to the console. */
 export const signedIn = (person: string): AuditActor => ({ kind: 'operator', id: consoleActorId(person) });
 
 /**

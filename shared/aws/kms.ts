@@ -5,7 +5,6 @@ import { DirectoryError } from '../sync/ports/directory.ts';
 const TIMEOUT_MS = 10_000;
 
 export interface KmsOptions {
-  /** Returns the headers of a request to KMS, with its signature. */
   readonly signed: (request: KmsRequest) => Promise<Readonly<Record<string, string>>>;
   readonly fetch: typeof fetch;
 }

@@ -2,7 +2,7 @@ import type { Sdk } from './sdk.ts';
 
 const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31', cloudformation: '2010-05-15' } as const;
 
-/** Returns the texts of all elements with this name that contain no other element. */
+/** An answer in XML. The function returns the texts of all elements with this name that contain no other element. */
 export type Answer = (element: string) => readonly string[];
 
 /** Sends one request. @throws an error with the name and the message that AWS returned */

@@ -23,7 +23,7 @@ export interface AwsTarget {
 
 export type Sdk = ReturnType<typeof createSdk>;
 
-/** An operator waits, so an unreachable part must be reported after seconds. */
+/** Few attempts, because an operator waits for the answer: an unreachable part must be reported within seconds. */
 const MAX_ATTEMPTS = 3;
 
 export function createSdk({ region, profile, local }: AwsTarget) {

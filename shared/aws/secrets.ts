@@ -67,7 +67,7 @@ export interface SecretPlace {
   readonly keyOf: () => Promise<string | undefined>;
 }
 
-/** The time in which a removed secret can be restored (Secrets Manager: 7 to 30 days). */
+/** How many days a removed secret can be restored (Secrets Manager allows 7 to 30). */
 const RECOVERY_DAYS = 7;
 
 /**
@@ -94,7 +94,6 @@ async function putSecret(
   }
 }
 
-/** Stores the key of a connection's directory. */
 export const storeDirectoryKey =
   (place: SecretPlace, prefix: string) =>
   async (connection: ConnectionName, key: unknown): Promise<void> => {

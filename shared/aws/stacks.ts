@@ -6,7 +6,6 @@ const Template = z.object({
   Resources: z.record(z.string(), z.object({ Type: z.string(), DeletionPolicy: z.string().optional() })),
 });
 
-/** Returns the resources of a template in JSON. */
 export function resourcesOf(template: string): readonly DeployedResource[] {
   const { Resources } = Template.parse(JSON.parse(template));
   return Object.entries(Resources).map(([id, { Type, DeletionPolicy = 'Delete' }]) => ({

@@ -5,7 +5,7 @@ import { DirectoryError } from '../sync/ports/directory.ts';
 /**
  * Returns tokens of AWS STS that prove the role of this process. They are signed with RS256, because some services that
  * verify them do not know ES384. The call needs the regional endpoint of STS, because the global endpoint does not have
- * it.
+ * this operation.
  */
 export const createWebIdentity =
   (sts: Pick<STSClient, 'send'>) =>

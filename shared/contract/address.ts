@@ -11,8 +11,8 @@ import { parsedUrl } from './url.ts';
  *   domain to ASCII         | "…@münchen.example" → "…@xn--…"      | IDNA (UTS #46, non-transitional)
  *   dot of the root         | "…@acme.example." → "…@acme.example" | DNS (RFC 1034, section 3.1)
  *
- * Simple folding makes only characters equal that differ in case alone: "ß" is not "ss", "ı" is not "i". Two employees
- * with the same form are ambiguous, so none of the two is written.
+ * Simple folding makes two characters equal only if they differ in case alone: "ß" is not "ss", "ı" is not "i". If two
+ * employees have the same form, the address is ambiguous, and neither of them is written.
  */
 export function addressForm(text: string): string {
   const folded = foldCase(text.replace(INVISIBLE_ENDS, '').normalize('NFC')).normalize('NFC');
@@ -33,7 +33,7 @@ const INVISIBLE_ENDS = /^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu;
 /** Unicode simple case folding (CaseFolding.txt, status C and S), character by character. */
 const foldCase = (text: string): string => Array.from(text, foldCharacter).join('');
 
-/** The dotless i has the same upper case as "i", but is another character in case folding. */
+/** The dotless i has the same upper case as "i", but case folding treats them as two characters. */
 const DOTLESS_I = 'ı';
 
 function foldCharacter(character: string): string {

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { nearest } from './nearest.ts';
 import { ConnectionSettings } from './settings.ts';
 
-/** Invalid settings. `problems` has one line per fault, each `key: expected …, got …`. */
+/** Thrown for invalid settings. `problems` has one line per fault, in the form `key: expected …, got …`. */
 export class InvalidSettingError extends Error {
   override readonly name = 'InvalidSettingError';
   readonly problems: readonly string[];
@@ -43,7 +43,7 @@ type Level = { [key: string]: unknown };
 const describeIssue = (issue: z.core.$ZodIssue): string =>
   `${issue.path.length === 0 ? 'settings' : issue.path.join('.')}: ${issue.message}`;
 
-/** Every key that can be set, parents included: `guard`, `guard.minSize`, … */
+/** Every key that can be set, and the keys that contain it: `guard`, `guard.minSize`, … */
 export const settingKeys = (): readonly string[] =>
   keysOf(parseSettings({ baseUrl: 'https://platform.invalid' }));
 
@@ -57,7 +57,7 @@ function keysOf(settings: object, prefix = ''): string[] {
  * Returns the settings with one changed (`--setting KEY=VALUE`, `connections set`). If the guard is off (null), setting
  * one limit, such as `guard.minSize`, switches it on with the defaults of the other limits.
  * @param key dotted, one of `settingKeys`
- * @param value as parsed from JSON
+ * @param value the value after JSON parsing
  * @throws InvalidSettingError if the key is unknown or the value is not valid for the setting
  */
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
@@ -97,8 +97,8 @@ export function differingSettings(before: ConnectionSettings, after: ConnectionS
 }
 
 /**
- * Three versions of the settings. One person read them (`read`) and wants them changed (`wanted`). Another person has
- * changed them meanwhile (`now`).
+ * Three versions of the settings. A person read the version `read` and wants the version `wanted`. Meanwhile another
+ * person stored the version `now`.
  */
 interface Versions<Value = ConnectionSettings> {
   readonly read: Value;
@@ -136,8 +136,8 @@ function merge(
 }
 
 /**
- * Returns the settings to store after a change. Settings that this release does not know stay, except within a list that
- * changed.
+ * Returns the settings to store after a change. Settings that this release does not know stay, except within a list
+ * that changed.
  * @param known the known part of `stored`, from which `after` was made
  */
 export function overStored(stored: unknown, known: unknown, after: unknown): unknown {

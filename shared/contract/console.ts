@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { ConnectionName } from '../domain/ids.ts';
 import { parsedUrl } from './url.ts';
 
 /*
@@ -8,6 +9,28 @@ import { parsedUrl } from './url.ts';
 /** The roles of people who sign in. Each role may do everything that the roles before it may do. */
 export const ROLES = ['viewer', 'approver', 'operator', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
+
+/** The key of a role for all connections. No connection has this name. */
+export const EVERY_CONNECTION = '*';
+
+/** The roles of a person, by connection. */
+export type Roles = Readonly<Record<string, Role>>;
+
+export const isAtLeast = (role: Role, required: Role): boolean =>
+  ROLES.indexOf(role) >= ROLES.indexOf(required);
+
+export const higherRole = (a: Role | undefined, b: Role): Role =>
+  a !== undefined && isAtLeast(a, b) ? a : b;
+
+export const ownRole = (roles: Roles, connection: string): Role | undefined =>
+  Object.hasOwn(roles, connection) ? roles[connection] : undefined;
+
+/** Returns the role of a person for one connection; undefined: the person may not see the connection. */
+export function roleFor({ roles }: { readonly roles: Roles }, connection: ConnectionName): Role | undefined {
+  const own = ownRole(roles, connection);
+  const every = ownRole(roles, EVERY_CONNECTION);
+  return own === undefined ? every : higherRole(every, own);
+}
 
 const shortText = (most: number) => z.string().min(1).max(most);
 

@@ -1,12 +1,15 @@
 /*
- * CSV for a spreadsheet (RFC 4180). Names are external text, so a cell may look like a formula. A spreadsheet may also
- * split the file at another separator than the comma, and then a cell begins within a field. Excel reads the full-width
- * signs as the plain ones.
+ * CSV for a spreadsheet (RFC 4180). Names are external text, so a cell may look like a formula. Some spreadsheets split
+ * the file at another separator than the comma, so a cell may begin within a field. Excel treats the full-width signs
+ * (`＝`) like the plain ones (`=`).
  */
 
 /** A place where a spreadsheet could begin a cell: the start of the field, or after a separator or a line break. */
 const CELL_START = '(?<=^|[,;|\\t\\r\\n])';
-/** Spaces, quotes and apostrophes may precede the sign. A text that already has the apostrophe gets another one. */
+/**
+ * Spaces, quotes and apostrophes may precede the sign of a formula. A text that already has an apostrophe gets another
+ * one.
+ */
 const FORMULA = '(?=[\\s\'"]*[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20])';
 
 const UNGUARDED = new RegExp(CELL_START + FORMULA, 'g');

@@ -20,8 +20,8 @@ const RequestRow = z.lazy(() =>
 );
 
 /**
- * The payload that an operator sends to `reconcile`: a decision about a hold or about requested changes of settings, or
- * the order to probe the platform.
+ * The payload that an operator sends to `reconcile`: a decision about a hold, a decision about requested changes of
+ * settings, or the order to probe the platform.
  */
 export const Decision = z.lazy(() =>
   z.discriminatedUnion('about', [

@@ -27,10 +27,7 @@ export interface MessageToDecode {
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
   /** If given, events of the connection before this time are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
-  /**
-   * If given, returns the reason why an attempt to store the event with this stamp failed; undefined for all other
-   * events.
-   */
+  /** If given, returns why the event with this stamp could not be stored; undefined for all other events. */
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 
@@ -62,7 +59,8 @@ export interface Rejection {
   /** Sent as the attribute `stamp`. Without this stamp, a replayed event would get a new place in the order. */
   readonly stamp?: Stamp | undefined;
   /**
-   * Sent as the attribute `connection`. The connection comes from the envelope, and `body` may be without the envelope.
+   * Sent as the attribute `connection`, because the connection comes from the envelope, and `body` may have no
+   * envelope.
    */
   readonly connection?: string | undefined;
 }
@@ -189,7 +187,7 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/** Source of the stamps of an edited message. They sort after the stamps of the original message. */
+/** The source in the stamps of an edited message. These stamps sort after the stamps of the original message. */
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
@@ -200,7 +198,7 @@ interface Delivery {
   readonly isEdited: boolean;
 }
 
-/** Greatest time that RFC 3339 can write: the end of the year 9999. */
+/** The latest time that RFC 3339 can express: the end of the year 9999. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
 
 function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {

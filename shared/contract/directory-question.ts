@@ -10,13 +10,11 @@ import { DirectorySource } from './settings.ts';
 const group = z.string().min(1).transform(groupId);
 const position = z.number().int().min(0);
 
-/** A question about a directory. */
 export const DirectoryQuestion = z.union([
-  /** The list of groups from this position on. */
+  /** Asks for the list of groups from this position on. */
   z.object({ groups: position }),
-  /** The group with this id. */
   z.object({ group }),
-  /** The members of these groups; of the first group, the members from this position on. */
+  /** Asks for the members of these groups. Of the first group, only members from this position on are returned. */
   z.object({ membersOf: z.array(group).min(1), from: position }),
 ]);
 export type DirectoryQuestion = z.infer<typeof DirectoryQuestion>;
@@ -57,7 +55,7 @@ const Failure = z.object({
 const MembersOfGroup = z.object({
   group,
   members: z.array(Member),
-  /** The position of the next member; absent if the list is whole. */
+  /** The position of the next member; absent if the list is complete. */
   next: position.optional(),
   /** The reason why the group could not be read. */
   failure: Failure.optional(),

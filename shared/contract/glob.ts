@@ -1,12 +1,12 @@
-/** Maximum length of a glob. Ids and names at the boundary are limited too. */
+/** Maximum length of a glob. */
 export const MAX_GLOB_LENGTH = 512;
 
 /**
  * Whether the whole `text` matches `pattern`. `*` stands for any number of characters, and `?` for exactly one. Every
  * other character stands for itself, and case counts. There is no escape.
  *
- * After a mismatch, only the last `*` takes one character more. So the work is at most pattern length × text length. A
- * regular expression with nested stars could need much more.
+ * After a mismatch, only the last `*` is extended by one character. So the number of steps is at most pattern length ×
+ * text length. A regular expression with several stars could need many more.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const wanted = Array.from(pattern);

@@ -2,7 +2,7 @@ import { matchesGlob } from './glob.ts';
 import type { ConnectionSettings, DriftPolicy } from './settings.ts';
 
 export interface GroupTreatment {
-  /** Recorded, but never written to the platform. */
+  /** True if the group is stored, but never written to the platform. */
   readonly excluded: boolean;
   readonly mode: ConnectionSettings['groups']['policies'][number]['mode'];
   readonly drift: DriftPolicy;

@@ -18,9 +18,9 @@ export const ReconcileInvocation = z.lazy(() =>
   z.object({
     task: z.enum(['pump', 'feed', 'sweep', 'health', 'notify']),
     connection,
-    /** `pump`: wake every dirty group, due or not. */
+    /** For `pump`: wake every dirty group, also those that are not due. */
     all: z.boolean().optional(),
-    /** `notify`: list the targets without sending. */
+    /** For `notify`: list the targets without sending. */
     silent: z.boolean().optional(),
   }),
 );
@@ -32,7 +32,7 @@ export const DecideInvocation = z.lazy(() =>
     task: z.literal('decide'),
     /** The decision in JSON. It stays a text, because the proof is about this text. */
     decision: z.string().max(5_000_000),
-    /** Headers of a signed request that shows who decides. On an emulator: the name of the user. */
+    /** Headers of a signed request that proves who decides. On an emulator, they contain only the name of the user. */
     proof: z.record(z.string(), z.string()),
     /** The person who decides in the deployed console. Only the role of the console may name a person. */
     person: z.string().min(1).max(400).optional(),
@@ -52,11 +52,11 @@ export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 export const DirectoryInvocation = z.lazy(() =>
   z.object({
     connection,
-    /** Read every group, due or not. */
+    /** Read every group, also those that are not due. */
     full: z.boolean().optional(),
     /** Delete the groups that the directory does not find, even if they are many. */
     acceptDeletions: z.boolean().optional(),
-    /** Try each step of reading, and read nothing. */
+    /** Test each step of reading, without reading the groups. */
     examine: z.boolean().optional(),
     /** Try this directory instead of the one in the settings, and return a preview of its groups. */
     preview: DirectorySource.optional(),
@@ -65,7 +65,7 @@ export const DirectoryInvocation = z.lazy(() =>
   }),
 );
 
-/** Body of a message on the apply queue: the group to check, nothing else. */
+/** Body of a message on the apply queue. It contains only the group to check. */
 const ApplyMessage = z.lazy(() =>
   z.object({ connection: named, group: z.string().min(1).transform(groupId) }),
 );

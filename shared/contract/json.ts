@@ -14,7 +14,7 @@ export function parseJson(text: string): ParsedJson {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    // The parser's own message quotes the text, which may hold names and addresses.
+    // The message of the parser's error quotes the text, which may contain names and addresses.
     return {
       ok: false,
       code: 'invalid_json',

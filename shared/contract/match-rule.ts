@@ -19,7 +19,7 @@ export type EmployeeField =
 
 /** One way to recognise a person: the member's attribute equals the employee's field. */
 export interface MatchRule {
-  /** Name of the member's attribute; `id` is the member's own id. */
+  /** Name of the member's attribute. `id` means the id of the member. */
   readonly memberAttribute: string;
   readonly employeeField: EmployeeField;
 }
@@ -53,7 +53,7 @@ function parseEmployeeField(text: string): EmployeeField | undefined {
 export const fieldName = (field: EmployeeField): string =>
   field.kind === 'field' ? field.name : `${CUSTOM_FIELD_PREFIX}${field.title}`;
 
-/** The member's attribute of further addresses, separated by white space: a rule tries them in order. */
+/** The member's attribute that contains further addresses, separated by white space. A rule tries them in order. */
 export const OTHER_EMAILS = 'otherEmails';
 
 /** Returns the values of a member that a rule looks for, in order, in the form that is compared. */
@@ -72,7 +72,10 @@ interface RuleInput {
   readonly attributes: ReadonlyMap<string, { readonly value: string }> | undefined;
 }
 
-/** Returns the form of a value in which both sides of a rule are compared: trimmed, an address by `addressForm`. */
+/**
+ * Returns the form in which a rule compares values: `addressForm` for an address field, else the text without
+ * surrounding space.
+ */
 export function matchForm(field: string, value: string): string {
   return field === 'workEmail' || field === 'personalEmail' ? addressForm(value) : value.trim();
 }

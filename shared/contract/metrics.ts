@@ -1,15 +1,12 @@
 /*
- * The list of all metrics. The code emits them, and alarms and the dashboard read them. They are written in CloudWatch's
- * embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`.
+ * The list of all metrics. The code emits them, and alarms and the dashboard read them. They are written in
+ * CloudWatch's embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`.
  */
 
 interface MetricDefinition {
   /** The unit, in CloudWatch's spelling. */
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
-  /**
-   * `count`: a number of occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as
-   * percentiles.
-   */
+  /** `count`: occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as percentiles. */
   readonly form: 'count' | 'gauge' | 'duration';
   /** A second dimension set in addition to `[Prefix]`. Alarms use `[Prefix]`; the dashboard uses the second set. */
   readonly by: 'Connection' | 'Kind' | undefined;
@@ -32,7 +29,7 @@ export const METRICS = {
   EventsRejected: count('Kind'),
 
   // scim
-  /** Requests to the SCIM server; those without a valid token belong to no connection. */
+  /** Requests to the SCIM server. A request without a valid token is counted for no connection. */
   ScimRequests: count('Connection'),
   /** SCIM requests answered with a 4xx; Kind is the status. */
   ScimRefusals: count('Kind'),
@@ -61,7 +58,7 @@ export const METRICS = {
    */
   ApplyFailures: count('Kind'),
 
-  // the requeue job, each minute: levels of a connection; normal values are not sent
+  // Levels of a connection, which the requeue job sends each minute. Normal values are not sent.
   /** Completed runs of the requeue job: one per run, for all connections together. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
@@ -72,7 +69,10 @@ export const METRICS = {
   HoldsWaiting: level('Count'),
   /** Members that cannot be resolved to a person yet. */
   PendingMembers: level('Count'),
-  /** How long the gate has been closed by backoff or an unauthorised credential; 0 while open or paused. */
+  /**
+   * How long the gate has been closed by backoff or an unauthorised credential; 0 while the gate is open or an operator
+   * paused the connection.
+   */
   GateClosedSeconds: level('Seconds'),
   /** 1 while the gate is closed for an unauthorised credential, else 0. */
   CredentialUnauthorized: level('Count'),
@@ -86,7 +86,7 @@ export const METRICS = {
   SourceLateSeconds: level('Seconds'),
   /** How long a read of the directory has been overdue. */
   ReaderLateSeconds: level('Seconds'),
-  /** 1 while the reader has stopped because a right or too many groups are missing; else 0. */
+  /** 1 while the reader has stopped, because it lacks a right or because too many groups are missing; else 0. */
   ReaderStopped: level('Count'),
   /** Groups for which the directory repeatedly lists fewer members than it counts. */
   ReaderShortGroups: level('Count'),
@@ -96,9 +96,14 @@ export const METRICS = {
   FeedEventsRead: count(),
   /** Differences on the platform that groupsync did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),
-  /** Members of one group who keep access because the platform refuses to remove them; each try reports them. */
+  /**
+   * Members of one group who keep access because the platform refuses to remove them. Each attempt to remove them sends
+   * the metric.
+   */
   AccessKept: level('Count'),
-  /** Ids of no known employee in groups that groupsync manages; each sweep that finds some reports it. */
+  /**
+   * Ids in groups that groupsync manages that belong to no known employee. Each sweep that finds some sends the metric.
+   */
   UnknownUsers: level('Count'),
   /** Completed sweeps: one per run, for all connections together. */
   SweepCompleted: count(),

@@ -1,4 +1,3 @@
-/** The values for the placeholders of a name template. */
 export interface NameParts {
   readonly name: string;
   readonly id: string;
@@ -7,12 +6,14 @@ export interface NameParts {
 
 const PLACEHOLDER = /\{(name|id|connection)\}/g;
 
-/** A template has braces only around placeholders, and contains `{name}` or `{id}`. */
+/** Whether the text is a template: it has braces only around placeholders, and contains `{name}` or `{id}`. */
 export function isNameTemplate(template: string): boolean {
   return !/[{}]/.test(template.replaceAll(PLACEHOLDER, '')) && /\{(?:name|id)\}/.test(template);
 }
 
-/** Fills a template in one pass, so a group with the name `{id}` keeps that name. */
+/**
+ * Fills a template in one pass, so that a group's name that looks like a placeholder, such as `{id}`, stays as it is.
+ */
 export function renderName(template: string, parts: NameParts): string {
   return template.replaceAll(PLACEHOLDER, (_, key: keyof NameParts) => parts[key]);
 }

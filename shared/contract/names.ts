@@ -12,7 +12,7 @@ export type FunctionKey = (typeof FUNCTION_KEYS)[number];
 /** Functions that a stage has only if its settings ask for them. */
 export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory', 'console'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
-/** Scheduled runs: tasks of reconcile, and people. */
+/** Scheduled runs: the tasks of the function `reconcile`, and the function `people`. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
 /** Schedules that a stage has only if its settings ask for them. */
@@ -38,17 +38,16 @@ export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 
-/** Holds the credential for reading the connection's directory, as a key file of the vendor. */
+/** The secret with the credential for reading the connection's directory, in the vendor's key file format. */
 export const directorySecretName = (prefix: string, connection: ConnectionName) =>
   `${secretName(prefix, connection)}/directory`;
-/** Holds the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
+/** The secret with the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
 export const notifySecretName = (prefix: string) => `${prefix}/notify`;
-/** Holds the client secret for the provider that signs people in to the console: `{"clientSecret": "…"}`. */
+/** The secret with the client secret for the provider that signs people in to the console: `{"clientSecret": "…"}`. */
 export const consoleSecretName = (prefix: string) => `${prefix}/console`;
-/** Notification targets other than topic ARNs. */
+/** The only notification target that is not the ARN of a topic. */
 export const WEBHOOK = 'webhook';
 
-/** Names of the stack's CloudFormation outputs. */
 export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly table: string } = {
   events: 'EventsQueueUrl',
   eventsDlq: 'EventsDlqUrl',
@@ -81,15 +80,13 @@ export const ENVIRONMENT = {
   notify: 'GROUPSYNC_NOTIFY',
   /** ARN of the KMS key for the secrets of connections. */
   secretsKey: 'GROUPSYNC_SECRETS_KEY',
-  /** JSON: patterns of AWS identities, each with its person. */
+  /** JSON with patterns of AWS identities, each with its person. */
   persons: 'GROUPSYNC_PERSONS',
-  /** JSON: how people sign in to the console (`ConsoleSignIn`). */
+  /** JSON that tells how people sign in to the console (`ConsoleSignIn`). */
   console: 'GROUPSYNC_CONSOLE',
   /** The address of the console, as people open it. */
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
-  /** ARN of the role of the console. */
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
-  /** The base URL of the SCIM server. */
   scimUrl: 'GROUPSYNC_SCIM_URL',
   /** IP addresses and ranges, separated by commas. */
   scimAllowedIps: 'GROUPSYNC_SCIM_ALLOWED_IPS',
@@ -106,7 +103,7 @@ export const MESSAGE_ATTRIBUTES = {
   source: 'source',
   queue: 'queue',
   sentBy: 'sentBy',
-  /** Of a replayed message: the number of its failures and the time of the first, as `2 2026-11-20T10:00:00.000Z`. */
+  /** The number of failures of a replayed message and the time of its first failure: `2 2026-11-20T10:00:00.000Z`. */
   failedBefore: 'failedBefore',
 } as const;
 

@@ -1,6 +1,6 @@
 /**
- * Returns the most similar candidate: the one with the fewest wrong, missing, added or exchanged characters. Case
- * is ignored. The last part of a word with dots is enough: `minSize` for `guard.minSize`.
+ * Returns the most similar candidate: the one with the fewest wrong, missing, added or exchanged characters. Case is
+ * ignored. The text may be only the last part of a candidate with dots, such as `minSize` for `guard.minSize`.
  * @returns undefined if more than two in five characters differ
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {

@@ -4,8 +4,8 @@
  */
 
 /**
- * Patterns of actor ids, each with the person behind these ids. In a pattern, `*` matches any characters except
- * `/` and `:`. `{person}` matches the same characters, and stands for the matched text in the person's id:
+ * Patterns of actor ids, each with the person behind these ids. In a pattern, `*` and `{person}` match any characters
+ * except `/` and `:`. In the id of the person, `{person}` is replaced by the text that it matched:
  * `{"arn:aws:sts::111122223333:assumed-role/Operator/{person}": "{person}"}`.
  */
 export type Persons = Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ const fields = z.lazy(() =>
 const Part = z.lazy(() =>
   z.object({
     from: z.number().int().min(0),
-    /** The digest of the list whose earlier parts are known. */
+    /** The digest of the list from which the earlier parts were read. */
     digest: z.string().optional(),
   }),
 );

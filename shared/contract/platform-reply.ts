@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { roleId } from '../domain/ids.ts';
 import { Check } from './answers/connect.ts';
 
-/** A failed call of the platform. */
 const Failure = z.object({
   kind: z.enum([
     'unauthorized',
@@ -26,12 +25,11 @@ export const PlatformReply = z.union([
 ]);
 export type PlatformReply = z.infer<typeof PlatformReply>;
 
-/** A part of a list. */
 export const ListPart = z.object({
   items: z.array(z.unknown()),
   /** The position of the next part; absent in the last part. */
   next: z.number().optional(),
-  /** Differs if the list differs. */
+  /** Identifies the list. Two different lists have different digests. */
   digest: z.string(),
 });
 export type ListPart = z.infer<typeof ListPart>;
@@ -52,7 +50,6 @@ export const SentEmployee = z.object({
   values: z.record(z.string(), z.string().nullable()),
 });
 
-/** The state of a credential. */
 export const CredentialChecks = z.object({
   checks: z.array(Check),
   /** The time of the platform's clock, in milliseconds since 1970; absent if the platform sends no time. */

@@ -7,7 +7,6 @@ export interface Release {
   readonly storedForms: readonly string[];
   /** The oldest version that can read the items that this version writes. */
   readonly oldestReader: string;
-  /** Settings of a stage. */
   readonly settingsAdded: readonly string[];
   readonly settingsRemoved: readonly string[];
 }

@@ -2,7 +2,10 @@ import type * as z from 'zod';
 import { parseSettings } from './change-setting.ts';
 import { ConnectionSettings, formOf, type SettingForm } from './settings.ts';
 
-/** How a person enters a value of one setting. `json`: any other form. `group`: null, or settings of its own. */
+/**
+ * How a person enters a value of one setting. `group`: the value is null, or it consists of other settings. `json`: any
+ * other form.
+ */
 export type FieldForm =
   | SettingForm
   | { readonly kind: 'text' }
@@ -29,7 +32,9 @@ interface Definition {
 
 const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition;
 
-/** Every setting of a connection, in the order of the schema. Settings of a group follow their group. */
+/**
+ * Every setting of a connection, in the order of the schema. The settings of a group follow directly after the group.
+ */
 export const settingFields = (): readonly SettingField[] =>
   fieldsOf(
     ConnectionSettings,

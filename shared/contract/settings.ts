@@ -6,9 +6,9 @@ import { isNameTemplate } from './name-template.ts';
 import { parsedUrl } from './url.ts';
 
 /*
- * Settings are stored as people write them: plain JSON, with rules as text. So the output of `connections show` is valid
- * input, and stored settings parse to themselves. Every schema states what it expects, for messages of the form
- * "key: expected …, got …".
+ * Settings are stored as people write them: plain JSON, with rules as text. So the output of `connections show` is
+ * valid input, and stored settings parse to themselves. Every schema states what it expects. This text becomes a part
+ * of messages of the form "key: expected …, got …".
  */
 
 const SHOWN_INPUT_LENGTH = 80;
@@ -19,7 +19,10 @@ const shown = (input: unknown): string => {
   return text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text;
 };
 
-/** Text before the host may be a password, and text after the path may be a token. */
+/**
+ * Removes the parts of a URL that may contain a secret. Text before the host may be a password, and text after the path
+ * may be a token.
+ */
 const withoutSecrets = (input: unknown): unknown =>
   typeof input === 'string' ? input.replace(/^.*@/s, '…@').replace(/[?#].*/s, '…') : input;
 
@@ -27,7 +30,10 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
 });
 
-/** One schema for one value. Schemas are expensive to build, and every new worker builds these. */
+/**
+ * Builds a single schema for a value, without nested ones. Schemas are expensive to build, and every new worker builds
+ * all of these.
+ */
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
@@ -127,15 +133,14 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
-/** A name defined by the vendor. Its form is not checked. */
+/** A name that the vendor defines. Its form is not checked. */
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
 
-/** The settings that the directories of all vendors have. */
 const OF_EVERY_DIRECTORY = {
   /** Whether the reader corrects a group of another source that differs from the directory. */
   corrects: trueOrFalse.optional(),
 };
-/** Another server with the same API, such as a simulator. */
+/** The address of another server with the same API, such as a simulator. */
 const otherServer = BaseUrl.optional();
 
 const GoogleSource = object('an object {kind, administrator, federation?, baseUrl?, corrects?}', {
@@ -144,7 +149,7 @@ const GoogleSource = object('an object {kind, administrator, federation?, baseUr
   administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
   /** Sign-in with the role of the function, without a stored secret. If absent, a key is stored. */
   federation: object('an object {provider, serviceAccount}', {
-    /** Full name in the workload identity pool: `//iam.googleapis.com/projects/…`. */
+    /** Full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
     provider: vendorName('the full name of a workload identity provider'),
     serviceAccount: vendorName('the address of a service account'),
   }).optional(),
@@ -155,7 +160,6 @@ const GoogleSource = object('an object {kind, administrator, federation?, baseUr
 const EntraSource = object('an object {kind, tenant, clientId, federation?, baseUrl?, corrects?}', {
   kind: z.literal('entra'),
   tenant: vendorName('the id or domain of a tenant'),
-  /** The id of the application that reads. */
   clientId: vendorName('the client id of an application'),
   /** Sign-in with the role of the function, without a stored secret. If absent, a client secret is stored. */
   federation: object('an object {audience}', {
@@ -186,7 +190,7 @@ export const DirectorySource = z.discriminatedUnion(
   expecting(`an object with the kind ${DIRECTORY_KINDS.join(', ')}, or null for none`),
 );
 
-/** Minutes; at most thirty days. */
+/** A number of minutes, at most thirty days, or null. */
 const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
 
 /**
@@ -203,14 +207,14 @@ const GuardLimits = object('an object of guard limits, or null for none', {
 });
 
 /**
- * The settings of one connection, with their defaults; only `baseUrl` has none. Unknown keys are refused, because a
- * misspelt safety limit must not look as if it were set.
+ * The settings of one connection, with their defaults. Only `baseUrl` has no default. Unknown keys are refused, because
+ * a misspelt safety limit must not look as if it were set.
  */
 export const ConnectionSettings = object('an object of connection settings', {
   baseUrl: BaseUrl,
   /** Which employee field goes into a platform group's `users`. */
   memberIdField: oneOf(['userId', 'id']).default('userId'),
-  /** Tried in order; the first rule that finds an employee decides. */
+  /** The rules are tried in order. The first rule that finds an employee decides. */
   match: list('a list of at least one match rule', Match, 1).default(['email=workEmail']),
   includeStates: list(
     'a list of at least one roleState',
@@ -221,7 +225,7 @@ export const ConnectionSettings = object('an object of connection settings', {
   onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
   drift: DriftPolicy.default('restore'),
   adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
-  /** The operator who caused a hold may not approve it: another operator must. */
+  /** If true, the operator who caused a hold may not approve it. Another operator must. */
   fourEyes: trueOrFalse.default(false),
   /** null switches the guard off. */
   guard: GuardLimits.nullable().prefault({}),
@@ -256,16 +260,16 @@ export const ConnectionSettings = object('an object of connection settings', {
    * leaves such groups out, and a SCIM request that names one is refused.
    */
   nested: oneOf(['flatten', 'ignore']).default('ignore'),
-  /** Calls to the platform in flight per worker. */
+  /** Maximum number of calls to the platform that one worker makes at the same time. */
   concurrency: wholeNumber(1, 64).default(8),
-  /** Limit of one call to the platform, in milliseconds. */
+  /** Time limit of one call to the platform, in milliseconds. */
   timeoutMs: wholeNumber(100, 60_000).default(10_000),
   /** The directory that groupsync reads. null: no directory is read, and changes arrive as events or by SCIM. */
   directory: DirectorySource.nullable().default(null),
   sources: object('an object {expectEvery}', {
     /**
-     * The longest expected time between two receipts, in minutes. null: events and SCIM requests are not expected, and
-     * the directory is expected as often as the reader is scheduled.
+     * The longest expected time between two receipts, in minutes. If a number is null, events or SCIM requests are not
+     * expected, and the directory is expected as often as the reader is scheduled.
      */
     expectEvery: object('an object {events, scim, directory}, each a number of minutes or null', {
       events: ExpectedEvery,
@@ -287,7 +291,6 @@ export const addressOfDirectory = (
     ? { key: 'directory.orgUrl', url: setting.orgUrl }
     : { key: 'directory.baseUrl', url: setting.baseUrl };
 
-/** The settings of one vendor's directory. */
 export type DirectoryOf<Kind extends DirectoryKind> = Extract<DirectorySetting, { readonly kind: Kind }>;
 export type ConnectionSettings = Readonly<z.infer<typeof ConnectionSettings>>;
 

@@ -1,8 +1,9 @@
+import { HELD_SETS } from '../domain/hold.ts';
 import type { QueueKey } from './names.ts';
 
 /*
- * The shape of the deployed system: infra builds it, the local stack imitates it, the code relies on it.
- * All durations are in seconds, as in the interfaces of SQS and Lambda.
+ * The queues, schedules and names of the deployed system. infra creates them, the local stack imitates them, and the
+ * code relies on them. All durations are in seconds, as in the interfaces of SQS and Lambda.
  */
 
 export interface QueueTopology {
@@ -32,9 +33,11 @@ const APPLY_TIMEOUT_SECONDS = 120;
 export const QUEUES: Readonly<Record<QueueKey, QueueTopology>> = {
   events: {
     visibilityTimeoutSeconds: 6 * INGEST_TIMEOUT_SECONDS,
-    // Redrive keeps the time of sending, so a message must have days left when it reaches the dead-letter queue.
+    // A message keeps its time of sending when SQS moves it to the dead-letter queue. So it must have some days left
+    // then.
     retentionSeconds: 10 * DAY,
-    // Twice as many as apply: if a batch has more members than one run can store, the rest is received again.
+    // Twice as many as for apply: if a batch has more members than one run can store, the remaining messages are
+    // received again.
     redrive: { to: 'eventsDlq', maxReceiveCount: 10 },
   },
   eventsDlq: { visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
@@ -69,8 +72,8 @@ export const DEFAULT_COALESCE_SECONDS = 5;
 export const LONGEST_DELAY_SECONDS = 900;
 
 /**
- * Key names of the table and of its index, and the attributes that the index contains. It contains only what its
- * readers need, because each attribute in it is written and paid for twice.
+ * Key names of the table and of its index, and the attributes that the index contains. The index contains only
+ * attributes that its readers need, because each attribute in it is written and paid for twice.
  */
 export const TABLE = {
   partitionKey: 'pk',
@@ -89,7 +92,7 @@ export const TABLE = {
       'dirtySince',
       'failedAt',
       'pausedAt',
-      'hold',
+      ...HELD_SETS,
       'pendingCause',
       'pendingSince',
       'pendingRevision',
@@ -98,8 +101,9 @@ export const TABLE = {
 } as const;
 
 /**
- * Kinds of partition keys of one connection, in the table and in its index: `<kind>#<connection>`, which may be followed
- * by `#` and more parts. IAM policies for one connection name them. A connection's name contains no `#`.
+ * Kinds of partition keys of one connection, in the table and in its index: `<kind>#<connection>`, which may be
+ * followed by `#` and more parts. IAM policies for one connection name these partition keys. A connection's name
+ * contains no `#`.
  */
 export const CONNECTION_PARTITIONS = [
   ...['C', 'G', 'P', 'PU', 'R', 'S', 'SL', 'SX', 'U'],
@@ -107,10 +111,13 @@ export const CONNECTION_PARTITIONS = [
 ] as const;
 
 /** Attributes of a group's item with held removals and their decisions. The policy of operators denies writing them. */
-export const DECISION_ATTRIBUTES = ['hold', 'approval'] as const;
+export const DECISION_ATTRIBUTES = HELD_SETS;
 
 /** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';
+
+/** The partition of the sessions of the console. The policies of people deny creating and changing sessions. */
+export const SESSIONS_PARTITION = 'SESSIONS';
 
 /** Lifetime of a token with which a role authenticates to another cloud. The token is exchanged immediately. */
 export const WEB_IDENTITY_SECONDS = 300;

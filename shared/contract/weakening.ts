@@ -2,7 +2,10 @@ import type { ConnectionSettings } from './settings.ts';
 
 type GuardLimits = ConnectionSettings['guard'];
 
-/** Settings that protect against the mistake of one person. With four eyes, weakening them needs a second person. */
+/**
+ * Settings that protect against the mistake of one person. With four eyes, a change that weakens them needs a second
+ * person.
+ */
 export const PROTECTED_SETTINGS = ['fourEyes', 'guard'] as const;
 export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
 
@@ -29,8 +32,8 @@ const isWeakerLimit = <Limit extends keyof Limits>(limit: Limit, before: Limits,
   IS_WEAKER[limit](before[limit], after[limit]);
 
 /**
- * Whether a guard permits removals that the previous guard would have stopped. Other limits that are stricter do not
- * compensate for that.
+ * Whether a guard permits removals that the previous guard would have stopped. One weaker limit is enough, even if
+ * other limits are stricter.
  *
  *     before | after  | weaker
  *     -------|--------|------------------------------
@@ -49,12 +52,14 @@ const ADDRESSES = ['baseUrl', 'directory'] as const;
 
 type Guarded = Protected & Pick<ConnectionSettings, (typeof ADDRESSES)[number]>;
 
-/** Whether a change needs an administrator in the console: it permits more removals, or sends the credential elsewhere. */
+/**
+ * Whether a change needs an administrator in the console, because it permits more removals or sends the credential to
+ * another address.
+ */
 export const weakensSafety = (before: Guarded, after: Guarded): boolean =>
   weakenedSettings(before, after).length > 0 ||
   ADDRESSES.some((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 
-/** Protected settings that are weaker after a change than before it. */
 export function weakenedSettings(before: Protected, after: Protected): readonly ProtectedSetting[] {
   const isWeaker = {
     fourEyes: before.fourEyes && !after.fourEyes,

@@ -11,7 +11,6 @@ import { okta } from './okta/vendor.ts';
 import { attempt, stepOf } from './steps.ts';
 import type { Vendor } from './vendor.ts';
 
-/** The vendors whose directories groupsync reads. */
 const VENDORS: { readonly [Kind in DirectoryKind]: Vendor<Kind> } = {
   google,
   entra,

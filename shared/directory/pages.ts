@@ -1,7 +1,6 @@
 import { DirectoryError, type DirectoryPage } from '../sync/ports/directory.ts';
 import type { DirectoryWorld } from './exchange.ts';
 
-/** One answer of a listing. */
 export interface ListAnswer<Item> extends DirectoryPage<Item> {
   /** The cursor of the next page; undefined only if the answer itself shows that the page is the last one. */
   readonly next: string | undefined;
@@ -10,9 +9,12 @@ export interface ListAnswer<Item> extends DirectoryPage<Item> {
 /** The reason of the error for a list that does not end. */
 const ENDLESS = 'endless';
 
-/** The longest time of one list: a third of a run, so that lists without an end leave time for the others. */
+/** The longest time for one list. It is a third of a run, so that a list without an end leaves time for other lists. */
 const LONGEST_LIST_MS = 4 * 60_000;
-/** A limit for the memory of a run, above the largest list: 1,000,000 members in pages of 200 are 5,000 pages. */
+/**
+ * Maximum number of pages of one list. It limits the memory of a run. The largest expected list has 5,000 pages:
+ * 1,000,000 members in pages of 200.
+ */
 const MAX_PAGES = 10_000;
 
 /** Reads the lists of one directory. See {@link pagesOf}. */

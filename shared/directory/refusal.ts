@@ -13,8 +13,8 @@ export function refused(operation: string, status: number, { kind, ...rest }: Re
 }
 
 /**
- * @param isOfDirectory whether the body of a 404 is one of the directory. A proxy or a wrong address answers 404 too, but
- *   without the directory's code. That is no proof that an object is gone.
+ * @param isOfDirectory whether the body of a 404 comes from the directory. A proxy or a wrong address answers 404 too,
+ * but without the directory's code. Such an answer does not prove that an object is gone.
  */
 export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKind {
   if (status === 429) return 'busy';
@@ -24,6 +24,9 @@ export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKi
   return 'odd';
 }
 
-/** The kind of a refused sign-in. The credential is refused with 400, 401, 403 and 404. */
+/**
+ * Returns the kind of error of a refused sign-in. The statuses 400, 401, 403 and 404 mean that the credential is
+ * refused.
+ */
 export const signInKindOf = (kind: DirectoryErrorKind): DirectoryErrorKind =>
   kind === 'odd' || kind === 'missing' ? 'denied' : kind;

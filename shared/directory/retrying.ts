@@ -4,14 +4,14 @@ import type { DirectoryWorld } from './exchange.ts';
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
-/** The longest time that the directory may ask for. */
+/** The longest wait that the directory may ask for. */
 const LONGEST_ASKED_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry is earlier. After the last attempt, or if the run must end before the next one, the error is
- * thrown, and a later run tries again.
- * @throws DirectoryError `busy` if the time is too long for a run, also after a 503
+ * names a time, no retry is earlier. The error is thrown after the last attempt, or if the run must end before the next
+ * attempt. A later run tries again.
+ * @throws DirectoryError `busy` if the time that the directory names is too long for a run, also after a 503
  */
 export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {
   const { untilMs = Number.POSITIVE_INFINITY } = world;

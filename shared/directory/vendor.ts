@@ -5,7 +5,6 @@ import type { DirectoryWorld } from './exchange.ts';
 /** Reads the stored secret of the connection. Only a sign-in that needs the secret calls this function. */
 export type ReadSecret = () => Promise<unknown>;
 
-/** The reader of the directories of one vendor. */
 export interface Vendor<Kind extends DirectoryKind> {
   /** @throws DirectoryError `denied` if there is no usable credential; the message does not show the credential */
   open(setting: DirectoryOf<Kind>, readSecret: ReadSecret, world: DirectoryWorld): Promise<Directory>;

@@ -1,9 +1,10 @@
 import type { Register } from './register.ts';
 
 /**
- * An attribute of a user with the value `false` while the directory has disabled the account. Memberships stay stored,
- * and count again when the account is enabled. A deletion, in contrast, ends the memberships. No producer of events can
- * set this attribute by accident, because no attribute of a match rule contains a colon.
+ * The attribute of a user that is `false` while the account is disabled in the directory. The memberships of a disabled
+ * user stay stored, and count again when the account is enabled. The deletion of a user, in contrast, ends the
+ * memberships. Producers of events do not set this attribute by accident, because its name contains a colon, and no
+ * attribute of a match rule does.
  */
 export const ACTIVE_ATTRIBUTE = 'scim:active';
 

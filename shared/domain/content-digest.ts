@@ -44,9 +44,7 @@ export function contentDigest({ users, ...fields }: Content): string {
 export const viewDigest = ({ users, ...view }: View): string =>
   contentDigest({ ...view, users: users.keys() });
 
-/**
- * Whether two digests describe the same content. A field is compared only if both digests have a value for the field.
- */
+/** Whether two digests describe the same content. Only fields with a value in both digests are compared. */
 export function isSameContent(one: string, other: string): boolean {
   const [first, second] = [one.split(' '), other.split(' ')];
   const isSame = (part: string, at: number) =>

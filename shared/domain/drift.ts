@@ -17,15 +17,15 @@ export const DRIFT_KINDS = [
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
 /**
- * The prefix of the ids of drift records that contain the time of the difference. Other ids are hashes, and sort before
- * these ids.
+ * The prefix of an id that begins with the time of the difference. The ids of other drift records are hashes, which
+ * sort before this prefix.
  */
 export const DATED = 'g';
 
 /** The initiator of a difference that no event explains. */
 export const UNKNOWN_INITIATOR = 'UNKNOWN';
 
-/** The actor that the feed names. The actor is personal data, so it never goes to a log. */
+/** The actor that the feed names. This is personal data, so it is never logged. */
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
 export type Actor = Frozen<z.infer<typeof Actor>>;
 

@@ -4,14 +4,14 @@ import type { GivenFields } from './group-fields.ts';
 import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
-/** A member as an event names the member: the directory's id, and attributes that match rules may use. */
+/** A member in an event: the directory's id of the person, and attributes that match rules may use. */
 export interface Member {
   readonly id: MemberId;
   /** String attributes only (`email`, `userName`, `employeeNumber`, …). A missing attribute changes nothing. */
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** One part of a snapshot that is too large for one message. The parts count only together. */
+/** One part of a snapshot that is too large for one message. The snapshot takes effect when all parts have arrived. */
 export interface SnapshotPart {
   readonly snapshotId: string;
   readonly index: number;
@@ -33,10 +33,7 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
-/**
- * The actor that the directory names, or the token of a SCIM client. The actor is personal data, so it never goes to a
- * log.
- */
+/** The actor that the directory names, or the token of a SCIM client. This is personal data, so it is never logged. */
 export const EventActor = z.lazy(() =>
   z.object({
     kind: z.enum(['directory', 'scim']),
@@ -52,7 +49,8 @@ export type EventActor = Frozen<z.infer<typeof EventActor>>;
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
   /**
-   * The event's id from its producer. The audit and `explain` use the id. The order of events uses the stamp instead.
+   * The id that the producer gave to the event. The audit and `explain` show it. The stamp, not this id, decides the
+   * order of events.
    */
   readonly id: string;
   readonly source: string;

@@ -27,9 +27,9 @@ export interface CallOutcomes {
   readonly reason?: string;
 }
 
-/** If some calls fail and others succeed, the record stays for this time after the last failure. */
+/** If calls of the endpoint succeed again, it still counts as failing for this time after its last failure. */
 const MIXED_MS = 15_000;
-/** A failed call is retried within an hour, or within two hours if its group has used up its calls of the hour. */
+/** The longest time between a failed call and its retry: two hours if the group has used up its calls of the hour. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;
@@ -40,7 +40,7 @@ const RECORDED_EVERY_MS = 5_000;
  *     last call  | since the last failure | fails
  *     -----------|------------------------|------
  *     failed     | less than two hours    | yes
- *     failed     | longer                 | no; the call is no longer needed
+ *     failed     | longer                 | no; the call is not repeated any more
  *     succeeded  | less than 15 seconds   | yes; some calls fail
  *     succeeded  | longer                 | no
  */
@@ -50,8 +50,8 @@ export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs:
 }
 
 /**
- * Returns the record with the latest outcomes added. Records of endpoints that no longer fail are dropped, and
- * successful calls of an endpoint without a record are not counted.
+ * Returns the records with the latest outcomes added. It drops records of endpoints that no longer fail, and does not
+ * count successful calls of endpoints without a record.
  */
 export function withOutcomes(
   recorded: readonly FailingCalls[],
@@ -88,8 +88,8 @@ function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCal
 }
 
 /**
- * Whether the outcomes change more than the counts of the record. A write costs money, so a change of counts alone
- * waits for some seconds.
+ * Whether the outcomes must be written now. If they change only the counts of the record, the write waits for some
+ * seconds, because each write costs money.
  */
 export function changesRecord(
   recorded: readonly FailingCalls[],
@@ -107,8 +107,9 @@ export function changesRecord(
 }
 
 /**
- * Returns the record after a group was written or read in sync. Calls about groups then succeed again. The failed write
- * itself need not succeed, because it is not repeated if a read after the outage shows its effect.
+ * Returns the records after a write of a group succeeded, or a read showed the group in sync. This proves that calls
+ * about groups succeed again. The failed write itself may never succeed: if a read after the outage shows its effect,
+ * the write is not repeated.
  * @returns the same array if nothing changes
  */
 export function afterGroupSuccess(recorded: readonly FailingCalls[], nowMs: number): readonly FailingCalls[] {

@@ -5,10 +5,7 @@ import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from './stamp.ts';
 
-/**
- * One part of a multi-part snapshot that has arrived. Parts with the same source, `snapshotId` and `count` belong
- * together.
- */
+/** A part of a snapshot that has arrived. Parts with the same source, `snapshotId` and `count` belong together. */
 export interface PartMarker extends SnapshotPart {
   readonly source: string;
   readonly stamp: Stamp;
@@ -32,8 +29,9 @@ export interface GroupFold extends Partial<Record<EventField, Register<string>>>
 export interface UserFold {
   readonly user: MemberId;
   /**
-   * The attributes of the first event. The stamp of that event is in `attributesStamp`. Most users appear once in a
-   * batch, and separate registers for a hundred thousand users would cost more than the rest of the fold.
+   * The attributes of the first event about the user. `attributesStamp` has the stamp of that event. One stamp is
+   * enough, because most users appear only once in a batch. A register for each attribute of a hundred thousand users
+   * would take longer than the rest of the fold.
    */
   attributes: ReadonlyMap<string, string>;
   attributesStamp: Stamp;
@@ -62,7 +60,7 @@ export interface ConnectionFold {
 
 /**
  * Folds events to the latest value of every register that the events change. The order of the events does not matter,
- * and an event that comes twice counts once (invariant 1). The time is linear in events plus members.
+ * and an event that arrives twice has the same effect as one (invariant 1). The time is linear in events plus members.
  */
 export function foldEvents(events: Iterable<DirectoryEvent>): Map<ConnectionName, ConnectionFold> {
   const folds = new Map<ConnectionName, ConnectionFold>();
@@ -155,10 +153,7 @@ function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
   }
 }
 
-/**
- * Parts form a growing set, not registers. `completeSnapshotFloor` explains why a repeated part replaces no earlier
- * part.
- */
+/** Adds a part. It does not replace an earlier copy of the same part; `completeSnapshotFloor` explains why. */
 function foldPart(group: GroupFold, part: PartMarker): void {
   group.parts.set(JSON.stringify([part.source, part.snapshotId, part.count, part.index, part.stamp]), part);
 }
@@ -193,8 +188,8 @@ function userOf(fold: ConnectionFold, user: MemberId): UserFold {
 }
 
 /**
- * The maximum time between the stamps of two parts of one snapshot. Parts with a larger distance belong to two exports
- * and never complete each other.
+ * The maximum time between the stamps of two parts of one snapshot. If the time is longer, the parts come from two
+ * exports and do not complete each other.
  */
 export const MAX_PART_SPREAD_MS = 3_600_000;
 
@@ -208,9 +203,9 @@ export interface ArrivedPart {
  * arrived with a stamp from `s` to an hour after `s`. If no such stamp exists, the floor is STAMP_ZERO. Members with a
  * stamp before the floor are gone.
  *
- * A producer may send a part again under a later stamp. If the later part replaced the earlier part, a complete set
- * could become incomplete. The floor would then depend on the order of arrival. So every arrival is kept. The floor is
- * a function of the whole set, and a larger set never lowers the floor (invariant 1).
+ * A producer may send a part again with a later stamp. If the later part replaced the earlier part, a complete set
+ * could become incomplete, and the floor would depend on the order of arrival. So every arrival is stored. The floor is
+ * a function of the whole set, and another arrival never lowers it (invariant 1).
  */
 export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart>): Stamp {
   const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp));
@@ -220,7 +215,7 @@ export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart
     inWindow.set(oldest.index, (inWindow.get(oldest.index) ?? 0) + 1);
     const isTooNew = ({ stamp }: ArrivedPart) =>
       stampTimeMs(stamp) - stampTimeMs(oldest.stamp) > MAX_PART_SPREAD_MS;
-    // The loop ends at `oldest` at the latest, because `oldest` is not too new.
+    // The loop always ends: at the latest when it reaches `oldest`, which is never too new.
     for (let newest = newestFirst[end]; newest && isTooNew(newest); newest = newestFirst[end]) {
       const left = (inWindow.get(newest.index) ?? 0) - 1;
       if (left > 0) inWindow.set(newest.index, left);

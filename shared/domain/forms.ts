@@ -3,8 +3,8 @@ import type * as ids from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * The parts of the schemas of stored items. Each part is created once, because a schema is expensive to create. A new
- * worker needs the schemas before it can read its first group.
+ * The parts of which the schemas of stored items consist. Each part is created only once, because it is slow to create
+ * a schema, and a new worker needs the schemas before it can read its first group.
  */
 
 export const text = z.string();

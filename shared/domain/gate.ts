@@ -10,31 +10,31 @@ export const Gate = z.lazy(() =>
     sinceMs: number.exactOptional(),
     /** The time of the next attempt. */
     untilMs: number.exactOptional(),
-    /** The number of closings in a row that the gate made by itself. The backoff grows with this number. */
+    /** How many times in a row the gate has closed without an operator's action. The backoff grows with this number. */
     closings: number,
     /** The version of the secret that the platform refused. Another version opens the gate. */
     secretVersion: text.exactOptional(),
     /** The time at which the tokens of the secret were last refreshed without success. */
     refusedAtMs: number.exactOptional(),
     /**
-     * Groups that failed without a success in between, although the connection itself answered. The latest group is
-     * last.
+     * Groups that failed one after the other, although the connection itself works. The latest group is last. The
+     * success of a group empties the list.
      */
     failing: z.array(groupText).exactOptional(),
     /** The only group that may be written while the gate is half-open. */
     canary: groupText.exactOptional(),
     /**
-     * Set if `/me` works but the platform refuses the calls for groups. The check of the gate then fetches this group
-     * and the list of groups too.
+     * Set if `/me` succeeds but the platform refuses calls about groups. Before the gate opens, the check then also
+     * fetches this group and the list of groups.
      */
     witness: platformGroupText.exactOptional(),
     /**
-     * Whether the gate has just opened. Groups that failed while the gate was closed become due without waiting for
+     * Whether the gate has just opened. Groups that failed while the gate was closed are then due immediately, without
      * their own backoff.
      */
     backlog: z.boolean().exactOptional(),
     /**
-     * Endpoints whose calls fail, or failed until recently. A write without this field keeps the stored value. `[]`
+     * Endpoints whose calls fail, or failed until recently. If a write omits this field, the stored value stays. `[]`
      * removes the value.
      */
     failingCalls: z.array(FailingCalls).exactOptional(),
@@ -43,5 +43,4 @@ export const Gate = z.lazy(() =>
 export type Gate = Frozen<z.infer<typeof Gate>>;
 
 export const OPEN_GATE: Gate = { state: 'open', closings: 0 };
-/** A gate that has opened again, with a backlog of waiting groups. */
 export const REOPENED_GATE: Gate = { ...OPEN_GATE, backlog: true };

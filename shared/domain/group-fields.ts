@@ -1,6 +1,5 @@
 import { foldSpokeId } from './spoke-id.ts';
 
-/** The definition of one written field. */
 interface FieldDefinition {
   /** The name of groupsync's change, in plans and in the audit log. */
   readonly change: string;
@@ -52,7 +51,6 @@ export type FieldChange = (typeof GROUP_FIELDS)[GroupField]['change'];
 
 export const FIELD_NAMES = Object.keys(GROUP_FIELDS) as readonly GroupField[];
 
-/** The fields that events set. */
 export type EventField = {
   [Field in GroupField]: (typeof GROUP_FIELDS)[Field]['isInEvents'] extends true ? Field : never;
 }[GroupField];
@@ -68,8 +66,8 @@ export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Rec
 type OtherField = Exclude<GroupField, 'name' | 'spokeId'>;
 
 /**
- * The values of the fields. Every group has a name. Another field is null or absent if the directory gives no value, or
- * if the platform shows no value. The platform shows none if there is no value, or if it does not echo the field.
+ * The values of the fields. Every group has a name. Any other field is null or absent if the directory gives no value,
+ * or if the platform shows none. Some platforms never show certain fields, even if they have a value.
  */
 export interface WrittenFields extends Readonly<Partial<Record<OtherField, string | null | undefined>>> {
   readonly name: string;
@@ -80,7 +78,6 @@ type Value = string | null | undefined;
 
 export const NO_FIELDS: WrittenFields = { name: '', spokeId: null };
 
-/** Returns the fields that have a value. */
 export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
   const values = FIELD_NAMES.map((field) => [field, of(field)] as const);
   return { ...NO_FIELDS, ...Object.fromEntries(values.filter(([, value]) => value != null)) };
@@ -88,7 +85,7 @@ export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
 
 export const fieldsOf = (group: WrittenFields): WrittenFields => fieldsFrom((field) => group[field]);
 
-/** Whether two values of a field differ at most in their form. */
+/** Whether two values of a field are equal, apart from their form. */
 export const isSameValue = (field: GroupField, one: Value, other: Value): boolean =>
   one == null || other == null
     ? (one ?? null) === (other ?? null)

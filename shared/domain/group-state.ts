@@ -18,21 +18,19 @@ import { Hold } from './hold.ts';
 import type { GroupRef } from './ids.ts';
 import { STAMP_ZERO } from './stamp.ts';
 
-/** A reservation of the guard: the removals of one write. */
 const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, removals: number }));
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
 /**
- * A pointer to a view, with the proof that the view is complete. A small view is in `text`. A large view has a `head`
- * with its buckets.
+ * A pointer to a view, with a proof that the stored view is complete. A small view is in `text`. For a large view,
+ * `head` names its buckets.
  */
 const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
     /**
-     * The digest of the content that the platform showed last. The sweep compares the digest with the list
-     * (`contentDigest`).
+     * The digest of the content that the platform showed last (`contentDigest`). The sweep compares it with the list.
      */
     digest: text.exactOptional(),
     text: text.exactOptional(),
@@ -41,7 +39,6 @@ const ViewPointer = z.lazy(() =>
 );
 export type ViewPointer = Frozen<z.infer<typeof ViewPointer>>;
 
-/** The link of a directory group to its platform group. */
 const Link = z.lazy(() =>
   z.object({
     id: platformGroupText,
@@ -53,7 +50,7 @@ const Link = z.lazy(() =>
      * not a deletion.
      */
     createdAtMs: number.exactOptional(),
-    /** Whether the group was adopted or changed externally. The next write then sends every field. */
+    /** Set if the group was adopted or changed externally. The next write then sends every field. */
     takeOver: z.boolean().exactOptional(),
   }),
 );
@@ -64,8 +61,8 @@ export type LinkedGroup = Pick<Link, 'id' | 'version' | 'view'>;
 
 /**
  * A write to the platform that is about to happen, stored until its outcome is known. The intent contains the changes
- * of the write. An intent is settled by the group's view and its own fields and users, even if the directory group was
- * renamed or deleted later.
+ * of the write. To settle an intent, only the view of the group and the content of the intent are needed. So an intent
+ * can be settled even if the directory group was renamed or deleted after the write.
  */
 const Intent = z.lazy(() =>
   z.object({
@@ -81,11 +78,11 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** The users to add and remove. For a creation, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /** For `create`: groups that had the same spokeId or name before the POST, so the POST did not create them. */
+    /** For `create`: groups with the same spokeId or name that existed before the POST, so none of them is new. */
     known: z.array(platformGroupText).exactOptional(),
     /**
      * For `create`: the number of malformed groups without an external id that existed before the POST. The number is
-     * present if `known` does not name all of these groups.
+     * stored only if `known` does not list all of these groups.
      */
     oddBefore: number.exactOptional(),
     /**
@@ -103,29 +100,27 @@ export type Intent = Frozen<z.infer<typeof Intent>>;
 export type WriteAction = Intent['action'];
 
 /**
- * Writes whose outcome is unknown, in one record. Until the deadline, each of these writes may still take effect, and
- * the changes that they explain count as groupsync's changes. The group stays scheduled until then, and is fetched once
- * more.
+ * One record of all writes whose outcome is unknown. Until the deadline, each of these writes may still take effect,
+ * and a change that one of them explains counts as groupsync's own. The group stays scheduled until the deadline, and
+ * is then fetched once more.
  */
 const Uncertain = z.lazy(() =>
   z.object({
     /** The latest write that is not a deletion. */
     write: Intent.exactOptional(),
-    /** The latest deletion. */
     deletion: Intent.exactOptional(),
-    /** The values that were sent, by field. */
     sent: z.object(eachField(() => texts)),
     /** The users that these writes may add or remove; undefined if there are none. */
     change: ViewPointer.exactOptional(),
     untilMs: number,
     /**
-     * Removals that the guard still counts. The reservation of the next write replaces them, because only one of two
-     * writes from the same version can succeed.
+     * Removals that the guard still counts. The reservation of the next write replaces them: both writes start from the
+     * same version, so at most one of them can succeed.
      */
     removals: GuardRecord.exactOptional(),
     /**
-     * Whether all writes were answered with success but are not shown. The next write that is shown completely ends the
-     * record.
+     * Whether all these writes were answered with success, although reads do not show them. The record then ends when a
+     * read shows the next write completely.
      */
     isAnswered: z.boolean().exactOptional(),
   }),
@@ -139,8 +134,8 @@ const SuspectedChange = z.lazy(() =>
     /** The activity events about the change, oldest first. The list is empty if a comparison found the change. */
     activityEvents: z.array(ActivityEvent),
     /**
-     * The time at which the change was noted. The time is later than the times of all earlier suspected changes, so it
-     * identifies the change.
+     * The time at which the change was noted. Each suspected change of a group has a later time than those before it,
+     * so the time identifies the change.
      */
     atMs: number,
   }),
@@ -157,19 +152,19 @@ export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 /** The report of the group's failure to the dead-letter queue. */
 const FailureReport = z.lazy(() =>
   z.object({
-    /** The digest of the failure that was reported last. The same failure is reported once. */
+    /** The digest of the failure that was reported last. An equal failure is not reported again. */
     digest: text.exactOptional(),
     /**
-     * The earlier failures, in the form of a dead-lettered message. An operator's retry sets this field in place of the
-     * digest, so that the next failure is reported in any case.
+     * The earlier failures, in the form of a dead-lettered message. When an operator retries the group, this field
+     * replaces the digest, so that the next failure is always reported.
      */
     failedBefore: text.exactOptional(),
   }),
 );
 
 /**
- * `wanted`: members in the directory, with the pending ones. `applied`: members confirmed on the platform. `pending`:
- * pending members.
+ * `wanted`: members in the directory, including pending members. `applied`: members that the platform has confirmed.
+ * `pending`: pending members.
  */
 const MemberCounts = z.lazy(() => z.object({ wanted: number, applied: number, pending: number }));
 export type MemberCounts = Frozen<z.infer<typeof MemberCounts>>;
@@ -179,7 +174,7 @@ const FlapDamping = z.lazy(() =>
   z.object({
     sinceMs: number,
     count: number,
-    /** The newest directory stamp when the damping began. A newer event is written at once. */
+    /** The newest directory stamp when the damping began. A newer event is written without a wait. */
     seen: stampText.exactOptional(),
   }),
 );
@@ -190,7 +185,7 @@ export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
 
 /**
  * A member that the last batch changed. `left` is the stamp of the membership that the batch ended. `role` is the role
- * that the member is bound to, so that the role can be read ahead.
+ * to which the member is bound. Apply reads this role in advance.
  */
 const ChangedMember = z.lazy(() =>
   z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
@@ -201,7 +196,6 @@ const stamp = stampText.default(STAMP_ZERO);
 
 const StampedActor = z.lazy(() => EventActor.unwrap().extend({ stamp: stampText }));
 
-/** The value and the stamp of the register of each field that events set. */
 const FieldRegister = z.lazy(() => z.object({ value: text, stamp: stampText }));
 const FIELD_REGISTERS = Object.fromEntries(
   EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),
@@ -217,8 +211,8 @@ export const GroupItem = z.lazy(() =>
     /** The actor of the latest event that named an actor, with the stamp of that event. */
     actor: StampedActor.exactOptional(),
     /**
-     * Every change that apply must handle raises this number. Apply clears the dirty mark only at the rev that it has
-     * read.
+     * Every change that apply must handle raises this number by one. Apply clears the dirty mark only if this number
+     * has not changed since apply read it.
      */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
@@ -227,7 +221,9 @@ export const GroupItem = z.lazy(() =>
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
-    /** The times of apply's calls about the group in the last hour, since the last event or operator's action. */
+    /**
+     * The times of apply's calls about the group in the last hour. An event or an operator's action empties the list.
+     */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
     /** The value that the platform refused last, by field. Members are written without this value. */
@@ -237,19 +233,16 @@ export const GroupItem = z.lazy(() =>
     intent: Intent.exactOptional(),
     /** The intent that its worker released without a known outcome. */
     releasedIntent: intentText.exactOptional(),
+    /** Removals that wait for an operator's decision. */
     hold: Hold.exactOptional(),
-    /**
-     * Removals that an operator approved while other removals of the group stay held. The approved removals are stored
-     * until a write uses them up.
-     */
+    /** Removals that an operator approved. They are stored until a write uses them up. */
     approval: Hold.exactOptional(),
+    /** Removals that an operator rejected. They are stored as long as the directory wants them. */
+    rejection: Hold.exactOptional(),
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
-    /**
-     * The time at which the platform first answered 404 for the group. The time is absent if the platform has shown the
-     * group since.
-     */
+    /** The time of the platform's first 404 for the group. It is removed when the platform shows the group again. */
     missedAt: number.exactOptional(),
     /** Drift records of differences that are being restored. */
     openDrift: texts.default([]),
@@ -258,10 +251,10 @@ export const GroupItem = z.lazy(() =>
     /** An external deletion of the group that the policy accepts until the next directory event. */
     acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
-     * The platform group that was linked before and is gone or released, with its view. If the group is linked again,
-     * the view shows which of its members are managed. `isGone` means that the rule `existence` ended the link, after a
-     * deletion by groupsync or another client. Such a group is linked again if the platform shows it. `isListed` means
-     * that a sweep saw the group in a list since then.
+     * The platform group of the previous link, which is gone or was released, with its view. If the same platform group
+     * is linked again, the view shows which of its members groupsync manages. `isGone` means that the rule `existence`
+     * ended the link, after a deletion by groupsync or by another client. If the platform shows such a group again, it
+     * is linked again. `isListed` means that a sweep has since seen the group in a list.
      */
     previousLink: z
       .object({
@@ -277,26 +270,20 @@ export const GroupItem = z.lazy(() =>
     released: z.boolean().default(false),
     /** The group to which a takeover moved this group. */
     movedTo: groupText.exactOptional(),
-    /**
-     * The time since which the group is paused. The time identifies the pause, so that `resume` cannot end a later
-     * pause.
-     */
+    /** The time at which the group was paused. It identifies the pause, so that `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
-    /** Whether the group contains other groups, or once did. Its members are then not only its own member registers. */
+    /** Whether the group contains or contained other groups, from whose registers its members then also come. */
     containsGroups: z.boolean().exactOptional(),
-    /**
-     * Whether the group is a member of other groups, or once was. A change of the group then also changes these groups.
-     */
+    /** Whether the group is or was a member of other groups. A change of the group can then change these groups too. */
     isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /**
-     * The rev and the view with which the group was last in sync. Each member was then exactly one user of that view.
+     * The rev and the view with which the group was last in sync. At that time, each member corresponded to exactly one
+     * user of the view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /**
-     * The members that the first mark after `inSync.rev` changed. The list is absent if the mark changed anything else.
-     */
+    /** The members that the first change after `inSync.rev` affected; absent if it affected anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** The digest of the group's latest batch. The whole batch was stored before the group was marked. */
     batchDigest: text.exactOptional(),
@@ -308,7 +295,7 @@ export const GroupItem = z.lazy(() =>
 type GroupItem = Frozen<z.infer<typeof GroupItem>>;
 export type SettledState = NonNullable<GroupItem['settled']>;
 
-/** Attributes with another name in `GroupState` than on the item, and attributes that `GroupState` combines. */
+/** Attributes of the item that have another name in `GroupState`, or that `GroupState` combines. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
   | ('dirtySince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
@@ -326,7 +313,9 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/** A replica of the platform may answer a read. The response is then out of date by at most this time. */
+/**
+ * The maximum age of the content that a read of the platform shows. A read may be answered by a replica that is behind.
+ */
 export const READS_BEHIND_MS = 60_000;
 
 /** The reason why a member cannot be written yet. */
@@ -337,11 +326,14 @@ export interface PendingMark {
   readonly cause: PendingCause;
   readonly sinceMs: number;
   /**
-   * For `refused`: the revision of the person that the platform refused with a 4xx. The member is tried again when the
-   * revision changes.
+   * For `refused`: the revision that the person had when the platform refused the member with a 4xx. The member is
+   * tried again when the revision changes.
    */
   readonly personRevision?: number;
-  /** For `refused`: a write with this revision of the person succeeded, but the platform then did not show the user. */
+  /**
+   * For `refused`: the platform accepted a write with the user, but then did not show the user. `revision` is the
+   * person's revision at that time.
+   */
   readonly unshown?: { readonly revision: number; readonly atMs: number };
 }
 

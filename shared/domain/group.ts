@@ -8,7 +8,6 @@ import { laterStamp, STAMP_ZERO, type Stamp } from './stamp.ts';
 export interface GroupRegisters extends Readonly<Partial<Record<EventField, Register<string>>>> {
   /** The stamp of the latest `group.upserted` or `group.snapshot`. */
   readonly upserted: Stamp;
-  /** The stamp of the latest `group.deleted`. */
   readonly deleted: Stamp;
   /** The stamp of the latest complete snapshot. Members with an older stamp are gone. */
   readonly snapshot: Stamp;
@@ -23,7 +22,7 @@ export interface Author {
 
 /** A copy of user data in a member register. With the copies, apply of a large group need not read every user. */
 export interface UserCopy {
-  /** The revision of the copied user. A greater revision is newer. */
+  /** The revision of the user at the time of the copy. Each change of the user raises the revision. */
   readonly revision: number;
   /** The stamp of the user's deletion. Memberships up to this stamp are gone. */
   readonly floor: Stamp;
@@ -35,29 +34,26 @@ export interface UserCopy {
 export interface MemberRegister extends Register<Presence> {
   readonly member: MemberId;
   readonly user?: UserCopy;
-  /**
-   * The stamp of the register by which the group contains a nested group. The stamp is set for a member of the nested
-   * group.
-   */
+  /** For a member of a nested group: the stamp of the register with which the outer group contains the nested group. */
   readonly via?: Stamp;
 }
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 
-/**
- * Whether the group exists. Member events never create a group. Only an upsert or a snapshot later than every deletion
- * creates it.
- */
+/** Whether the group exists: an upsert or snapshot is later than every deletion. Member events do not create it. */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
-/** Whether only member events have named the group. Such events are stored, and count once the group exists. */
+/** Whether there were only events about members of the group. They are stored, and take effect when it exists. */
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
 /** The name of a group until its new source sends the name. No event has this name, and no group is written with it. */
 export const NO_NAME = '';
 
-/** Returns the fields. A deletion also ends their values, so a restored group is unnamed until a later name event. */
+/**
+ * Returns the values of the fields. A deletion also ends these values, so a group that is created again has no name
+ * until an event names it.
+ */
 export function givenFields(group: GroupRegisters): GivenFields {
   const values = EVENT_FIELDS.map((field) => [
     field,
@@ -72,22 +68,23 @@ const isCurrent = (group: GroupRegisters, field: EventField): boolean =>
 export const groupName = (group: GroupRegisters): string | undefined => givenFields(group).name;
 
 /**
- * Whether the platform group must be removed. A group that was restored without a name must be removed too. The
- * deletion ended its name, and the result must not depend on the time of the read. A group that never had a name was
- * never deleted, so a platform group that an operator linked to it stays.
+ * Whether the platform group must be removed: the directory group was deleted, and has not been given a name since. An
+ * event without a name may have created it again, but apply may or may not read the group before that event, and the
+ * result must be the same. A group that never had a name was never deleted, so a platform group that an operator linked
+ * to it stays.
  */
 export const hasDeparted = (group: GroupRegisters): boolean =>
   !groupExists(group) || (!isCurrent(group, 'name') && group.deleted !== STAMP_ZERO);
 
 /**
- * Returns the floor of the group. A register older than the floor does not count, because a deletion clears the group
- * and a complete snapshot lists all members again.
+ * Returns the floor of the group. Memberships with an earlier stamp do not count, because a deletion removes all
+ * members, and a complete snapshot lists all members again.
  */
 export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.deleted, group.snapshot);
 
 /**
- * Whether a member is in the group. The members of a snapshot have the stamp of the snapshot, so an equal stamp counts
- * (≥). A deletion of the user also ends memberships with an equal stamp (>).
+ * Whether a member is in the group. The members that a snapshot lists have the stamp of the snapshot, so a membership
+ * counts if its stamp equals the floor (≥). A deletion of the user also ends a membership with the same stamp (>).
  */
 export function memberCounts(
   { value, stamp, via = stamp }: Register<Presence> & Pick<MemberRegister, 'via'>,

@@ -14,12 +14,12 @@ export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share'] as co
 export type HoldRule = (typeof HOLD_RULES)[number];
 
 /**
- * Removals that the guard stopped and that wait for an operator. Additions and names of the same group are still
+ * Removals that the guard stopped, with the decision about them. Additions and names of the same group are still
  * written. If the group is deleted, the set may be empty.
  */
 export const Hold = z.lazy(() =>
   z.object({
-    /** The identity of the set: hex sha256 over link, action and sorted removals. */
+    /** Identifies the set: the hex SHA-256 of link, action and sorted removals. */
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
@@ -30,18 +30,13 @@ export const Hold = z.lazy(() =>
     expiresAtMs: number,
     decision: HoldDecision,
     /**
-     * The hold covers rejected removals and later removals. So an approval of the earlier set does not apply, and
-     * switching the guard off does not end the hold.
-     */
-    afterRejection: z.literal(true).exactOptional(),
-    /**
      * The connection or the previous hold required four eyes when this hold was made. A later setting does not change
      * it.
      */
     fourEyes: z.literal(true).exactOptional(),
     /**
-     * The location and the hash of the full set. A reader uses them to read the set and to prove that it is complete.
-     * The store sets them.
+     * The location and the hash of the full set. With the hash, a reader can check that it has read the complete set.
+     * The store sets both.
      */
     chunks: number,
     hash: text,
@@ -50,17 +45,26 @@ export const Hold = z.lazy(() =>
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
 /**
- * Returns what a write uses up: the hold, the approval, or both. `digest` is the digest of the write's approval. If the
- * hold itself was approved, an approval next to it ends too.
+ * The attributes of a group with its held removals: those that wait, those that an operator approved and that are not
+ * written yet, and those that an operator rejected. No user is in two of the sets.
  */
-export function usedUp(
-  { hold, approval }: { readonly hold?: Hold; readonly approval?: Hold },
-  digest: string | undefined,
-): readonly ('hold' | 'approval')[] {
-  if (digest === undefined) return [];
-  if (hold?.digest === digest) return ['hold', 'approval'];
-  return approval?.digest === digest ? ['approval'] : [];
-}
+export const HELD_SETS = ['hold', 'approval', 'rejection'] as const;
+export type HeldSetName = (typeof HELD_SETS)[number];
+export type Holds = { readonly [name in HeldSetName]?: Hold };
+
+/** The attribute that stores removals with a decision of this kind. */
+export const STORED_AS = {
+  waiting: 'hold',
+  approved: 'approval',
+  rejected: 'rejection',
+} as const satisfies Readonly<Record<HoldDecision['kind'], HeldSetName>>;
+
+/** Returns the sets of a group: those that wait for a decision first. */
+export const holdsOf = (state: Holds): readonly Hold[] => HELD_SETS.flatMap((name) => state[name] ?? []);
+
+/** Returns the set that a write uses up. @param digest the digest of the write's approval */
+export const usedUp = ({ approval }: Holds, digest: string | undefined): readonly HeldSetName[] =>
+  digest !== undefined && approval?.digest === digest ? ['approval'] : [];
 
 /** Why the directory's state removes a member whose removal is held. */
 export type RemovalReason =
@@ -71,5 +75,5 @@ export type RemovalReason =
   | 'not_in_snapshot'
   | 'no_event';
 
-/** An undecided hold and an unused approval expire after this time. The removals are then held again. */
+/** A waiting hold and an unused approval expire after this time. The removals are then held again. */
 export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;

@@ -9,9 +9,8 @@ export type ConnectionName = Branded<string, 'ConnectionName'>;
 export type GroupId = Branded<string, 'GroupId'>;
 /** The directory's stable id of a member, byte-exact as the directory sends it. */
 export type MemberId = Branded<string, 'MemberId'>;
-/** The platform's own id of a group. */
 export type PlatformGroupId = Branded<string, 'PlatformGroupId'>;
-/** A platform role id (`Employee.id`): one person in one company. */
+/** The id of a role on the platform (`Employee.id`). A role is one employment of a user in one company. */
 export type RoleId = Branded<string, 'RoleId'>;
 /** An id in a platform group's `users`: a user id, or a role id if the setting `memberIdField` is `id`. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
@@ -24,8 +23,8 @@ export type VersionToken = Branded<string | number, 'VersionToken'>;
 export type IntentId = Branded<string, 'IntentId'>;
 
 /*
- * These functions mark a value whose form was checked at the boundary (zod, or a response's schema). The functions
- * check nothing themselves, so that an id is checked in exactly one place.
+ * These functions give a text the type of an id. They check nothing: the form was checked where the text entered the
+ * program, by a zod schema.
  */
 export const connectionName = (text: string) => text as ConnectionName;
 export const groupId = (text: string) => text as GroupId;

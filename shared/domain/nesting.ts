@@ -4,9 +4,9 @@ import { type GroupId, groupId, type MemberId, memberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * Groups within groups. A group that is a member of another group has a member register there, whose id names the
- * group. The members of the outer group are flattened each time they are read. So there is no copy that a change would
- * have to update:
+ * Groups within groups. An outer group has a member register for each inner group; the id of the register names the
+ * inner group. Each read of the outer group computes its users from these registers. So there is no stored copy that a
+ * change would have to update:
  *
  *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
  *     flattened: ann, bob, cat     a cycle ends at a group that was visited before
@@ -45,8 +45,9 @@ export function unknownGroups(contents: Contents): readonly GroupId[] {
 }
 
 /**
- * Returns the users of a group and of all groups within it. Each user has one register: the latest one with value
- * `present`; if all are `absent`, the one with the latest end. Pending marks come only from the outer group.
+ * Returns the users of a group and of all groups within it, with one register for each user. If the user has registers
+ * with the value `present`, the result has the latest of them. Otherwise it has the register whose membership ended
+ * last. Pending marks come only from the outer group.
  * @param contents the outer group and all groups within it
  */
 export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {
@@ -73,8 +74,8 @@ interface Reach {
 }
 
 /**
- * Returns each group that the outer group contains or has contained, with its path. If the outer group contains a group
- * on one path and has lost it on another, the path that still exists is returned.
+ * Returns each group that the outer group contains or has contained, with the path to it. If one path to a group still
+ * exists and another has ended, the existing path is returned.
  */
 function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, Reach> {
   const reached = new Map<GroupId, Reach>([[outer, { via: undefined, ended: undefined }]]);

@@ -1,4 +1,3 @@
-/** The subjects of notices to operators. */
 export const SUBJECTS = [
   'hold',
   'gate',
@@ -14,7 +13,7 @@ export const SUBJECTS = [
 ] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
-/** A state that was found now. */
+/** A state that the current check found. */
 export interface Finding {
   readonly subject: Subject;
   readonly count: number;
@@ -24,7 +23,7 @@ export interface Finding {
   readonly names?: readonly string[];
   /** The ids of the groups in `names`, for links. */
   readonly groups?: readonly string[];
-  /** Which person to contact, by the id on the platform. */
+  /** The platform id of the person to contact. */
   readonly contact?: string;
 }
 
@@ -32,12 +31,11 @@ export interface Episode extends Finding {
   readonly sinceMs: number;
   /** The time of the latest attempt to send a notice about the episode. */
   readonly triedMs?: number;
-  /** Whether the outcome of the latest attempt is not recorded. The notice may have been sent. */
+  /** Set if the outcome of the latest attempt is unknown. The notice may have been sent. */
   readonly isUnrecorded?: true;
-  /** The count in the latest notice. */
   readonly notifiedCount?: number;
   readonly endedMs?: number;
-  /** Whether the end of the episode was reported too. */
+  /** Whether the state has ended. */
   readonly over?: boolean;
 }
 

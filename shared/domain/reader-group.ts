@@ -9,15 +9,18 @@ export const ReaderGroup = z.lazy(() =>
     address: text,
     /** The name that the directory last showed. */
     name: text.exactOptional(),
-    /** The number of direct members that are users, as the directory counted or listed them at the last read. */
+    /**
+     * The number of direct members that are users, at the last read: the directory's own count, or else the number of
+     * listed users.
+     */
     counted: number.exactOptional(),
-    /** Whether the next read asks for the name, the address and the number of members too. */
+    /** Whether the next read must also ask for the name, the address and the number of members. */
     needsFacts: z.boolean().exactOptional(),
     /** The time of the next read. */
     dueMs: number,
     /** The time of the last whole read. */
     readMs: number.exactOptional(),
-    /** The time of the first read that agrees with desired state, since the last read that did not agree. */
+    /** The time since which reads agree with the desired state. A read that does not agree removes this time. */
     agreedMs: number.exactOptional(),
     /** The time of the latest change that the directory reported. */
     reportedMs: number.exactOptional(),
@@ -25,19 +28,19 @@ export const ReaderGroup = z.lazy(() =>
     deletedMs: number.exactOptional(),
     /** The time of the last stamp that was sent for the group. */
     sentMs: number.exactOptional(),
-    /** The times of the reads of the last hour that listed fewer users than the directory counts. */
+    /** The times of the reads within the last hour that listed fewer users than the directory counts. */
     shortMs: z.array(number).exactOptional(),
     /** The time of the first read that found no member after earlier reads had found some. */
     emptyMs: number.exactOptional(),
-    /** The time of the first answer that there is no such group. */
+    /** The time at which the directory first answered that the group does not exist. */
     missingMs: number.exactOptional(),
     /** The groups below this group in the last whole read. */
     below: z.array(groupText).exactOptional(),
     /** The addresses of the groups below, if the directory has addresses. A report may name a group only by its address. */
     belowAddresses: z.array(text).exactOptional(),
     /**
-     * The memberships that the latest reports have named, in this group or a nested group. `member` is a digest of an
-     * id or an address, because addresses are stored only with the person.
+     * The memberships in this group, or in a nested group, that the latest reports have named. `member` is a digest of
+     * an id or an address, because addresses may be stored only in the item of the person.
      */
     named: z
       .array(
@@ -51,15 +54,15 @@ export const ReaderGroup = z.lazy(() =>
       )
       .exactOptional(),
     /**
-     * The group of another source that owns this group. The reader only compares the two. The other group has the same
-     * id, or another id and the same name.
+     * Set if another source owns this group: the id of the group of that source. The two groups have the same id or the
+     * same name. The reader then only compares them.
      */
     other: groupText.exactOptional(),
-    /** The difference between the group of the other source and the last whole read. */
+    /** For a group with `other`: how the last complete read differs from the group of the other source. */
     differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
-    /** The time of the first failed or unused read, if no later read was used. */
+    /** The time since which reads fail or cannot be used. A read that is used removes this time. */
     failingMs: number.exactOptional(),
-    /** The reason why the last read failed or was not used. */
+    /** The reason why the last read failed or could not be used. */
     problem: text.exactOptional(),
   }),
 );

@@ -13,9 +13,9 @@ export interface Register<Value extends string> {
 export type Presence = 'absent' | 'present';
 
 /**
- * Whether `candidate` replaces `current`. Equal stamps with different values come only from a producer that used one
- * (time, sequence, id, source) twice. The smaller value then wins, so that every order of arrival has the same result.
- * So `absent` wins over `present`. The store's condition expression has the same rule.
+ * Whether `candidate` replaces `current`. Two values have the same stamp only if a producer used the same time,
+ * sequence, id and source twice. The smaller value then wins, so `absent` wins over `present`, and the result does not
+ * depend on the order of arrival. The store's condition expression has the same rule.
  */
 export function supersedes<Value extends string>(
   candidate: Register<Value>,

@@ -9,13 +9,15 @@ export type Source = (typeof SOURCES)[number];
 /** The prefix of the event source of groupsync's own events: from its reader, an import, or an edited message. */
 const OWN_SOURCES = 'groupsync/';
 
-/** The source of every event that a reader sends; part of the stamp. Only the queue of the reader may carry it. */
+/**
+ * The source of every event that a reader sends; part of the stamp. An event with this source is accepted only from the
+ * queue of the reader.
+ */
 export const READER_SOURCE = 'groupsync/directory';
 
 /** The source of the changes of SCIM clients; part of the stamp. */
 export const SCIM_SOURCE = 'scim';
 
-/** Returns the source of a value with this stamp. */
 export function sourceOf(stamp: Stamp): Source {
   const source = readStamp(stamp)?.source;
   if (source === READER_SOURCE) return 'directory';
@@ -28,13 +30,13 @@ export const isOwnSource = (source: string): boolean => source.startsWith(OWN_SO
 export const SourceState = z.lazy(() =>
   z.object({
     source: z.enum(SOURCES),
-    /** The time of the last receipt. The time may be up to a minute out of date. */
+    /** The time at which data last arrived. The stored time may be up to a minute too early. */
     receivedMs: number.exactOptional(),
-    /** The time since which a first receipt is expected. */
+    /** Set if no data has arrived yet: the time since which the first data is expected. */
     awaitedMs: number.exactOptional(),
-    /** The interval of the source, if groupsync itself schedules it. */
+    /** The interval between two runs, for a source that groupsync itself runs. */
     everyMinutes: number.exactOptional(),
-    /** For the reader: the reason why it has stopped, and the time since which it has been stopped. */
+    /** For the reader: why it has stopped, and since when. */
     stopped: z.object({ sinceMs: number, reason: text }).exactOptional(),
     /** For the reader: the number of groups for which the directory keeps listing fewer members than it counts. */
     shortGroups: number.exactOptional(),

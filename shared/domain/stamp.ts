@@ -20,11 +20,11 @@ export interface StampParts {
 /** A stamp older than every event. */
 export const STAMP_ZERO = '' as Stamp;
 
-/** The most that the time of an event may be ahead of its receipt. Later events are refused (`time_in_future`). */
+/** How much later than its receipt the time of an event may be. Otherwise the event is refused (`time_in_future`). */
 export const MAX_AHEAD_MS = 5 * 60_000;
 /**
- * The maximum age of an event. Older events are refused (`too_old`). The limit also holds for replays, so that
- * tombstones may expire.
+ * The maximum age of an event. Older events are refused (`too_old`), also in a replay. So a tombstone can expire after
+ * this time.
  */
 export const MAX_AGE_MS = 400 * 24 * 3_600_000;
 
@@ -103,8 +103,9 @@ function sequencePart(sequence: string | undefined): string {
 }
 
 /**
- * Returns the UTF-8 bytes in hex. Hex keeps the byte order and is ASCII. If one text is the beginning of another, the
- * shorter text sorts first, because the '.' after it sorts before every hex digit.
+ * Returns the UTF-8 bytes in hex. The hex texts sort in the same order as the bytes, and are ASCII. If one text is the
+ * beginning of another, the shorter text sorts first, because in a stamp a '.' follows it, which sorts before every hex
+ * digit.
  */
 export const hexOfUtf8 = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -125,8 +126,7 @@ export function readStamp(text: string): StampParts | undefined {
     source: utf8OfHex(source),
     operation: Number(operation),
   };
-  // To check every part, the stamp is made again from its parts. Each part has only one correct form, so the texts must
-  // be equal.
+  // Each part has only one correct form. So the parts are correct if `makeStamp` makes the same text from them.
   const isCanonical = normaliseInstant(time) === time && sequence.length <= MAX_SEQUENCE_DIGITS;
   return isCanonical && makeStamp(parts) === text ? parts : undefined;
 }

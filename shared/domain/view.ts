@@ -4,13 +4,13 @@ import type { Stamp } from './stamp.ts';
 
 /** A platform group as it was last written or read. The view is the base of the next comparison. */
 export interface View extends WrittenFields {
-  /** The sent name, if the platform stored another form of it as `name`. */
+  /** The name that was sent, if the platform stored it in another form, which is then `name`. */
   readonly alias?: string;
   /** All users in the group; `true` if groupsync added the user. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
   /**
-   * Users that the platform does not show although no client removed them; `true` if groupsync added the user. Such a
-   * user may be in the group, so a write without the user removes the user.
+   * Hidden users: the platform does not show them although no client removed them. `true` if groupsync added the user.
+   * Such a user may be in the group, so a write that omits the user counts as a removal.
    */
   readonly unshown?: ReadonlyMap<PlatformUserId, boolean>;
   /** External changes that a policy accepts. */
@@ -18,8 +18,9 @@ export interface View extends WrittenFields {
 }
 
 /**
- * Returns the view that a plan starts from. A hidden user (`unshown`) may be in the group. If the user is not wanted,
- * the user counts as a member, so that a write removes the user. If the user is wanted, a write sends the user again.
+ * Returns the view from which a plan starts. A hidden user (`unshown`) may or may not be in the group. A hidden user
+ * who is not wanted counts as a member, so that the plan removes the user. A hidden user who is wanted does not count,
+ * so that the plan sends the user again.
  */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
   const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
@@ -27,8 +28,7 @@ export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unk
 }
 
 /**
- * The users that writes add to a group and remove from it. In a record of several writes, both sets may contain one
- * user.
+ * The users that writes add to a group and remove from it. In a record of several writes, a user may be in both sets.
  */
 export interface UserChange {
   readonly added: ReadonlySet<PlatformUserId>;

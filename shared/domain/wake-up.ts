@@ -3,9 +3,9 @@ import type { IntentId } from './ids.ts';
 
 /*
  * A dirty group has a scheduled wake-up on its item. The function that marks the group dirty stores the wake-up time
- * and sends a delayed apply message. While that wake-up is pending, no other message is sent. So a burst of events
- * costs one message and one write. The item is written before the message. If the message or the worker is lost, the
- * requeue job sends the message again.
+ * and sends a delayed apply message. While that wake-up is pending, no other message is sent. So many events within a
+ * short time cost one message and one write. The item is written before the message is sent. If the message is lost or
+ * its worker dies, the requeue job sends another message.
  */
 
 /** The maximum difference between the clocks of two workers. */
@@ -16,14 +16,11 @@ export const CLOCKS_APART_MS = 2_000;
 export const WAKE_GRACE_MS = 60_000;
 /** SQS delays a message by whole seconds, and delivers it a little later. */
 const DELIVERY_MS = 1_000;
-/**
- * A call to the platform begins within this time after its intent, or not at all. The client stops the call within a
- * minute.
- */
+/** A call to the platform begins within this time after its intent, or not at all. It ends within a minute. */
 export const CALL_BEGINS_WITHIN_MS = 5_000;
 /**
- * The time in which an open intent may belong to a running worker: the longest call, twice the clock difference, and a
- * margin.
+ * While an open intent is younger than this, its worker may still be running: the longest call, twice the clock
+ * difference, and a margin.
  */
 export const AT_WORK_MS = 90_000;
 
@@ -33,14 +30,15 @@ export interface Moment {
 }
 
 /**
- * Returns the latest wake-up on which a change made now may rely. A later wake-up belongs to a retry, and the change
- * must not wait for it.
+ * Returns the latest time of a stored wake-up that also serves a change made now. A later wake-up belongs to a retry,
+ * and the change must not wait for it.
  */
 const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
 /**
- * Whether a pending wake-up covers a change made now. Its worker starts soon, or is starting now, and reads the change.
+ * Whether a pending wake-up also serves a change made now: its worker starts soon, or is starting now, and will read
+ * the change.
  */
 export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
@@ -49,7 +47,7 @@ export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
-/** Whether another worker may be calling the platform for its open intent. That worker will read the change. */
+/** Whether another worker may be calling the platform for its open intent. That worker will also handle the change. */
 export const isAtWork = (
   { intent, releasedIntent }: GroupState,
   nowMs: number,
@@ -61,8 +59,8 @@ export const isAtWork = (
   nowMs - intent.atMs < AT_WORK_MS;
 
 /**
- * Whether a message came before the scheduled wake-up of its group. The message was then delivered twice or late, and
- * the wake-up waits for a retry or for the end of the coalescing window.
+ * Whether a message arrives before the scheduled wake-up of its group. Such a message belongs to an earlier wake-up,
+ * and was delivered twice or late. The scheduled wake-up is for a retry, or for the end of the coalescing window.
  */
 export function isEarly({ wakeAtMs = 0, lastWriteAtMs = 0 }: GroupState, moment: Moment): boolean {
   const windowEndMs = Math.min(wakeAtMs, lastWriteAtMs + moment.coalesceMs);

@@ -6,7 +6,7 @@ import { type LogPorts, readLog } from './log.ts';
 export interface Acknowledgement {
   /** What is hidden, for example `failed 00g1`. */
   readonly item: string;
-  /** The item stays hidden only while it has this version; null: whatever happens to it. */
+  /** The item stays hidden only while it has this version; null if it stays hidden after each change. */
   readonly version: string | null;
   readonly until: string;
   readonly by: string;
@@ -16,12 +16,12 @@ const ACTION = 'acknowledge';
 const DAY_MS = 86_400_000;
 /** The longest time for which an item may be hidden. */
 export const MAX_HIDDEN_DAYS = 30;
-/** More actions on items within the longest time are not read; an older item is then shown again. */
+/** The maximum number of actions that are read. If there are more, items that were hidden earlier are shown again. */
 const MAX_READ = 1_000;
 
 /**
- * Hides an item until `untilMs`, or shows it again if `untilMs` is undefined. The record is the entry in the
- * connection's journal.
+ * Hides an item until `untilMs`, or shows it again if `untilMs` is undefined. Only the entry in the connection's
+ * journal stores this.
  */
 export async function acknowledge(
   connection: ConnectionName,

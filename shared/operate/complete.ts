@@ -23,7 +23,7 @@ export const COMPLETIONS = {
     const states = await ports.groups.readMany(held.map(({ group }) => ({ connection, group })));
     return named(states.map(({ ref, registers }) => ({ id: ref.group, name: registers.name?.value })));
   },
-  /** Only the first messages, because a shell must answer soon, and reading hides the messages from other consumers. */
+  /** Reads only the first messages, because a shell must answer soon and a read hides messages from others. */
   async letter({ mailboxes, clock }) {
     const ids: string[] = [];
     for (const mailbox of Object.values(mailboxes))

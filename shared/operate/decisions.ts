@@ -4,7 +4,7 @@ import type { DecidedHold, DecidedRequests, Decisions } from '../sync/ports/deci
 import type { Functions } from '../sync/ports/deployment.ts';
 import { PlatformFailure } from '../sync/ports/platform.ts';
 import { type ConfirmPorts, decideRequests } from './confirm-settings.ts';
-import { approveHold, approveSome, type HoldPorts, rejectHold, rejectSome } from './holds.ts';
+import { approveHold, type HoldPorts, rejectHold } from './holds.ts';
 import { type ProbePorts, probePlatform } from './probe.ts';
 import { Refused } from './refused.ts';
 import { requireConnection } from './settings.ts';
@@ -13,7 +13,7 @@ export type DecisionPorts = HoldPorts & ConfirmPorts & ProbePorts;
 
 type Decided = DecidedHold | DecidedRequests | ProbeReport;
 
-/** Carries out a decision as the caller of the ports. @param signal ends a probe between two of its steps */
+/** Performs a decision in the name of the caller of the ports. @param signal ends a probe between two of its steps */
 export async function carryOut(
   decision: Decision,
   ports: DecisionPorts,
@@ -23,12 +23,14 @@ export async function carryOut(
     return probePlatform({ connection: await requireConnection(decision.connection, ports), signal }, ports);
   if (decision.about === 'settings') return decideRequests(decision.connection, decision, ports);
   const { connection, group, isApproved, users, request } = decision;
-  const ref = { connection, group };
-  if (users === undefined) return (isApproved ? approveHold : rejectHold)(ref, request, ports);
-  return (isApproved ? approveSome : rejectSome)(ref, users, request, ports);
+  const decide = isApproved ? approveHold : rejectHold;
+  return decide({ connection, group }, { ...request, users }, ports);
 }
 
-/** What the function `reconcile` answers. A refusal is an answer, because a failed function would fire an alarm. */
+/**
+ * The answer of the function `reconcile`. A refusal is an answer and not an error, because an error of a function would
+ * fire an alarm.
+ */
 export type DecisionAnswer =
   | { readonly outcome: Decided }
   | { readonly refused: string }
@@ -37,12 +39,15 @@ export type DecisionAnswer =
 /** Proves to the function who has sent a text. */
 export type Prove = (text: string) => Promise<Readonly<Record<string, string>>>;
 
-/** The text that the proof of a decision covers. It names the person, so the proof is not valid for another person. */
+/**
+ * Returns the text that the proof of a decision covers. It contains the name of the person, so the proof is not valid
+ * for another person.
+ */
 export const provenText = (decision: string, person: string | undefined): string =>
   person === undefined ? decision : `${JSON.stringify(person)}\n${decision}`;
 
 /**
- * Sends decisions to the function `reconcile`, so that the people who decide need no write access to the table.
+ * Sends decisions to the function `reconcile`, so that operators need no write access to the table.
  * @param person the person who signed in to the console; undefined if the caller of AWS decides
  */
 export function createDecisions(functions: Functions, prove: Prove, person?: string): Decisions {
@@ -67,7 +72,7 @@ export function createDecisions(functions: Functions, prove: Prove, person?: str
   };
 }
 
-/** Carries out a decision that was sent to the function. @returns the answer for the person who decides */
+/** Performs a decision that was sent to the function. @returns the answer for the person who decides */
 export async function answerDecision(
   decision: Decision,
   ports: DecisionPorts,

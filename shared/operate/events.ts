@@ -15,7 +15,7 @@ export interface EventLine {
 
 /** The maximum number of listed errors. Further errors are only counted. */
 const MAX_ERRORS = 1_000;
-/** SQS accepts 1 MiB, attributes included. Emulators accept a little less. */
+/** The maximum size of a message. SQS accepts 1 MiB, including the attributes. Emulators accept a little less. */
 const MAX_MESSAGE_BYTES = 1_000_000;
 const BATCH = 100;
 
@@ -25,7 +25,7 @@ export interface Validating {
   /** The connection of lines that name none. */
   readonly connection?: ConnectionName | undefined;
   readonly clock: () => number;
-  /** undefined: there is no deployment, so the existing connections are not known. */
+  /** undefined without a deployment: the existing connections are then not known. */
   readonly connections: Pick<ConnectionStore, 'find'> | undefined;
 }
 
@@ -61,10 +61,10 @@ export interface SendOptions {
 const STOPPED = 'stopped: neither this line nor what follows was sent';
 
 /**
- * Publishes a file of events, one message per line. Each message gets a stamp by its place in the file, because
- * messages of one millisecond have no order. The stamp counts for events without a time. Lines that ingest would refuse
- * are left out and reported, and the other lines are sent. Lines that name no connection get `connection`. The journal
- * of `keptBy` records the sending.
+ * Publishes a file of events, one message per line. Each message gets a stamp by its place in the file. Events without
+ * a time of their own use this stamp, because messages that are sent in the same millisecond have no order. Lines that
+ * ingest would refuse are reported and not sent; all other lines are sent. Lines that name no connection get
+ * `connection`. The journal of `keptBy` records this action.
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,
@@ -77,7 +77,12 @@ export async function sendEvents(
   const sent = { events: 0, messages: 0 };
   let last = 0;
   let recording: Promise<void> | undefined;
-  const change = { kind: 'send_events', before: null, after: null, reason: 'from a file, a message a line' };
+  const change = {
+    kind: 'send_events',
+    before: null,
+    after: null,
+    reason: 'from a file, one message per line',
+  };
   const flush = async () => {
     recording ??= recordAction(journalOf(keptBy), { action: 'events_send', changes: [change] }, ports);
     await recording;
@@ -94,7 +99,7 @@ export async function sendEvents(
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
   }
-  // The rest of the input is not read, because it may have no end.
+  // After an interruption, the rest of the input is not read, because it may have no end.
   const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
   if (signal?.aborted) for (const { line } of unsent) totals.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
@@ -129,7 +134,7 @@ async function sendBatch(
   return sent;
 }
 
-/** Creates stamps in rising order. A stamp has room for the number of operations that its line needs. */
+/** Returns a function that creates stamps in rising order. Each stamp leaves room for the operations of its line. */
 function createPlaces({ clock, newId }: EventsPorts): (operations: number) => Stamp {
   const [time, id] = [new Date(clock()).toISOString(), newId()];
   let [block, operation] = [0, 0];

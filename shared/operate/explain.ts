@@ -98,10 +98,7 @@ interface Found {
   readonly stranger?: NotFound;
 }
 
-/**
- * Finds a member by id, by an attribute, or by an id on the platform. If no event has named the member in this group,
- * the member is searched for in other groups.
- */
+/** Finds a member by id, by an attribute, or by an id on the platform: first in this group, then in other groups. */
 async function findMember(
   state: GroupState,
   text: string,
@@ -115,7 +112,7 @@ async function findMember(
   ]);
   if (register !== undefined) return { member: id };
   const only = bound.length === 1 ? bound[0] : undefined;
-  // An exact id of a known user must not be searched as a part of a name.
+  // If the text is the exact id of a known user, it is not searched as a part of a name.
   if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
   // Skip the full scan if the address belongs to exactly one member.
   if (only !== undefined && (await registersIn(state, [only], ports)).length > 0) return { member: only };
@@ -128,7 +125,7 @@ async function findMember(
   }
 }
 
-/** Searches for a member in other groups. Called if the text matches no member of this group. */
+/** Searches for a member in other groups, if no member of this group matches. */
 async function findElsewhere(
   ref: GroupRef,
   text: string,

@@ -4,7 +4,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { visible, withId } from './names.ts';
 
-/** The requested item does not exist, or the text matches several. The message contains the next step. */
+/** Thrown if no item matches a text, or if several do. The message contains the next step. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 

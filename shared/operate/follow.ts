@@ -21,7 +21,7 @@ export type SyncPorts = WakePorts &
 
 export interface FollowOptions {
   readonly timeoutMs: number;
-  /** Waits only for writes in progress. A paused group or connection starts no other write. */
+  /** Whether to wait only for writes in progress, because a paused group or connection starts no other write. */
   readonly writesOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
   /** Called once per group and reason, with the time before which the group is not written. */
@@ -34,8 +34,8 @@ const LOOK_EVERY_MS = 400;
 /**
  * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
  * platform, because the stored view may be out of date. So it finds external changes and deletions now, and handles
- * them by the drift policy. Members and fields that the platform refused are tried again. A group is not woken if a
- * fetch shows that the platform's group has not changed since groupsync's last write.
+ * them by the drift policy. Members and fields that the platform refused are tried again. If the group is in sync, and
+ * a fetch shows that it has not changed since groupsync's last write, it is not woken.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
   await recordSync(refs, ports);
@@ -45,11 +45,10 @@ export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, op
   return followGroups(refs, ports, options);
 }
 
-/** Records the sync: for one group in its audit, for several groups in the connection's journal. */
 async function recordSync(refs: readonly GroupRef[], ports: SyncPorts): Promise<void> {
   const [first, ...others] = refs;
   if (first === undefined) return;
-  const asked = { kind: 'sync', before: null, reason: 'asked for' };
+  const asked = { kind: 'sync', before: null, reason: 'requested by an operator' };
   const changes = refs.slice(0, MAX_RECORDED).map(({ group }) => ({ ...asked, after: group }));
   const at = others.length === 0 ? first : journalOf(first.connection);
   await recordAction(at, { action: 'sync', changes }, ports);
@@ -81,7 +80,7 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(others, ports, 'asked');
 }
 
-/** Whether a group is in sync without pending members, and the platform shows the stored view and version. */
+/** Whether a group needs no apply: in sync, no pending members, and the platform shows the stored view and version. */
 async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
   const { ref, link, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
@@ -103,8 +102,8 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
 }
 
 /**
- * Waits until no group is dirty. It stops early if nothing can be written before an operator acts. It also stops if all
- * remaining groups wait for longer than the timeout.
+ * Waits until no group is dirty. It ends early if nothing can be written before an operator acts, or if all remaining
+ * groups wait for longer than the timeout.
  */
 export async function followGroups(
   refs: readonly GroupRef[],
@@ -137,7 +136,7 @@ export async function followGroups(
   }
 }
 
-/** Sends one notification for each group and kind of reason. */
+/** Calls `onWaiting` once for each group and kind of reason. */
 function onceEach(onWaiting: FollowOptions['onWaiting']): (rows: SyncReport['synced']) => void {
   const notified = new Set<string>();
   return (rows) => {

@@ -9,10 +9,10 @@ import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'people' | 'eraser'>;
 
 /**
- * Erases the data of one person: data from the directory and SCIM, the platform's data for every role of the user, and
- * the index items that lead from a value to this data. Ids, stamps, memberships and the binding stay, so that a late
- * event restores nothing. The journal records the erasure and its operator, but not the erased data. After a crash, the
- * erasure can be repeated.
+ * Erases the data of one person: the data from the directory and SCIM, the platform's data for every role of the user,
+ * and the index items that lead from a value to this data. Ids, stamps, memberships and the binding stay, so that a
+ * late event cannot restore old data. The journal records the erasure and its operator, but not the erased data. After
+ * a crash, the erasure can be repeated.
  * @returns the number of erased items; undefined if no data of the member is stored
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
@@ -23,7 +23,8 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   const attributes = await ports.users.forget(connection, member, ports.clock());
   const roles = await ports.people.rolesOf(connection, user ?? {});
   const described = roles.filter(({ values }) => values.size > 0);
-  // A worker may save the person at this moment. It saves only platform data, which the hourly refresh restores anyway.
+  // If a worker saves the person at the same time, it saves only data of the platform, which the hourly refresh would
+  // restore anyway.
   for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
   const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);
@@ -37,10 +38,10 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 }
 
 /**
- * Erases all stored data of a removed connection. Its name stays reserved: no other company can use it. The record of
- * this action stays too. If the connection is created again, earlier events are refused, because the tombstones of
- * removed members were erased. The erasure begins when every worker has noticed the removal of the connection. After a
- * crash, the erasure can be repeated.
+ * Erases all stored data of a removed connection, except two things: its name stays reserved, so that no other company
+ * can use it, and the record of this action stays. If the connection is created again, events from before the erasure
+ * are refused, because the tombstones of removed members were erased too. The erasure begins when every worker has
+ * noticed the removal of the connection. After a crash, it can be repeated.
  */
 export async function eraseConnection(
   name: ConnectionName,

@@ -14,7 +14,10 @@ export async function registersIn(
   return (await groups.members(ref)).filter(({ member }) => wanted.has(member));
 }
 
-/** Groups that may contain the member: groups in which an event has named the member, and all groups around them. */
+/**
+ * Returns the groups that may contain the member: the groups in which an event has named the member, and all groups
+ * that contain these groups.
+ */
 export async function groupsOfMember(
   connection: ConnectionName,
   member: MemberId,

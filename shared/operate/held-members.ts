@@ -6,7 +6,10 @@ import { readStamp, type Stamp } from '../domain/stamp.ts';
 import type { HeldCause } from '../plan/approval.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 
-/** The hold of the deletion of a group without users has one cause: the event that deleted the group. */
+/**
+ * Returns the causes of a hold. If the hold is about the deletion of a group without users, the cause is the event that
+ * deleted the group.
+ */
 export async function causesOf(
   state: GroupState,
   hold: Hold,
@@ -31,7 +34,9 @@ export interface HeldRemoval extends HeldMember {
   readonly by: string | null;
 }
 
-/** Returns every member that a hold keeps, by name, with the directory event that removes the member. */
+/**
+ * Returns every member whose removal a hold stops, with the name and with the directory event that removes the member.
+ */
 export const readHeldMembers = async (
   state: GroupState,
   hold: Hold,
@@ -93,7 +98,7 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   return withoutEvent('no_event');
 }
 
-/** A group stores one author: the author of its latest event that has one. */
+/** Returns the event with its author, if known. A group stores only the author of its latest event with an author. */
 function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
   if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
   return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };

@@ -1,16 +1,15 @@
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import { HOLD_LIFE_MS, type Hold, type HoldDecision } from '../domain/hold.ts';
+import { HOLD_LIFE_MS, type Hold, type HoldDecision, holdsOf, STORED_AS } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { authorsOf, type EarlierAction } from '../plan/approval.ts';
-import { type HeldRemovals, isOver } from '../plan/hold.ts';
+import { isOver } from '../plan/hold.ts';
 import { compareText } from '../plan/plan.ts';
-import { holdDigest } from '../sync/apply/load.ts';
+import { holdDigest, kindOf } from '../sync/apply/load.ts';
 import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connections } from '../sync/ports/connections.ts';
-import type { AllOrNone, HoldOutcome, PartRejected } from '../sync/ports/decisions.ts';
-import type { Dirty } from '../sync/ports/desired.ts';
+import type { DecidedHold, HoldOutcome } from '../sync/ports/decisions.ts';
 import type { HeldSet } from '../sync/ports/guard.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { causesOf } from './held-members.ts';
@@ -26,179 +25,198 @@ export type HoldPorts = JournalPorts &
     readonly persons?: Persons;
   };
 
-/** An operator's decision, stored with the hold and in the audit log together with the operator's name. */
+/** An operator's decision, stored with the removals and in the audit log together with the operator's name. */
 export interface HoldRequest {
   readonly reason: string;
   /**
-   * Identifies the removals that the operator was shown. Only these removals are decided, because the hold may contain
-   * more removals now.
+   * Identifies the removals that the operator was shown. The decision covers only these, because the hold may contain
+   * more by now.
    */
   readonly digest?: string | undefined;
-  /** The decision that the operator was shown and now changes. If it is absent, only a waiting hold can be decided. */
+  /**
+   * If the hold was decided before: the earlier decision that the operator was shown and now changes. Without it, only
+   * a waiting hold can be decided.
+   */
   readonly decision?: HoldDecision | undefined;
+  /** The removals to decide. If they are absent, all removals that the operator was shown are decided. */
+  readonly users?: readonly PlatformUserId[] | undefined;
 }
 
 /**
- * Permits the removals of a hold, or the deletion of the group: this set or a subset of it, within seven days. Apply is
- * woken and writes the removals. This write ends the approval. The guard checks again the removals that joined the hold
- * since the operator read it.
+ * Permits removals of a hold, or the deletion of the group, within seven days. Apply is woken and writes the removals.
+ * This write ends the approval. The other removals of the hold still wait.
  */
-export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
+export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<DecidedHold> =>
   decide(ref, 'approved', request, ports);
 
-/** Stops the removals of a hold until no plan contains them any more. */
-export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<HoldOutcome> =>
+/** Stops removals of a hold until the directory no longer wants them. The other removals of the hold still wait. */
+export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<DecidedHold> =>
   decide(ref, 'rejected', request, ports);
-
-/**
- * Rejects the removals of these users if they are all removals of the hold. A group stores one decision for its hold,
- * and the guard judges removals outside a rejected hold again. So after the rejection of a part, the others could be
- * written without a decision.
- * @param request has the digest of the whole set that the operator was shown
- */
-export async function rejectSome(
-  ref: GroupRef,
-  users: readonly PlatformUserId[],
-  request: HoldRequest,
-  ports: HoldPorts,
-): Promise<HoldOutcome | PartRejected> {
-  const seen = await ports.groups.read(ref);
-  const hold = seen?.hold;
-  if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
-  if (hold.digest !== request.digest) return { kind: 'changed', hold };
-  const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
-  const chosen = new Set(users);
-  if (chosen.size === all.size && users.every((user) => all.has(user)))
-    return rejectHold(ref, request, ports);
-  return { kind: 'rejects_part' };
-}
-
-/**
- * Approves only the removals of these users. One write stores the approval and keeps the other removals held, so the
- * group is never without its hold. Even a single other removal stays held until an operator decides.
- * @param request has the digest of the whole set that the operator was shown
- */
-export async function approveSome(
-  ref: GroupRef,
-  users: readonly PlatformUserId[],
-  request: HoldRequest,
-  ports: HoldPorts,
-): Promise<HoldOutcome | AllOrNone> {
-  const seen = await ports.groups.read(ref);
-  const hold = seen?.hold;
-  if (seen === undefined || hold === undefined) return { kind: 'no_hold' };
-  const all = (await ports.groups.readHeld(ref, hold)) ?? new Set();
-  const isAsShown = hold.digest === request.digest && hold.decision.kind === 'waiting';
-  if (!isAsShown || !users.every((user) => all.has(user))) return { kind: 'changed', hold };
-  await refuseAuthors(seen, hold, ports);
-  if (all.size === users.length) return approveHold(ref, request, ports);
-  if (hold.afterRejection) return { kind: 'all_or_none', why: 'some_were_rejected' };
-  if (hold.digest !== holdDigest(seen.link?.id, 'remove', [...all]))
-    return { kind: 'all_or_none', why: 'group_is_deleted' };
-  const before = await approvedBefore(seen, ports);
-  const size = hold.removes + hold.keeps + before.size;
-  const part = (some: Iterable<PlatformUserId>) => {
-    const set = new Set(some);
-    const digest = holdDigest(seen.link?.id, 'remove', [...set]);
-    return { hold: { ...hold, digest, removes: set.size, share: set.size / size }, users: set };
-  };
-  const rest = part([...all].filter((user) => !users.includes(user)));
-  const approval = part([...before, ...users]);
-  const keeps = (some: HeldRemovals) => ({ ...some.hold, keeps: size - some.users.size });
-  const write = ({ decision, expiresAtMs }: Hold, at: Dirty) => {
-    const approved = { ...approval, hold: { ...keeps(approval), decision, expiresAtMs } };
-    return ports.groups.approvePart(seen, { hold: rest, approval: approved }, at);
-  };
-  const given = { kind: 'approved', reason: request.reason, write, storedAs: 'approval' } as const;
-  return carryOut(ref, keeps(part(users)), given, ports);
-}
-
-/**
- * Users of this platform group whose removal was approved earlier and has not happened yet. The approval is stored next
- * to the hold.
- */
-async function approvedBefore(
-  { ref, approval, link }: GroupState,
-  { groups, clock }: HoldPorts,
-): Promise<HeldSet> {
-  const users = approval && !isOver(approval, clock()) ? await groups.readHeld(ref, approval) : undefined;
-  const isOfThis = users && holdDigest(link?.id, 'remove', [...users]) === approval?.digest;
-  return isOfThis ? users : new Set();
-}
 
 export interface HeldGroup {
   readonly group: GroupId;
   readonly hold: Hold;
 }
 
-/** Every hold of a connection, including decided holds and approved parts, in the order of the groups' ids. */
+/** Every set of held removals of a connection, decided or not, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
-  for (const { ref, holdWaits } of await collectPages(ports.index.all(connection))) {
-    const { hold, approval } = (holdWaits ? await ports.groups.read(ref) : undefined) ?? {};
-    for (const one of [hold, approval]) if (one !== undefined) held.push({ group: ref.group, hold: one });
+  for (const { ref, hasHolds } of await collectPages(ports.index.all(connection))) {
+    const state = hasHolds ? await ports.groups.read(ref) : undefined;
+    for (const hold of holdsOf(state ?? {})) held.push({ group: ref.group, hold });
   }
   return held.sort((a, b) => compareText(a.group, b.group));
 }
 
+type Kind = Exclude<HoldDecision['kind'], 'waiting'>;
+
 /**
- * One conditional write stores the decision, rev and the dirty mark; the message that follows may be lost. The write is
- * refused if the hold was decided since, so a decision from an outdated page changes nothing.
+ * One conditional write moves the removals to the set of their decision; the message that follows may be lost. The
+ * write is refused if a set of the group has changed since, so a decision from an outdated page changes nothing.
  */
 async function decide(
   ref: GroupRef,
-  kind: 'approved' | 'rejected',
+  kind: Kind,
   request: HoldRequest,
   ports: HoldPorts,
-): Promise<HoldOutcome> {
-  const { reason, digest } = request;
+): Promise<DecidedHold> {
   const seen = await ports.groups.read(ref);
-  const current = seen?.hold;
-  if (seen === undefined || current === undefined) return { kind: 'no_hold' };
-  const isAsShown = isSameDecision(current.decision, request.decision ?? { kind: 'waiting' });
-  const hold = isAsShown ? await holdShown(seen, current, digest ?? current.digest, ports) : undefined;
-  if (hold === undefined) return { kind: 'changed', hold: current };
-  if (kind === 'approved') await refuseAuthors(seen, hold, ports);
-  const write = (decided: Hold, at: Dirty) => ports.groups.decideHold(seen, decided, at);
-  return carryOut(ref, hold, { kind, reason, write, storedAs: 'hold' }, ports);
+  if (seen === undefined || holdsOf(seen).length === 0) return { kind: 'no_hold' };
+  const asShown = request.decision ?? { kind: 'waiting' };
+  const current = seen[STORED_AS[asShown.kind]];
+  const isAsShown = current !== undefined && isSameDecision(current.decision, asShown);
+  const chosen = isAsShown ? await choose(seen, current, request, ports) : undefined;
+  const before = await decidedBefore(seen, kind, chosen, ports);
+  if (chosen === undefined || before === undefined) {
+    const withDigest = holdsOf(seen).find(({ digest }) => digest === request.digest);
+    return { kind: 'changed', hold: withDigest ?? current ?? holdsOf(seen)[0] };
+  }
+  if (kind === 'approved') await refuseAuthors(seen, chosen.current, ports);
+  if (chosen.about === 'delete' && chosen.users.size < chosen.all.size) return { kind: 'all_or_none' };
+  return carryOut(seen, { kind, reason: request.reason, chosen, before }, ports);
+}
+
+/** The removals to decide, and the set that contains them. */
+interface Chosen {
+  readonly current: Hold;
+  readonly all: HeldSet;
+  readonly about: 'remove' | 'delete' | undefined;
+  readonly users: HeldSet;
+}
+
+/**
+ * Returns the removals that the operator decides; undefined if they are not in the set any more. Removals may have
+ * joined the set since the operator was shown it.
+ */
+async function choose(
+  state: GroupState,
+  current: Hold,
+  { digest = current.digest, users }: HoldRequest,
+  { groups }: HoldPorts,
+): Promise<Chosen | undefined> {
+  const all = await groups.readHeld(state.ref, current);
+  const shown = digest === current.digest ? all : (await groups.findHeld(state.ref, digest)).users;
+  if (all === undefined || shown === undefined) return undefined;
+  const about = kindOf(current, all, platformIdOf(state));
+  const isShown = shown === all || holdDigest(platformIdOf(state), 'remove', [...shown]) === digest;
+  const chosen = users === undefined ? shown : new Set(users);
+  const isIn = [...chosen].every((user) => all.has(user) && shown.has(user));
+  const isSome = chosen.size > 0 || all.size === 0;
+  return isShown && isIn && isSome ? { current, all, about, users: chosen } : undefined;
+}
+
+/** The sets stay while the link is gone, because the platform group may come back. */
+const platformIdOf = ({ link, previousLink }: GroupState) => link?.id ?? previousLink?.platformId;
+
+/**
+ * Returns the removals of this platform group that were decided in the same way and are still stored; undefined if
+ * their approval has expired, because apply must hold these removals again first.
+ */
+async function decidedBefore(
+  state: GroupState,
+  kind: Kind,
+  chosen: Chosen | undefined,
+  { groups, clock }: HoldPorts,
+): Promise<HeldSet | undefined> {
+  const decided = state[STORED_AS[kind]];
+  if (decided === undefined || decided === chosen?.current) return new Set();
+  if (isOver(decided, clock())) return undefined;
+  const users = await groups.readHeld(state.ref, decided);
+  const about = users && kindOf(decided, users, platformIdOf(state));
+  return users !== undefined && about !== undefined && about === chosen?.about ? users : new Set();
 }
 
 interface Given {
-  readonly kind: 'approved' | 'rejected';
+  readonly kind: Kind;
   readonly reason: string;
-  readonly write: (decided: Hold, at: Dirty) => Promise<boolean>;
-  /** The field of the group that stores the decision. */
-  readonly storedAs: 'hold' | 'approval';
+  readonly chosen: Chosen;
+  /** The removals that were decided in the same way before. */
+  readonly before: HeldSet;
 }
 
-/** Records a decision about these removals, stores it and wakes the group. */
-async function carryOut(
-  ref: GroupRef,
-  hold: Hold,
-  { kind, reason, write, storedAs }: Given,
-  ports: HoldPorts,
-): Promise<HoldOutcome> {
+/** Records a decision, stores it and wakes the group. */
+async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Promise<HoldOutcome> {
+  const { ref } = state;
+  const { kind, reason, chosen } = given;
   const at = dirtyNow(ports);
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
-  const decided = { ...hold, decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
-  const about = `${plural(hold.removes, 'removal')}, digest ${hold.digest}`;
-  const change = { kind: 'decide_hold', before: hold.decision.kind, after: kind, reason: about };
+  const decidedNow = { decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
+  const { part, ...sets } = setsAfter(state, given);
+  const { from, rest, decided } = sets;
+  const write = { from, rest, decided: { ...decided, hold: { ...decided.hold, ...decidedNow } } };
+  const about = `${plural(part.removes, 'removal')}, digest ${part.digest}`;
+  const change = { kind: 'decide_hold', before: chosen.current.decision.kind, after: kind, reason: about };
   const action = kind === 'approved' ? 'holds_approve' : 'holds_reject';
-  const recorded = { action, changes: [change], reason };
-  let now: Hold | undefined = decided;
+  let now: Hold | undefined;
   const act = async () => {
-    if (await write(decided, at)) return true;
-    // If the answer was lost and the SDK repeated the request, the hold already has this decision.
-    now = (await ports.groups.read(ref))?.[storedAs];
-    return now !== undefined && isSameDecision(now.decision, decision);
+    if (await ports.groups.decideHold(state, write, at)) return true;
+    // If the answer was lost and the SDK repeated the request, the removals already have this decision.
+    const after = await ports.groups.read(ref);
+    const stored = after?.[STORED_AS[kind]];
+    now = holdsOf(after ?? {})[0];
+    return stored !== undefined && isSameDecision(stored.decision, decision);
   };
-  if (!(await doRecorded(ref, recorded, ports, act))) return { kind: 'changed', hold: now };
+  if (!(await doRecorded(ref, { action, changes: [change], reason }, ports, act)))
+    return { kind: 'changed', hold: now };
   await ports.applyQueue.wake([ref]);
-  return { kind: 'decided', hold: decided };
+  return { kind: 'decided', hold: { ...part, ...decidedNow } };
 }
 
-/** The longest time between a hold and its cause. A hold is created soon after its cause, and again when it expires. */
+/**
+ * Returns the sets after a decision, without the decision itself. `part` describes only the removals that are decided
+ * now. Approved removals do not count as users that stay.
+ */
+function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
+  const { current, all, about, users } = chosen;
+  const from = STORED_AS[current.decision.kind];
+  const isSameSet = from === STORED_AS[kind];
+  const size = current.removes + current.keeps;
+  const earlier = state[STORED_AS[kind]];
+  const part = (some: HeldSet, keeps: number): Hold => {
+    if (some.size === all.size && [...some].every((user) => all.has(user))) return current;
+    const digest = holdDigest(platformIdOf(state), about ?? 'remove', [...some]);
+    return { ...current, digest, removes: some.size, keeps, share: some.size / (some.size + keeps) };
+  };
+  const others = new Set([...all].filter((user) => !users.has(user)));
+  const together = isSameSet ? all : new Set([...before, ...users]);
+  const keepsNow = kind === 'approved' ? size - users.size : size - together.size;
+  const restKeeps = kind === 'approved' ? current.keeps : current.keeps + users.size;
+  const decided = {
+    ...part(together, keepsNow),
+    createdAtMs: Math.min(current.createdAtMs, earlier?.createdAtMs ?? current.createdAtMs),
+    ...(earlier?.fourEyes && { fourEyes: earlier.fourEyes }),
+  };
+  const hasRest = others.size > 0 && !isSameSet;
+  return {
+    from,
+    rest: hasRest ? { hold: part(others, restKeeps), users: others } : undefined,
+    decided: { hold: decided, users: together },
+    part: part(users, size - users.size),
+  };
+}
+
+/** The longest time between a cause and its hold: a hold starts soon after it, and again when it has expired. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
@@ -220,34 +238,24 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
   );
 }
 
-/** Actions of operators in the period in which the cause of a hold may be, newest first. */
-async function actionsBefore({ createdAtMs }: Hold, connection: ConnectionName, { audit }: HoldPorts) {
+/**
+ * Actions of operators in the period in which the cause of a hold may be, newest first. Decided removals may come from
+ * several holds. `createdAtMs` is the time of the first of these holds, and the last of them is older than the decision.
+ */
+async function actionsBefore(
+  { createdAtMs, decision }: Hold,
+  connection: ConnectionName,
+  { audit }: HoldPorts,
+) {
+  const untilMs = decision.kind === 'waiting' ? createdAtMs : decision.atMs;
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {
       if (atMs < createdAtMs - LOOKED_BACK_MS) return actions;
-      if (atMs <= createdAtMs && outcome === 'written') actions.push({ action, by: actor.id });
+      if (atMs <= untilMs && outcome === 'written') actions.push({ action, by: actor.id });
     }
   }
   return actions;
-}
-
-/** The hold with this digest: the current hold, or the part of it that was shown before other removals joined. */
-async function holdShown(
-  { ref, link }: GroupState,
-  current: Hold,
-  digest: string,
-  { groups }: HoldPorts,
-): Promise<Hold | undefined> {
-  if (digest === current.digest) return current;
-  if (current.afterRejection) return undefined;
-  const { users, ...where } = await groups.findHeld(ref, digest);
-  const all = await groups.readHeld(ref, current);
-  const removes = users.size;
-  const isPart = all !== undefined && [...users].every((user) => all.has(user));
-  if (!isPart || holdDigest(link?.id, 'remove', [...users]) !== digest) return undefined;
-  const size = current.removes + current.keeps;
-  return { ...current, ...where, digest, removes, keeps: size - removes, share: removes / size };
 }
 
 function isSameDecision(a: HoldDecision, b: HoldDecision): boolean {

@@ -8,7 +8,6 @@ export { journalOf } from '../sync/ports/logs.ts';
 export interface Action {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
-  /** The reason as the operator wrote it. */
   readonly reason?: string | undefined;
 }
 
@@ -16,15 +15,15 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/** Records the caller's action before it takes effect. If the process dies in between, the attempt is recorded. */
+/** Records the caller's action. It is called before the action, so after a crash the attempt is recorded. */
 export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
   await doRecorded(ref, action, ports, async () => true);
 }
 
 /**
- * Records an action and then does it. If a concurrent change prevents the action, the record is corrected. After that,
- * the group's item gets a reference to the record, and the record must not change any more. An action on an unknown
- * group is recorded in the connection's journal.
+ * Records an action and then performs it. If a concurrent change prevents the action, the record is corrected. At the
+ * end, the link of the record is stored on the group's item; from then on, the record must not change. An action on an
+ * unknown group is recorded in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,

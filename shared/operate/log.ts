@@ -8,7 +8,7 @@ import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts'
 
 /*
  * The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
- * platform. For one group it reads the records of the group. For a connection it reads the index. It reads the newest
+ * platform. For one group it reads the records of the group, and for a connection the index. It reads the newest
  * records first, only as many as it needs, and at most MAX_LOOKED of each kind.
  */
 
@@ -33,7 +33,9 @@ export interface LogFilter {
 
 const MAX_LOOKED = 5_000;
 
-/** The newest matching entries, newest last. `complete`: it is certain that no older entry matches. */
+/**
+ * Returns the newest matching entries, with the newest last. `complete` means that certainly no older entry matches.
+ */
 export async function readLog(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { group, sinceMs = 0 } = filter;
   const ref = group === undefined ? undefined : { connection, group };
@@ -88,7 +90,7 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
     entries.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
-    // The records of a group whose ids contain no time are not in order.
+    // Of the records of a group, those whose ids contain no time are not in order.
     const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
     if (isPast) break;
     if ((entries.length > filter.limit && isOrdered) || looked >= MAX_LOOKED)

@@ -115,7 +115,7 @@ export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts)
   };
 }
 
-/** @returns undefined for a group that the directory has deleted or not named: a file cannot represent it */
+/** @returns undefined for a group that the directory has deleted or not named, because a file cannot represent it */
 async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGroup | undefined> {
   const state = await ports.groups.read(ref);
   const name = state === undefined || !groupExists(state.registers) ? undefined : groupName(state.registers);

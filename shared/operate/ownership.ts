@@ -18,8 +18,8 @@ export type AdoptOutcome =
   /** The group is linked. Apply is woken and sends the whole group. `observed` is the content before the adoption. */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
   /**
-   * The connection does not exist, or the directory does not have the group. After an adoption, groupsync would delete
-   * the platform group.
+   * The connection does not exist, or the directory does not have the group. If the platform group were adopted,
+   * groupsync would delete it.
    */
   | { readonly kind: 'not_in_directory' }
   /** The group already has a platform group, which must be released first. */
@@ -31,9 +31,9 @@ export type AdoptOutcome =
   | { readonly kind: 'busy' };
 
 /**
- * Links a platform group to this directory group, and ends a release. The claim comes first: if two directory groups
- * adopt one platform group, only one of them gets it (invariant 6). After that, the platform group is treated like one
- * that groupsync created.
+ * Links a platform group to this directory group, and ends a release. The claim is written first, so that only one of
+ * two directory groups can adopt the same platform group (invariant 6). After that, the platform group is treated like
+ * one that groupsync created.
  * @throws PlatformFailure if the platform cannot be read
  */
 export async function adoptGroup(
@@ -70,13 +70,14 @@ export async function adoptGroup(
   const action = { action: 'adopt', changes: [change] };
   const act = async () =>
     (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
-    // If the answer was lost and the SDK repeated the request, the group already has this view.
+    // If the answer was lost and the SDK repeated the request, the write fails although the group has this view.
     (await ports.groups.read(ref))?.link?.view.id === viewId;
   if (!(await doRecorded(ref, action, ports, act))) {
     await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'busy' };
   }
-  // A sweep between the two writes may have ended the claim, because the group was not linked yet.
+  // The claim is written again, because a sweep between the two writes may have ended the claim of a group without a
+  // link.
   await ports.claims.claim(company, platformId, ref);
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
@@ -84,7 +85,7 @@ export async function adoptGroup(
 
 /**
  * Releases a group permanently. Its platform group stays as it is, without an owner, and only `adoptGroup` links it
- * again. Apply does the rest: it settles an open write, and ends the link and the claim with an audit entry.
+ * again. Apply then settles an open write, and ends the link and the claim with an audit entry.
  * @returns false if there is no such group
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {

@@ -30,9 +30,9 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
 }
 
 /**
- * Ends a pause; apply then writes the changes of the time in between. Returns false if the group is not paused.
+ * Ends a pause; apply then writes the changes that came during the pause. Returns false if the group is not paused.
  * @param seen the group as the operator saw it
- * @throws Error if the group was paused or resumed since
+ * @throws Error if the group was paused or resumed after that
  */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: GroupState) {
   const now = await ports.groups.read(ref);
@@ -42,7 +42,7 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
   const act = async () => {
     if (pausedAtMs !== undefined && (await ports.groups.resume(ref, { ...dirtyNow(ports), pausedAtMs })))
       return true;
-    // If the answer was lost and the SDK repeated the request, the group is already resumed.
+    // If the answer was lost and the SDK repeated the request, the write fails although the group is resumed.
     const after = await ports.groups.read(ref);
     return after !== undefined && after.pausedAtMs === undefined;
   };
@@ -64,7 +64,7 @@ const pauseAction = (action: string, before: string, after: string): Action => (
  * Closes the connection's gate until an operator resumes the connection. Events are still accepted, and their groups
  * stay dirty.
  * @param seen the gate as the operator saw it
- * @throws Error if the connection was paused or resumed since
+ * @throws Error if the connection was paused or resumed after that
  */
 export async function pauseConnection(
   name: ConnectionName,
@@ -79,12 +79,12 @@ export async function pauseConnection(
 }
 
 /**
- * Opens the gate, for whatever reason it is closed, and ends the observing mode of the connection. The requeue job
- * drains the backlog at its limited rate. If the cause of a closed gate persists, the first failed call closes the gate
+ * Opens the gate, for any reason for which it is closed, and ends the observing mode of the connection. The requeue job
+ * then wakes the waiting groups at a limited rate. If the cause still exists, the first failed call closes the gate
  * again.
  * @param seen the gate and the mode as the operator saw them
  * @returns false if there is no such connection
- * @throws Error if the connection was paused or set to observe since
+ * @throws Error if the connection was paused or set to observe after that
  */
 export async function resumeConnection(
   name: ConnectionName,

@@ -20,8 +20,8 @@ export interface Planning<Ports> {
 }
 
 /**
- * Returns the ports for planning with other settings. If the settings change who is matched, all employees are read
- * from the platform. Until a refresh, the people index lacks the values that new rules compare.
+ * Returns the ports for planning with other settings. If the settings change the matches, all employees are read from
+ * the platform, because the people index lacks values that only the new rules compare.
  * @throws PlatformFailure
  */
 export async function planningWith<Ports extends PeoplePorts>(
@@ -65,7 +65,7 @@ export async function peopleNow(
   return readingOf(now, settings, people);
 }
 
-/** Reads people from `now`. If a person is not in the listing and was not fetched by id, the stored person is used. */
+/** Reads people from `now`. A person who is not in the list and was not fetched by id is taken from the table. */
 function readingOf(
   now: ReadonlyMap<RoleId, Person>,
   settings: ConnectionSettings,

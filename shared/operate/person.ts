@@ -11,7 +11,7 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { formatPerson } from './names.ts';
 
-/** Each group is planned as a whole, so the number is limited. `explain` shows further groups one at a time. */
+/** The maximum number of groups, because each group must be planned as a whole. `explain` can show any other group. */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;
 const MOST_ACTIONS = 20;

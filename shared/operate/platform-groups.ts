@@ -19,7 +19,6 @@ import type { Connection } from '../sync/ports/connections.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import { allGroups } from './find-group.ts';
 
-/** The platform group and the directory group of an adoption. */
 export interface AdoptionPair {
   readonly group: string;
   readonly platformId: string;

@@ -25,7 +25,6 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
 }
 
-/** The temporary group of the probe. */
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
   /** The name is also the spokeId. No other group has it. */
@@ -33,14 +32,14 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ProbePorts;
-  /** The longest time, so far, for which reads have shown an earlier state. */
+  /** The longest time so far for which reads showed the state from before a write. */
   behindMs: number;
 }
 
 /** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** The feed is read from this time before now, because the platform's clock may differ. */
+/** The feed is read from this long before the present time, because the platform's clock may differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
@@ -68,10 +67,15 @@ export async function probePlatform(
   await refuseClosedGate(connection, ports);
   const platform = await openPlatform(connection, ports);
   const name = `groupsync probe ${ports.randomHex(3)}`;
-  const change = { kind: 'probe', before: null, after: name, reason: 'to learn what the platform does' };
+  const change = {
+    kind: 'probe',
+    before: null,
+    after: name,
+    reason: 'test of the behaviour of the platform',
+  };
   await recordAction(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const created = await create(name, platform);
-  // Only this group has the name. An answer with another name shows an older group and counts as no answer.
+  // No other group has this name. An answer with another name shows another group, and counts as no answer.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
   let stopped: string | null = null;
@@ -117,7 +121,7 @@ function whyStopped(error: unknown, signal: AbortSignal): string {
   throw error;
 }
 
-/** A report without a result about the version of PATCH does not replace a report with such a result. */
+/** Whether the report has a result about versions in PATCH. A report without one does not replace a report with one. */
 const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
@@ -153,11 +157,11 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
     { about: 'new group by its id', found: got.when },
     { about: 'new group in the list', found: listed.when },
     { about: 'spokeId shown by', found: places.join(', ') || 'nothing' },
-    { about: 'users in a group made without any', found: String(created.users.length) },
+    { about: 'users in a new group that was created without users', found: String(created.users.length) },
   ];
 }
 
-/** If one of the scopes is missing, the probe cannot continue, and the credential cannot be used. */
+/** Tests the write scopes. If one is missing, the probe ends. */
 async function tryScopes(group: Throwaway): Promise<readonly Finding[]> {
   const { id, name, created, platform } = group;
   const users = [platformUserId(`${name.replaceAll(' ', '-')}-unknown`)];
@@ -183,9 +187,9 @@ class ScopeRefused extends PlatformFailure {
 }
 
 /**
- * The result depends on what the platform shows afterwards, never on the status alone. `honoured`: the write was
- * refused and nothing changed. `ignored`: the group changed, with any status. The same write with the current version
- * must have an effect, else the result is unknown.
+ * Sends a write with an old version, and reads the group afterwards. `honoured`: the write was refused and the group
+ * did not change. `ignored`: the group changed, whatever the status was. If the same write with the current version has
+ * no effect either, the result is unknown.
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
@@ -205,17 +209,20 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
 }
 
 /**
- * Tests whether one unknown user makes the whole write fail. The name in the same write shows this, so no real user is
- * needed.
+ * Tests whether one unknown user makes the whole write fail. The write also changes the name, which shows the result
+ * without a real user.
  */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
   const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
-  const taken = `is ${written.shown.users.includes(unknownUser) ? 'kept' : 'dropped'}`;
-  return `${written.isRefused ? written.answer : taken}; the rest of the write is ${written.isDone ? 'done' : 'not done'}`;
+  const taken = written.shown.users.includes(unknownUser) ? 'is kept' : 'is dropped';
+  return `${written.isRefused ? written.answer : taken}; the rest of the write ${written.isDone ? 'takes effect' : 'has no effect'}`;
 }
 
-/** Tests the start parameter (no event older than the start) and the size parameter (one event in a page of one). */
+/**
+ * Tests two parameters of the feed: with a start time, no event may be older; with a page size of one, a page has one
+ * event.
+ */
 async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const { id, connection, platform, ports, signal } = group;
   const { settings } = connection;

@@ -7,14 +7,14 @@ import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
 
 export type RebindOutcome =
-  /** Bound; these groups were woken. If a group was not woken, the fan-out stays open and the requeue job resumes it. */
+  /** The member is bound, and these groups were woken. If some could not be woken, the requeue job wakes them later. */
   | { readonly kind: 'rebound'; readonly groups: readonly GroupId[]; readonly unwoken: number }
-  /** The people index does not know this person: refresh it, or correct the id. */
+  /** The people index does not have this person. The index must be refreshed, or the id is wrong. */
   | { readonly kind: 'unknown_person' };
 
 /**
- * Binds a member to a person, independent of the match rules, and ends a review or an ambiguity. One write stores the
- * binding, a higher revision and the open fan-out. After a crash the requeue job resumes the fan-out.
+ * Binds a member to a person, regardless of the match rules, and ends a review or an ambiguity. One write stores the
+ * binding, a higher revision and the open fan-out, so after a crash the requeue job resumes the fan-out.
  */
 export async function rebindMember(
   connection: ConnectionName,
@@ -24,7 +24,7 @@ export async function rebindMember(
   const person = (await ports.people.read(connection, [role])).get(role);
   if (person === undefined) return { kind: 'unknown_person' };
   const before = (await ports.users.read(connection, [member])).get(member)?.role ?? null;
-  const change = { kind: 'rebind', member, before, after: role, reason: 'whatever the match rules say' };
+  const change = { kind: 'rebind', member, before, after: role, reason: 'regardless of the match rules' };
   await recordAction(journalOf(connection), { action: 'rebind', changes: [change] }, ports);
   const user = await ports.users.rebind(connection, member, boundToOf(person));
   return { kind: 'rebound', ...(await fanOutAndWake(connection, user, ports)) };

@@ -1,4 +1,4 @@
-/** The caller may not do this action; another person may. */
+/** Thrown if this caller may not perform the action, although another person may. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

@@ -27,7 +27,7 @@ export function stateName({
   return settled ?? 'in_sync';
 }
 
-/** Every group in the index. The index does not distinguish a deleted group from a group without a name. */
+/** Yields every group in the index. The index does not distinguish a deleted group from a group without a name. */
 export async function* summaries(
   connection: ConnectionName,
   { index, groups }: Pick<ReportPorts, 'groups' | 'index'>,
@@ -41,7 +41,7 @@ export async function* summaries(
   }
 }
 
-/** Every group of a connection, in the order of their ids. Names come from the view, as the platform shows them. */
+/** Returns every group of a connection, sorted by id. The names are those that the platform shows, from the view. */
 export async function reportGroups(connection: ConnectionName, ports: ReportPorts) {
   const reports: GroupReport[] = [];
   for (const { ref } of await collectPages(ports.index.all(connection))) {

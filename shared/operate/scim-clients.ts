@@ -63,7 +63,7 @@ export async function withdrawClient(
   id: string,
   ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
-  // A text that is no id may be a secret, which must not be recorded.
+  // If the text is not an id of a client, it may be a secret. So it must not be recorded.
   if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
   const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
   const action = { action: 'scim_client_revoke', changes: [change] };

@@ -24,7 +24,7 @@ export async function withdrawToken(
   prefix: string,
   ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
-  // A text that is no prefix may be a whole token, which must not be recorded.
+  // If the text is not a prefix of a token, it may be a whole token. So it must not be recorded.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
   const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
   const action = { action: 'scim_token_revoke', changes: [change] };

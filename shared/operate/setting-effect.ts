@@ -7,7 +7,7 @@ export interface GroupEffect {
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that were planned before and would not be made any more. */
+  /** Changes that were planned before and are not in the new plan. */
   readonly dropped: number;
 }
 

@@ -4,7 +4,7 @@ import { type ProtectedSetting, weakenedSettings } from '../contract/weakening.t
 import type { Connection, SettingRequest } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 
-/** Keys of a change that takes effect only once another person confirms it. */
+/** Returns the keys of the settings whose change must be confirmed by another person. */
 export const requestedKeys = (
   before: Connection['settings'],
   wanted: Connection['settings'],
@@ -20,8 +20,8 @@ export function untilConfirmed(
 }
 
 /**
- * The connection after a change under four eyes. A protected setting that would become weaker keeps its value, and the
- * change is stored as a request. A request ends when its setting is changed in another way.
+ * Returns the connection after a change under four eyes. If a change makes a protected setting weaker, the setting
+ * keeps its value, and the change is stored as a request. A request ends when its setting is changed in another way.
  */
 export function withRequests(
   before: Connection,

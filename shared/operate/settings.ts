@@ -34,14 +34,14 @@ export interface SettingChange {
 export interface SettingsPlan {
   readonly connection: Connection;
   readonly next: ConnectionSettings;
-  /** The settings that apply until another person has confirmed the rest; without requests, the same as `next`. */
+  /** The settings that apply until another person has confirmed all requests; without requests, equal to `next`. */
   readonly effective: ConnectionSettings;
   readonly changes: readonly SettingDifference[];
-  /** The changed settings that wait for another person because four eyes is on. */
+  /** The changed settings that another person must confirm, because four eyes is on. */
   readonly requested: readonly string[];
-  /** Every group is planned again. */
+  /** Whether every group must be planned again. */
   readonly replans: boolean;
-  /** Until a refresh, the people index lacks the values that the new rules compare. */
+  /** Whether a refresh of people is needed, because the people index lacks values that the new rules compare. */
   readonly needsPeople: boolean;
 }
 
@@ -61,8 +61,8 @@ export async function requireConnection(
 }
 
 /**
- * Refuses an address of the calling machine or of a private network. A deployed function would send the credential to
- * any process that listens there.
+ * Refuses an address of the machine itself or of a private network, because a deployed function would send the
+ * credential to any process that listens there.
  * @throws InvalidSettingError
  */
 export function refuseLoopback(
@@ -108,9 +108,9 @@ export async function planSettings(
 }
 
 /**
- * Saves settings, and marks every group dirty whose plan may change. The requeue job wakes the groups once all workers
+ * Saves settings, and marks all groups dirty if their plans may change. The requeue job wakes them when all workers
  * have noticed the change.
- * @param onDiffering called with the changes that other operators have made since the plan was made; these changes stay
+ * @param onDiffering called with changes that other operators have made in the meantime. These changes stay
  * @returns how many groups are planned again, and which settings another person must confirm
  * @throws InvalidSettingError if the groups of a directory would have no source
  * @throws Error if another operator has changed the same setting since
@@ -145,8 +145,9 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
 /**
  * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
  * stays in the table. If the same company is connected again under the same name, the stored state is used. No other
- * company may have the name. The connection itself is removed last, so that after a crash the command can be repeated.
- * @throws Refused under four eyes, because a new connection would have no four eyes and possibly a weaker guard
+ * company may use the name. The connection itself is removed last, so that after a crash the command can be repeated.
+ * @throws Refused under four eyes, because the next connection of this name could be without four eyes and with a
+ * weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);
@@ -163,23 +164,19 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
 const underFourEyes = (name: string): string =>
   `nothing was changed: four eyes is on for ${name}, and a new connection would not have it. First switch it off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
-/** Settings of the calls to the platform and the directory. They do not change the desired state. */
+/** The settings about calls to the platform and the directory. They have no influence on plans. */
 const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory']);
 
 /** Whether every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !CALLING.has(key));
 
-/**
- * The highest number of attempts while other changes of the connection interfere. More attempts would show a fault
- * elsewhere.
- */
+/** The maximum number of attempts while other changes of the connection interfere. More point to a fault elsewhere. */
 const MAX_RACES = 20;
 
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
 
 interface ConnectionChange {
-  /** The connection as the operator read it. */
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: string;
@@ -188,8 +185,9 @@ interface ConnectionChange {
 }
 
 /**
- * Stores an operator's change of a connection. Changes that other operators made since the connection was read stay. If
- * they changed the same setting, nothing is written. The journal records each change with the values before and after.
+ * Stores an operator's change of a connection. If other operators have changed other settings since the connection was
+ * read, these changes stay. If they have changed the same setting, nothing is written. The journal records each change
+ * with the values before and after.
  * @returns the connection just before the change, and after it
  * @throws NotFound if the connection was removed meanwhile
  * @throws Error that names the conflicting changes of another operator

@@ -8,6 +8,7 @@ import type {
 import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
+import { holdsOf } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
 import type { Freshness } from '../plan/freshness.ts';
 import { contactText } from '../plan/holder.ts';
@@ -20,7 +21,7 @@ import { readSources, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
-/** The state of the gate. If the platform refuses the credential, it names the person who can replace it. */
+/** Returns the state of the gate, and for a refused credential the person who can replace it. */
 export const reportGate = (
   { state, reason, untilMs }: Gate,
   health: Health | undefined,
@@ -41,7 +42,7 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
   };
 }
 
-/** Endpoints whose calls fail now, as recorded on the gate by the workers. */
+/** Returns the endpoints whose calls fail now, as the workers have recorded them on the gate. */
 export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): readonly FailingEndpoint[] {
   const failing = failingCalls.filter((one) => isFailing(one, nowMs));
   return failing.map(({ endpoint, failed, total, sinceMs, lastFailedMs, reason }) => ({
@@ -99,7 +100,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
   };
 }
 
-/** When each source of a connection was last received, and when it is expected. */
+/** Returns for each source of a connection when data last arrived, and when it is expected. */
 export const reportSources = async (
   connection: Pick<Connection, 'name' | 'settings'>,
   ports: SourcePorts,
@@ -138,7 +139,7 @@ async function countGroups(connection: GroupRef['connection'], ports: ReportPort
     for (const summary of page) {
       const name = stateName(summary);
       groups[name] = (groups[name] ?? 0) + 1;
-      if (summary.holdUndecided) holds += 1;
+      if (summary.holdWaits) holds += 1;
       if (summary.dirtySinceMs === undefined) continue;
       backlog += 1;
       oldestMs = Math.max(oldestMs ?? 0, nowMs - summary.dirtySinceMs);
@@ -168,7 +169,8 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
-  const { link, intent, lastError, lastWriteAtMs, dirtySinceMs, hold } = state;
+  const { link, intent, lastError, lastWriteAtMs, dirtySinceMs } = state;
+  const hold = holdsOf(state)[0];
   return {
     ...(await reportGroup(state, ports)),
     link: link ? { platformId: link.id, version: link.version, openWrite: intent?.action ?? null } : null,
@@ -181,7 +183,9 @@ export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<
   };
 }
 
-/** The maximum length of a reason, which may quote a response of the platform. `--json` shows the whole reason. */
+/**
+ * The maximum length of a shown reason, which may contain a response of the platform. `--json` has the whole reason.
+ */
 const REASON_SHOWN = 160;
 
 export const shortened = (text: string): string =>
@@ -205,10 +209,7 @@ const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 export const formatWaiting = ({ until, reason }: Waiting): string =>
   `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(ANSWER_PREFIX, 1)[0] ?? '')}`;
 
-/**
- * Returns the state of the gate as a sentence: whether writes are blocked, the reason, and the time of the next
- * attempt.
- */
+/** Returns a sentence about the gate: whether writes are blocked, the reason, and the time of the next attempt. */
 export function formatGate({ state, reason, until, contact }: StatusReport['gate']): string {
   const why = reason === null ? 'no reason given' : shortened(reason);
   switch (state) {

@@ -8,8 +8,9 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
 /*
- * Events are not stored one by one. The log of events is derived from the registers: each has its latest value, the event
- * that set it, and the actor. An event whose values were all replaced by later events is missing from the log.
+ * Events are not stored as such. The log of events is derived from the registers, each of which has its value, the
+ * event that set it, and the actor. So if later events have replaced all values of an event, this event is missing in
+ * the log.
  */
 
 export type TakenPorts = Pick<ToolPorts, 'groups' | 'users'>;
@@ -33,7 +34,7 @@ export function eventsOfGroup({
 }: GroupRegisters): readonly StoredEvent[] {
   const stored = [
     { register: 'group.upserted', summary: 'the group exists', stamp: upserted },
-    { register: 'group.snapshot', summary: 'all members were stated', stamp: snapshot },
+    { register: 'group.snapshot', summary: 'all members were listed', stamp: snapshot },
     { register: 'group.deleted', summary: 'the group was deleted', stamp: deleted },
     ...(name === undefined ? [] : [{ register: 'group.name', summary: name.value, stamp: name.stamp }]),
   ];
@@ -90,7 +91,7 @@ export async function readTaken(connection: ConnectionName, { group, member }: T
   ]);
 }
 
-/** The fields that most entries do not have. Names are added later. */
+/** The default values of an entry. Names are added later. */
 export const EMPTY_ENTRY = {
   group: null,
   groupName: null,
@@ -104,7 +105,6 @@ export const EMPTY_ENTRY = {
   waitedMs: null,
 } as const;
 
-/** One entry for each event and group. */
 function entriesOf(connection: ConnectionName, stored: readonly StoredEvent[]): readonly LogEntry[] {
   const events = new Map<string, StoredEvent[]>();
   for (const event of stored) {

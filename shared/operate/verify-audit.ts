@@ -10,15 +10,16 @@ const LIFE_MS = 400 * 86_400_000;
  *
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * A changed or removed entry is detected, unless all later entries and the item were changed too. If a worker dies
- * before another entry or the item names its entry, a change of that entry cannot be detected.
+ * A changed or removed entry is detected, unless all later entries and the item were changed too. If a worker died
+ * after it wrote an entry, it may be that neither the item nor a later entry names this entry. A change of it cannot be
+ * detected.
  */
 export async function verifyAudit(
   ref: GroupRef,
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
   const { named, found } = await readLinks(ref, audit);
-  // If nothing names an entry of the same time, that entry is the missing entry with changed content.
+  // If there is an entry of the same time that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
     .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)

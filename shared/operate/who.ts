@@ -74,15 +74,15 @@ export const askedOf = (
 });
 
 /**
- * Returns the facts with the wanted members and the views. They are read here if the decisions of apply did not need
- * them, because operators need to see them.
+ * Returns the facts with the wanted members and the views, which operators must see. They are read here if the
+ * decisions of apply did not need them.
  */
 export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
   facts.wanted !== undefined && facts.views !== undefined
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** Returns the reason why groupsync does not write the group at all; undefined if there is no such reason. */
+/** Returns the reason why groupsync does not write the group now, such as a pause; undefined if there is none. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);

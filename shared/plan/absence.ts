@@ -8,10 +8,7 @@ import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
 import { uncertainDeletion } from './uncertain.ts';
 
-/**
- * The usual maximum age of a list of platform groups. If a list is older, apply reads the list again before the
- * decision.
- */
+/** The usual maximum age of a list of platform groups. If it is older, apply reads the list again. */
 export const LISTING_AGE_MS = 60_000;
 
 /** If the platform has answered this many DELETEs and still shows the group, the deletion counts as refused. */
@@ -41,7 +38,8 @@ const NOT_DELETED = {
 
 /**
  * Decides whether a platform group is gone, after the platform just answered 404 for it. The rule is `existence`.
- * @param id undefined if the platform answered 404 for an adoption candidate earlier, and the list does not show it now
+ * @param id the platform group; undefined for an adoption candidate that was answered with 404 earlier and that the
+ * list does not show now
  * @returns `gone`, or a decision to read or to wait if the absence is not proven yet
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
@@ -82,7 +80,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** A recorded 404 that is older than this no longer counts. The next 404 then counts as the first. */
+/** A recorded 404 that is older than this is ignored. The next 404 then counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
@@ -90,7 +88,7 @@ function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number)
   return lastAtMs === undefined || nowMs - lastAtMs > STALE_MS ? undefined : missedAtMs;
 }
 
-/** Returns the evidence of the list; undefined if the owners of the listed groups must be read first. */
+/** Returns the evidence that the list gives; undefined if the owners of the listed groups must be read first. */
 function presenceIn(
   { groups, showsManaged }: NonNullable<Facts['listed']>,
   id: PlatformGroupId | undefined,
@@ -132,8 +130,9 @@ export function decideDeletion(
 }
 
 /**
- * Returns the decision to adopt the first candidate that can be adopted, or to wait or read more about a candidate.
- * @returns undefined if no candidate can be adopted: each candidate is gone or belongs to another group
+ * Returns the decision about the first candidate that is neither gone nor owned by another group: to adopt it, or to
+ * wait or read more first.
+ * @returns undefined if there is no such candidate
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
@@ -156,8 +155,8 @@ const RELEASED_SOON_MS = 10_000;
 const RELEASED_WITHIN_MS = 60_000;
 
 /**
- * Whether the owner may be about to release the platform group. A directory group that is deleted and created again
- * gets a new id, and the two events arrive in any order.
+ * Whether the owner of the platform group may release it soon. If the directory deletes a group and creates it again,
+ * the new group has another id, and the two events can arrive in any order.
  */
 const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): boolean =>
   settings.onGroupDeleted === 'release' &&
@@ -165,7 +164,7 @@ const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): bool
   state.dirtySinceMs !== undefined &&
   nowMs - state.dirtySinceMs < RELEASED_WITHIN_MS;
 
-/** Returns a wait. Another directory group still has the platform group, and a POST now would make a second one. */
+/** Returns a wait, because another directory group still owns the platform group, and a POST would duplicate it. */
 const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
   kind: 'wait',
   waitMs: RELEASED_SOON_MS,
@@ -181,8 +180,8 @@ const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, grou
   (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
 /**
- * Returns a wait. Another connection owns the platform group, so this connection must not write it. A second platform
- * group with the same external id would be a duplicate.
+ * Returns a wait, because another connection owns the platform group. This connection must not write it, and must not
+ * create a second platform group with the same external id.
  */
 const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
   kind: 'wait',
@@ -201,8 +200,8 @@ export const previousGroup = ({ previousLink }: GroupState): readonly ListedGrou
   previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
 /**
- * Returns the candidate of `previousGroup` only if a sweep has seen this platform group in a list again. Used for a
- * directory group that needs no new platform group.
+ * Returns the candidate of `previousGroup`, but only if a sweep has seen it in a list again. Used if the directory
+ * group does not need a platform group now.
  */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
   state.previousLink?.isListed === true ? previousGroup(state) : [];

@@ -14,8 +14,8 @@ export interface LatestStamps {
   /** The stamp of the register of each field; zero for a field without a register. */
   readonly field: Readonly<Record<GroupField, Stamp>>;
   /**
-   * The stamp of the latest complete snapshot or deletion of the group. Both concern every user, including users that a
-   * snapshot does not list.
+   * The stamp of the latest complete snapshot or deletion of the group. Both are events about every user, even about
+   * users that the snapshot does not list.
    */
   readonly allUsers: Stamp;
   /** Returns the latest stamp of the registers of a wanted user; undefined for a user that is not wanted. */
@@ -56,7 +56,6 @@ export interface AcceptDriftInput {
   readonly earlier: AcceptedDrift | undefined;
 }
 
-/** Returns the accepted drift with the new differences added. */
 export function acceptDrift({ policy, seen, differences, earlier }: AcceptDriftInput): AcceptedDrift {
   const present = new Set(earlier?.present);
   const absent = new Set(earlier?.absent);
@@ -82,8 +81,9 @@ function move(
 }
 
 /**
- * Returns the part of an accepted drift that is still valid. A newer directory event ends an acceptance. An acceptance
- * also ends when its difference no longer exists, for example when the directory now wants the added user.
+ * Returns the part of an accepted drift that is still valid. A newer directory event ends the acceptance of a
+ * difference. The acceptance also ends when the difference no longer exists, for example because the directory now
+ * wants the added user.
  *
  *     the newer directory event is about  | policy `report` | policy `adopt`
  *     ------------------------------------|-----------------|------------------------------------------

@@ -13,9 +13,10 @@ export interface AdoptionMatch extends UnlinkedGroup {
 }
 
 /**
- * Returns, for each unmanaged platform group, the directory groups that it may belong to. These are the groups whose id
- * is its external id, or else the groups with its name. Ids and names are compared without case, extra white space and
- * Unicode form, because an operator sees each match before the adoption.
+ * Returns, for each unmanaged platform group, the directory groups that it may belong to. These are the directory
+ * groups whose id is the external id of the platform group. If there are none, they are the directory groups with the
+ * same name. The comparison ignores case, extra white space and Unicode form. This is safe, because an operator sees
+ * each match before the adoption.
  */
 export function adoptionMatches(
   unmanaged: readonly ListedGroup[],
@@ -33,8 +34,8 @@ export function adoptionMatches(
 }
 
 /**
- * Returns the platform groups whose match needs no choice: exactly one directory group matches, and this group matches
- * no other platform group in the same way. A match by external id proves more than a match by name.
+ * Returns the platform groups with a certain match: exactly one directory group matches, and this group does not match
+ * another platform group in the same way. A match by external id has priority over a match by name.
  */
 export function certainMatches(
   matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>,

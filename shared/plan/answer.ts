@@ -24,7 +24,8 @@ export interface Answer {
 }
 
 /**
- * Compares the answer with the sent content. The table has the users that the answer shows and the write did not send:
+ * Compares the answer with the sent content. The table is about users that the answer shows although the write did not
+ * send them:
  *
  *                          | create        | put           | patch
  *     ---------------------|---------------|---------------|--------------------------------
@@ -53,13 +54,13 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
   };
 }
 
-/** Whether the platform answered 2xx, but kept a removed user, added a user, or kept the old name. */
+/** Whether the platform answered 2xx, but kept a removed user, added a user that was not sent, or kept the old name. */
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
 /**
- * Returns a message about removals and a rename that the platform answered with 2xx but did not make; undefined if
- * there are none.
+ * Returns a message for operators if the platform answered 2xx but did not remove users or did not change the name;
+ * otherwise undefined.
  */
 export function keptMessage({ kept, keepsName }: Answer): string | undefined {
   const parts: string[] = [];
@@ -75,7 +76,6 @@ export interface Outcome {
   readonly view: View | undefined;
   /** Whether the platform shows exactly the sent content. */
   readonly isAsPrepared: boolean;
-  /** The changes of the plan that were made. */
   readonly changes: readonly PlanChange[];
   readonly kept: readonly PlatformUserId[];
   /** Users that the write sent and that the platform does not show. Later writes send these users again. */
@@ -88,8 +88,8 @@ export interface Outcome {
 
 /**
  * Returns the outcome of a write from its successful answer. A platform that compares versions refuses a PATCH after an
- * external change. A platform that does not compare versions applies both changes, and only the answer shows the
- * external change.
+ * external change. A platform that does not compare them makes the change of the PATCH too, and only its answer shows
+ * the external change.
  * @param facts the facts of the pass, including the open intent
  */
 export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, facts: Facts): Outcome | Read {
@@ -108,8 +108,8 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     error: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
-  // A managed member that the platform keeps stays managed. A later write then removes the member, even if external
-  // members may stay.
+  // A user that the platform did not remove stays marked as added by groupsync. So a later write removes the user, even
+  // if external members may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const external = plan.action === 'patch' ? externalIn(plan, observed, { made, shown, facts }) : undefined;
   if (external !== undefined && external.kind === 'read') return external;
@@ -143,7 +143,7 @@ function externalIn(
   const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if ('kind' in lost) return lost;
   if (shows(observed, made) && lost.size === 0) return undefined;
-  // If the answer lacks a sent user, or still shows a removed user, this does not prove a change by another client.
+  // An answer that lacks a sent user, or still shows a removed user, does not prove a change by another client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];

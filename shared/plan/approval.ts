@@ -1,8 +1,8 @@
 /** The cause of a held removal, and the operator who caused the hold, if known. */
 export interface HeldCause {
   /**
-   * `unsigned_event`: the event does not record its sender (the deletion of a user). `no_event`: no event explains the
-   * removal.
+   * `unsigned_event`: an event caused the removal, but its sender is not recorded, as for the deletion of a user.
+   * `no_event`: no event explains the removal.
    */
   readonly kind: 'event' | 'unsigned_event' | 'no_event';
   /** The operator who sent the event; undefined for an event of the directory. */
@@ -19,9 +19,9 @@ const SENDS: ReadonlySet<string> = new Set(['import', 'events_send', 'dlq_replay
 const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconnect', 'rebind']);
 
 /**
- * Returns the operators who caused a hold. None of them may approve the hold (four eyes). Any operator may approve a
- * hold that a directory event caused. If no event explains a removal, all operators who changed settings count as its
- * cause. If an event does not record its sender, all operators who sent events count.
+ * Returns the operators who may have caused a hold. With four eyes, none of them may approve it. If an event of the
+ * directory caused the hold, the result is empty. If no event explains a removal, all operators who changed settings
+ * may have caused it. If the sender of an event is not recorded, all operators who sent events may have caused it.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

@@ -10,17 +10,14 @@ export interface Attribution {
 
 export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
-/**
- * Event types with a known meaning, from the specification or the platform's feed. The meaning of any other type is
- * unknown.
- */
+/** Event types whose meaning is known from the specification or from observed feeds. */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const KNOWN: ReadonlySet<string> = new Set([ADDED, REMOVED, MEMBER_ADDED, MEMBER_REMOVED]);
 
-/** The known event type that reports a kind of difference. A kind without an entry has no known type. */
+/** The event type that reports each kind of difference. For kinds without an entry, no event type is known. */
 const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   members_added: MEMBER_ADDED,
   members_removed: MEMBER_REMOVED,
@@ -28,7 +25,6 @@ const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   recreated: REMOVED,
 };
 
-/** Whether an event reports that the group itself was deleted. */
 export const reportsDeletion = (activityEvents: readonly ActivityEvent[] = []): boolean =>
   activityEvents.some(({ type }) => type === REMOVED);
 
@@ -39,9 +35,9 @@ function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
 }
 
 /**
- * Whether an event may explain a difference if no event certainly explains it. An unknown event type may explain any
- * kind. An event of a known type may explain only kinds without a known type, and only if no application caused the
- * event.
+ * Whether an event may explain a difference, if no event certainly explains it. An event of an unknown type may explain
+ * any kind of difference. An event of a known type may explain only a kind without a known event type, and only if its
+ * initiator is not an application.
  */
 const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
@@ -61,10 +57,11 @@ const RANK: ReadonlyMap<string, number> = new Map([
 const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 
 /**
- * Returns the initiator of a difference, and the events that show it. These are the events whose type explains the
- * difference, or else the events that may explain it. Of these events, the initiator with the highest rank counts.
- * Groupsync's own writes have the initiator EXTERNAL, so they never hide a person or the platform. All other events are
- * ignored, because the right event may not have been read yet.
+ * Returns the initiator of a difference, and the events that show it. It first considers the events whose type
+ * certainly explains the difference. If there are none, it considers the events that may explain it. Among these
+ * events, the initiator with the highest rank is returned. groupsync's own writes have the initiator EXTERNAL, which
+ * has the lowest rank, so they never hide a person or the platform. All other events are ignored, because the event
+ * that explains the difference may not have been read yet.
  */
 export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
   const fitting = activityEvents.filter((event) => explains(kind, event));

@@ -10,7 +10,7 @@ import type {
   MemberCounts,
   SettledState,
 } from '../domain/group-state.ts';
-import type { HoldRule } from '../domain/hold.ts';
+import type { HeldSetName, HoldRule } from '../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
@@ -22,8 +22,8 @@ export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 
 export interface Read {
   readonly kind: 'read';
   /**
-   * `group` is the platform group itself. If the outcome of a creation is unknown, `group` is every group that the
-   * creation may have made. `list` is the list of the platform's groups. A read of `group` or `list` contains no other
+   * `group` is the platform group. If the outcome of a creation is unknown, it is every group that the creation may
+   * have made. `list` is the list of the platform's groups. A decision to read `group` or `list` contains no other
    * fact.
    */
   readonly what: readonly StoredFact[] | readonly ['group'] | readonly ['list'];
@@ -67,9 +67,9 @@ export type Decision =
   | Read
   | Reserve
   /**
-   * Drops the open intent, because its write did not take effect. `owed` is the guard's record of the removals. These
-   * removals still count if the request may arrive later. With `failing`, the write is not tried again until the group
-   * changes or a day has passed.
+   * Drops the open intent, because its write had no effect. `owed` is the guard's record of removals that still count,
+   * because the request may take effect later. With `failing`, the write is not tried again until the group changes or
+   * a day has passed.
    */
   | {
       readonly kind: 'drop';
@@ -94,8 +94,8 @@ export type Decision =
   | EndHold
   | Write
   /**
-   * Fails, because the platform refuses the write. Apply searches for the refused part, or gives up. If `firstly` is
-   * set, apply usually waits first and tries the write once more.
+   * Fails, because the platform refuses the write. Apply searches for the refused part, or records the failure. If
+   * `firstly` is set, apply usually waits first and tries the same write once more.
    */
   | { readonly kind: 'fail'; readonly firstly?: Wait }
   /** Waits. If `waitMs` is undefined, the wait grows with each failure. */
@@ -117,22 +117,22 @@ export interface Wait {
   readonly waitMs: number | undefined;
   readonly why: ErrorDetail;
   /**
-   * The fact that is stored with the wait. `missing` is the first 404. An intent is an open creation that was not found
-   * again, or an answered deletion without effect.
+   * The fact to store with the wait: `missing` for the first 404; an intent with a higher count for a creation that was
+   * not found again, or for a DELETE without effect.
    */
   readonly noting?: 'missing' | Intent;
   /** Whether the guard stops counting the removals during the wait. */
   readonly yields?: boolean;
 }
 
-/** Records the state that the platform shows. The record ends the open intent and the suspected external change. */
+/** Records the state that the platform shows. This ends the open intent and the suspected external change. */
 export interface Observe {
   readonly kind: 'observe';
   /** `gone` means that the group of an open deletion is gone, or that there is no linked platform group. */
   readonly observed: ObservedGroup | 'gone';
   /** The group's new view. The view is undefined if the stored view is current or the group is gone. */
   readonly view?: View;
-  /** The open intent with this outcome. */
+  /** The open intent that ends with this observation. */
   readonly intent?: Intent | undefined;
   /**
    * The changes of another client, which are reported before the view is stored. The field is undefined if groupsync
@@ -160,23 +160,23 @@ export type ObserveExternal = Observe & {
 export interface StartHold {
   readonly kind: 'hold';
   readonly users: readonly PlatformUserId[];
-  /**
-   * Removals that an operator approved and that are not written yet. Approved removals do not wait with the held
-   * removals.
-   */
-  readonly approved: readonly PlatformUserId[];
+  /** The number of other removals, which an operator approved and which are not written yet. */
+  readonly approved: number;
   readonly size: number;
   readonly rule: HoldRule;
-  /** The share that the guard judged, including all removals within the hour; undefined if the guard did not judge. */
+  /**
+   * The share of the group that all removals within the hour would take, as the guard computed it; undefined if the
+   * guard computed none.
+   */
   readonly share: number | undefined;
   readonly deletes: boolean;
   readonly ends?: undefined;
 }
 
-/** Ends the hold or the separate approval, because it covers none of the planned removals. */
+/** Ends sets of held removals that cover none of the planned removals. */
 export interface EndHold {
   readonly kind: 'hold';
-  readonly ends: readonly ('hold' | 'approval')[];
+  readonly ends: readonly HeldSetName[];
 }
 
 export interface Write {
@@ -192,6 +192,6 @@ export interface Write {
   readonly known: readonly PlatformGroupId[];
   /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;
-  /** Fields that keep an unwanted value. The group is not done after this write. */
+  /** Fields that this write leaves with an unwanted value. So the group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

@@ -16,7 +16,7 @@ export interface WantedGroup extends WrittenFields {
 export interface DraftInput
   extends Pick<ConnectionSettings, 'membership' | 'onGroupDeleted'>,
     Pick<GroupTreatment, 'mode'> {
-  /** The wanted group; undefined if the directory has no such group (any more). */
+  /** The wanted group; undefined if the directory does not have the group. */
   readonly wanted: WantedGroup | undefined;
   /** The last known view of the linked platform group; undefined if there is no linked group. */
   readonly current: View | undefined;
@@ -73,8 +73,8 @@ function planCreation(wanted: WantedGroup): Plan {
 }
 
 /**
- * Plans the end of a group that the directory deleted. The setting `onGroupDeleted` of the connection selects the
- * action on the platform group.
+ * Plans the write for a group that the directory deleted. The setting `onGroupDeleted` decides what happens to the
+ * platform group.
  */
 function planDeparture(input: DraftInput, current: View): Plan {
   const { mode, onGroupDeleted, held, acceptedDrift } = input;
@@ -158,8 +158,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
 /**
- * Returns the wanted group as it may be written. Accepted drift, fields without a wanted value and fields that are not
- * written keep their current value.
+ * Returns the content that may be written. Three things keep their current value: accepted drift, fields without a
+ * wanted value, and fields that this write must not change.
  */
 function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
   const isLeft = (field: GroupField) =>
@@ -210,12 +210,12 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   readonly wanted: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;
-  /** Whether a user must stay, because the removal is held or a policy forbids the removal. */
+  /** Whether a user must stay, because the removal is held or a policy forbids it. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 
 /**
- * Returns the users of the group after the write; `true` for managed users ("mine"). For each user:
+ * Returns the users of the group after the write; `true` for users that groupsync added ("mine"). For each user:
  *
  *     wanted | there | mine | authoritative | additive
  *     -------|-------|------|---------------|---------------------------------

@@ -25,7 +25,7 @@ export interface PresenceInList {
 export interface AbsenceLimits {
   /** The minimum time between the first and the last 404. */
   readonly apartMs: number;
-  /** After 404s for this long, the group counts as gone without other evidence. */
+  /** If the platform answers 404 for this long, the group counts as gone without other evidence. */
   readonly uncertainMs: number;
 }
 
@@ -39,9 +39,9 @@ export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
 });
 
 /**
- * Decides whether a platform group still exists. Only this rule ends a link, an open deletion or an adoption candidate.
- * With a wrong base URL, the platform answers 404 for every group and lists no group. So a 404 or an empty list alone
- * proves nothing. A group that a list shows is never gone.
+ * Decides whether a platform group still exists. Only this rule may end a link, confirm a deletion, or rule out an
+ * adoption candidate. With a wrong base URL, the platform answers 404 for every group and its list is empty. So neither
+ * a 404 nor an empty list alone is a proof. A group that a list shows is never gone.
  *
  *   own DELETE answered | was gone | two 404s ≥ 60 s apart | list                            | feed             | result
  *   --------------------|----------|-----------------------|---------------------------------|------------------|------------------------

@@ -11,9 +11,9 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Returns the milliseconds for which a read cannot prove an external change yet. Soon after groupsync's last write, a
- * read may show another version, because it shows the group as it was before the write. That earlier state may contain
- * an external change that the write replaced.
+ * Returns for how many milliseconds a read cannot prove an external change yet. A read soon after groupsync's last
+ * write may show another version because it shows the group from before the write. That earlier state may contain an
+ * external change, but the write has replaced it.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
@@ -48,8 +48,8 @@ export function mayPrecedeWriteForMs(
  * A name is unchanged if it is the sent name or the platform's form of the sent name. Any other field is compared by
  * `isSameValue`, which ignores a difference of form.
  *
- * @param lost the fields that another client emptied (`lostFields`). Any other field without a value counts as
- *   unchanged, because the platform may not show the field.
+ * @param lost the fields that another client emptied (`lostFields`). If any other field has no value, it counts as
+ * unchanged, because the platform may not show it.
  */
 export function externalDifferences(
   knownViews: readonly View[],
@@ -89,10 +89,10 @@ const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
- * Returns the observed group as a view. A user is marked with true if groupsync added the user according to one of the
- * known views. If the platform changed the form of the name, `alias` keeps the name that was sent. If the platform does
- * not show a field, the view keeps the field's value from the first known view. Hidden users, who may be in the group,
- * stay in `unshown`.
+ * Returns the observed group as a view. A user is marked with `true` if one of the known views says that groupsync
+ * added the user. If the platform changed the form of the name, `alias` keeps the name that was sent. If the platform
+ * does not show a field, the view keeps the field's value from the first known view. Hidden users, who may be in the
+ * group, stay in `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
@@ -122,8 +122,8 @@ const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick
   users.length === 0 ? {} : { unshown: new Map(users) };
 
 /**
- * Whether groupsync added the user according to the view. This stays true while the user is missing in the group and
- * the drift policy accepts that.
+ * Whether the view says that groupsync added the user. This stays true while the drift policy accepts that the user is
+ * missing in the group.
  */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
@@ -178,7 +178,7 @@ export function shows(observed: ObservedGroup, view: View): boolean {
 
 /**
  * Returns the fields that groupsync had set and that another client emptied. A field without a value counts as emptied
- * only if the platform shows this field for other groups. A list with a value for another group is the evidence.
+ * only if a list shows that another group has a value, because some platforms never show the field.
  * @param agesMs the maximum ages of the list, in the order in which they are tried. If no other group in the list has a
  *   value, the next age is tried.
  * @returns the fields, or the decision to read a list first

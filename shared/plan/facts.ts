@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import type { GroupField } from '../domain/group-fields.ts';
 import type { GroupState, GuardRecord, PendingMark, StoredMember } from '../domain/group-state.ts';
+import type { HeldSetName } from '../domain/hold.ts';
 import type { GroupRef, MemberId, PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
@@ -17,8 +18,8 @@ export interface WantedMember {
   /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
   /**
-   * Present if the answer to a successful write lacked the user. Later writes still send the user. A user with `lately`
-   * alone causes no write.
+   * Present if the answer to a successful write lacked the user. Later writes send the user again. But no write is made
+   * only for users with the value `lately`.
    */
   readonly unshown?: 'lately' | 'earlier';
 }
@@ -47,7 +48,7 @@ export interface Views {
   /** The latest view; undefined if there is no link, or the stored view cannot be read. */
   readonly base: View | undefined;
   readonly isUnreadable: boolean;
-  /** The intended result of the open intent: the base view with the change of the intent. */
+  /** The intended result of the open intent: the base view after the change of the intent. */
   readonly prepared: View | undefined;
   /** The users that uncertain writes may change; undefined if there are no such writes, or the set cannot be read. */
   readonly uncertain: UserChange | undefined;
@@ -55,21 +56,22 @@ export interface Views {
   readonly created: View | undefined;
 }
 
-/** The removals of the group's hold. */
-export interface HeldUsers {
-  /** All held users; undefined if the set cannot be read. */
+/** The users of one set of held removals. */
+interface HeldUsersOfSet {
+  /** All users of the set; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
   /**
-   * The kind of write that is held for this platform group; undefined if the hold is for another group or unreadable.
+   * The kind of write that is held for this platform group; undefined if the set is for another group or unreadable.
    */
   readonly about: 'remove' | 'delete' | undefined;
-  /** Removals that an operator approved next to the hold; undefined if there are none, or the set cannot be read. */
-  readonly approved?: Omit<HeldUsers, 'approved'> | undefined;
 }
 
+/** The users of each set that the group has. */
+export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
+
 /**
- * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` counts only the
- * recent removals of this group, because another worker may be about to send the same write.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` has the very
+ * recent removals of this group, which may be the same write, reserved by another worker.
  */
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
@@ -123,7 +125,7 @@ export type PassedOver = 'not_found' | GroupRef;
 
 /**
  * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the
- * decision is a read. Facts do not change during a pass.
+ * decision is a read. A fact that has been read does not change during a pass.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -149,7 +151,7 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /** Whether a write was refused in this attempt. From then on only the changes are sent, never the whole group. */
+  /** Whether a write was refused in this attempt. Its later writes send only the changes, never the whole group. */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;

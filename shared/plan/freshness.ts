@@ -4,19 +4,19 @@ import { SOURCES, type Source, type SourceState } from '../domain/source.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * The extra time before a source counts as late. This time covers a message in transit, or one missed run of the
- * reader.
+ * The time after the expected interval before a source counts as late. It allows for a message in transit, or for one
+ * missed run of the reader.
  */
 const GRACE_MS = 10 * MINUTE_MS;
 
-/** The time at which data of a source last arrived (the receipt), and the interval in which data is expected. */
+/** When data of a source last arrived (the receipt), and at which interval data is expected. */
 export interface Freshness {
   readonly source: Source;
   /** undefined if nothing was ever received from the source. */
   readonly receivedMs: number | undefined;
   /** undefined if no receipt is expected. */
   readonly everyMs: number | undefined;
-  /** Whether `awaitedMs` is stored, the time since when a first receipt is expected. */
+  /** Whether `awaitedMs` is stored: the time since which a first receipt is expected. */
   readonly isAwaited: boolean;
   /** The time for which a receipt has been overdue; 0 if none is overdue. */
   readonly lateMs: number;
@@ -51,9 +51,7 @@ export function freshnessOf(
   });
 }
 
-/**
- * Returns the expected interval. For the reader, the interval is its schedule, unless a setting has another interval.
- */
+/** Returns the expected interval: the value of the setting, or else the schedule if the source is the reader. */
 function expectedEvery(
   { sources }: FreshnessSettings,
   source: Source,

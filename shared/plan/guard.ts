@@ -32,7 +32,6 @@ export interface GuardInput {
 
 /** Removals within the rolling hour before a write. */
 export interface RecentRemovals {
-  /** The number of removals from this group. */
   readonly group: number;
   /** The number of removals from all groups of the connection. */
   readonly connection: number;

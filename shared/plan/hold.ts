@@ -1,4 +1,4 @@
-import type { Hold } from '../domain/hold.ts';
+import { HELD_SETS, type HeldSetName, type Hold, type Holds } from '../domain/hold.ts';
 import type { PlatformUserId } from '../domain/ids.ts';
 import type { HeldUsers } from './facts.ts';
 import type { GuardLimits } from './guard.ts';
@@ -6,111 +6,135 @@ import type { Plan } from './plan.ts';
 
 export interface HeldRemovals {
   readonly hold: Hold;
-  /** The full set of users of the hold. */
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
-/** A hold to record, and the removals that an operator approved separately. */
-export interface HeldSets {
-  readonly hold: HeldRemovals;
-  readonly approval: HeldRemovals | undefined;
+/** The stored sets of a group, with the users that were read, and the limits of the guard. */
+export interface StoredHolds {
+  readonly holds: Holds;
+  readonly read: HeldUsers;
+  readonly limits: GuardLimits | null;
+  readonly nowMs: number;
 }
 
-/** The removals of a new draft, split by the decision about an existing hold. */
+/** The removals of a plan, split by the decisions of operators. */
 export interface HoldVerdict {
   /** Removals that an operator approved. The guard does not judge them. */
   readonly approved: readonly PlatformUserId[];
+  /** Removals that may not happen, because they wait for a decision or an operator rejected them. */
+  readonly held: readonly PlatformUserId[];
   /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
-  /** Removals that may not happen now. */
-  readonly held: readonly PlatformUserId[];
-  /** Whether the held removals must be recorded again, because new removals came or the hold has expired. */
-  readonly superseded: boolean;
+  /** Removals to record as a new hold, because new removals came, or the earlier hold or approval has expired. */
+  readonly renewed: readonly PlatformUserId[] | undefined;
+  /** Sets that cover no planned removal any more. */
+  readonly ends: readonly HeldSetName[];
+  /** Whether an approval applies to the plan. It may permit the deletion of a group without users. */
+  readonly isApproved: boolean;
+  /** Whether the hold or the rejection applies to the plan. */
+  readonly isStopped: boolean;
 }
 
 /**
- * Splits removals by the earlier decision:
+ * Splits the removals of a plan by the set that contains them. The first matching line counts:
  *
- *     hold               | removals in its set | other removals
- *     -------------------|---------------------|--------------------------------------
- *     none               | –                   | the guard judges
- *     waiting            | held                | held, and the hold is superseded
- *     approved           | permitted           | the guard judges
- *     rejected           | held                | the guard judges; held if the group is deleted
- *     expired            | held again          | held together with them
+ *     removal                                                | result
+ *     -------------------------------------------------------|---------------------------------------------
+ *     approved                                               | permitted
+ *     rejected, or the plan deletes a group, as was rejected | held
+ *     other, and the hold contains all others                | held
+ *     other, and the hold contains some of the others        | all others become a new hold
+ *     other, and the hold or the approval of one has expired | all others become a new hold
+ *     other                                                  | the guard judges
  *
  * New removals join a waiting hold, so that an operator approves all removals that will happen. An expired hold permits
- * no removal, because the hourly limit alone may allow the same removals a week later.
+ * no removal, because the hourly limit alone may allow the same removals a week later. A set of another platform group,
+ * or of another kind of write, does not apply. If the guard is off, no removal waits.
+ *
+ * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all others wait.
  */
-export function judgeByHold(
-  removals: readonly PlatformUserId[],
-  current: HeldRemovals | undefined,
-  nowMs: number,
-  deletes = false,
-): HoldVerdict {
-  if (current === undefined) return { approved: [], unjudged: removals, held: [], superseded: false };
-  if (isOver(current.hold, nowMs)) return { approved: [], unjudged: [], held: removals, superseded: true };
-  const inside = removals.filter((user) => current.users.has(user));
-  const outside = removals.filter((user) => !current.users.has(user));
-  switch (current.hold.decision.kind) {
-    case 'approved':
-      return { approved: inside, unjudged: outside, held: [], superseded: false };
-    case 'rejected':
-      if (deletes) return { approved: [], unjudged: [], held: removals, superseded: false };
-      return { approved: [], unjudged: outside, held: inside, superseded: false };
-    case 'waiting':
-      return { approved: [], unjudged: [], held: removals, superseded: outside.length > 0 };
-  }
+export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
+  const sets = {
+    hold: setFor('hold', plan, stored),
+    approval: setFor('approval', plan, stored),
+    rejection: setFor('rejection', plan, stored),
+  };
+  const { approved, rejected, others, isApproved, isRejected } = splitDecided(plan, sets);
+  const isEmptyDeletion = plan.removals.length === 0;
+  const isOpen = others.length > 0 || (isEmptyDeletion && !isApproved && !isRejected);
+  const isGuarded = stored.limits !== null || sets.rejection.isUnreadable;
+  const { isWaiting, isRenewed } =
+    isOpen && isGuarded
+      ? judgeOpen(sets, (users) => isEmptyDeletion || others.some((user) => users.has(user)), others)
+      : NOTHING_WAITS;
+  const applies = {
+    hold: isWaiting,
+    approval: isApproved,
+    rejection: isRejected || sets.rejection.isUnreadable,
+  };
+  return {
+    approved,
+    held: isWaiting ? [...rejected, ...others] : rejected,
+    unjudged: isWaiting ? [] : others,
+    renewed: isRenewed ? others : undefined,
+    ends: HELD_SETS.filter((name) => stored.holds[name] !== undefined && !applies[name]),
+    isApproved,
+    isStopped: isWaiting || isRejected,
+  };
 }
 
-/** Returns the removals of a plan that an operator approved while other removals of the group stayed held. */
-export function approvedRemovals(
-  approval: Hold | undefined,
-  approved: HeldUsers['approved'],
-  { plan, nowMs }: { readonly plan: Plan; readonly nowMs: number },
-): readonly PlatformUserId[] {
-  const { users, about } = approved ?? {};
-  const isValid = approval !== undefined && about === kindOf(plan) && !isOver(approval, nowMs);
-  return isValid ? plan.removals.filter((user) => users?.has(user)) : [];
+const NOTHING_WAITS = { isWaiting: false, isRenewed: false };
+
+type Sets = Readonly<Record<HeldSetName, SetOfPlan>>;
+
+/** Decides whether removals that no operator has decided wait, and whether a new hold must record them. */
+function judgeOpen(
+  { hold, approval, rejection }: Sets,
+  covers: (users: ReadonlySet<PlatformUserId>) => boolean,
+  others: readonly PlatformUserId[],
+): typeof NOTHING_WAITS {
+  const isCovered = ({ users }: SetOfPlan) => users !== undefined && covers(users);
+  const isWaiting = hold.isUnreadable || isCovered(hold);
+  const isUndecided = rejection.isUnreadable || (approval.hasExpired && isCovered(approval));
+  const isRecorded = isWaiting && !hold.hasExpired && others.every((user) => hold.users?.has(user));
+  return { isWaiting, isRenewed: (isWaiting || isUndecided) && !isRecorded };
 }
 
-/**
- * Returns the hold if it applies to this plan, otherwise undefined. A hold of another platform group or of another kind
- * of write does not apply. A decision about removals does not apply to a deletion, and a decision about a deletion does
- * not apply to removals. If the held set cannot be read, it may cover any removal, so all removals are held again. A
- * waiting or expired hold applies only under two conditions. First, the plan still contains one of its removals, or
- * deletes a group without users. Second, the guard is on, or the hold may cover rejected removals.
- */
-export function applicableHold(
-  hold: Hold,
-  { users, about }: HeldUsers,
-  { plan, limits, nowMs, isEmptyDeletion = false }: Held,
-): HeldRemovals | undefined {
-  if (users !== undefined && about !== kindOf(plan)) return undefined;
-  const current: HeldRemovals =
-    users === undefined
-      ? { hold: { ...hold, decision: { kind: 'waiting' }, expiresAtMs: 0 }, users: new Set(plan.removals) }
-      : { hold, users };
-  const waits = current.hold.decision.kind === 'waiting' || isOver(current.hold, nowMs);
-  const isGuarded = limits !== null || mayCoverRejected(hold);
-  const isWanted = isEmptyDeletion || plan.removals.some((user) => current.users.has(user));
-  const coversRemoval = isGuarded && isWanted;
-  return !waits || coversRemoval ? current : undefined;
+/** A stored set, as far as it concerns a plan. */
+interface SetOfPlan {
+  /** The users of the set; undefined if the set does not apply to the plan, or cannot be read. */
+  readonly users: ReadonlySet<PlatformUserId> | undefined;
+  readonly isUnreadable: boolean;
+  readonly hasExpired: boolean;
 }
 
-interface Held {
-  readonly plan: Plan;
-  readonly limits: GuardLimits | null;
-  readonly nowMs: number;
-  /** Whether the plan deletes a group that has no users any more. */
-  readonly isEmptyDeletion?: boolean;
+function setFor(name: HeldSetName, plan: Plan, { holds, read, nowMs }: StoredHolds): SetOfPlan {
+  const hold = holds[name];
+  const { users, about } = read[name] ?? {};
+  const kind = plan.departs ? 'delete' : 'remove';
+  return {
+    users: about === kind ? users : undefined,
+    isUnreadable: hold !== undefined && users === undefined,
+    hasExpired: hold !== undefined && isOver(hold, nowMs),
+  };
 }
 
-const kindOf = ({ departs }: Plan): HeldUsers['about'] => (departs ? 'delete' : 'remove');
-
-/** Whether an operator rejected some of the held removals and no operator approved them since. */
-export const mayCoverRejected = ({ decision: { kind }, afterRejection }: Hold): boolean =>
-  kind === 'rejected' || (afterRejection === true && kind === 'waiting');
+/** Splits the removals of a plan by the decisions of operators. */
+function splitDecided({ removals, action }: Plan, { approval, rejection }: Sets) {
+  const permitted = approval.hasExpired ? undefined : approval.users;
+  const isDeletionRejected = action === 'delete' && rejection.users !== undefined;
+  const isRejectedUser = (user: PlatformUserId) => isDeletionRejected || rejection.users?.has(user) === true;
+  const approved = removals.filter((user) => permitted?.has(user));
+  const unapproved = removals.filter((user) => !permitted?.has(user));
+  const rejected = unapproved.filter(isRejectedUser);
+  return {
+    approved,
+    rejected,
+    others: unapproved.filter((user) => !isRejectedUser(user)),
+    isApproved: approved.length > 0 || (removals.length === 0 && permitted !== undefined),
+    isRejected: rejected.length > 0 || isDeletionRejected,
+  };
+}
 
 /**
  * Whether the hold has expired. A rejection has no time limit. A waiting or an approved hold expires, and its removals

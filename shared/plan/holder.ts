@@ -5,11 +5,14 @@ export interface Holder {
   readonly lastDay?: string;
 }
 
-/** Who can replace a credential that the platform refuses. It names the user by id, because logs may contain it. */
+/**
+ * Returns a text that names the person who can replace the credential. It has only the id of the person, because it may
+ * be logged.
+ */
 export const contactText = ({ user }: Holder): string =>
   `Contact the person who installed the app, or another administrator: the platform user is ${user}`;
 
-/** Another person must install the app before this time is over. */
+/** From this time before the last day, a warning asks that another person installs the app. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 
 /** Whether the person has left, or leaves within 30 days. */

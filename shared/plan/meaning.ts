@@ -5,9 +5,9 @@ export type FailureKind =
   /** The credential may not make this call. The credential may still be able to make other calls. */
   | 'forbidden'
   | 'not_found'
-  /** The platform answered with any other status outside 2xx and 5xx. */
+  /** The platform answered with any other status that is neither 2xx nor 5xx. */
   | 'rejected'
-  /** The platform asked the client to wait (429). No work was done. */
+  /** The platform asked the client to wait (429). The request had no effect. */
   | 'throttled'
   /** The platform failed, with a 5xx or an answer that is not as specified. */
   | 'unavailable'
@@ -27,21 +27,21 @@ export interface Failed {
 export interface Meaning {
   /** Whether the failed write may have taken effect; `no` for a read. */
   readonly happened: 'no' | 'unknown';
-  /** The scope of the failure. With `probe`, a neutral call (`/me`) must show the scope. */
+  /** What the failure concerns. With `probe`, a call of `/me`, which is not about a group, must show this. */
   readonly whose: 'connection' | 'group' | 'probe';
   readonly next: Next;
 }
 
 type Next =
-  /** All groups wait if the failure concerns the connection. Otherwise the meaning is `wait`. */
+  /** If the failure concerns the connection, the gate closes and all groups wait. Otherwise, the same as `wait`. */
   | 'gate'
   /** The caller tries later, because the platform may then accept the same request. */
   | 'wait'
   /** The caller fetches the group, which shows whether the write took effect. */
   | 'settle'
-  /** The caller fetches the group. The fetch shows whether an external change came first or the content is refused. */
+  /** The caller fetches the group, which shows whether the write had a conflict or its content is refused. */
   | 'compare'
-  /** Waiting does not help. */
+  /** The platform will refuse the same request again. */
   | 'refuse'
   /** The group seems to be gone. */
   | 'gone'
@@ -77,8 +77,9 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
  *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
  *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
  *
- * `?` means that the write may have happened. In all other cases the write did not happen. `!` means that the failure
- * concerns the connection, and `*` that it concerns the group. Without a mark, a probe shows the scope.
+ * `?` means that the write may have taken effect. In all other cases it had no effect. `!` means that the failure
+ * concerns the connection, and `*` that it concerns the group. Without a mark, a probe shows which of the two it
+ * concerns.
  */
 export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
   const unsure = WRITES.has(call) ? UNSURE : WAIT;

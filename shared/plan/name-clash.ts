@@ -19,8 +19,8 @@ const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined
 /**
  * Returns a function that finds the platform groups that a new group would duplicate. Such a platform group has the
  * name or the spokeId of the new group, and is not adopted. Names are compared by `foldName`, which ignores case, extra
- * white space and Unicode form. An unneeded warning costs less than a second group. The caller removes groups that
- * groupsync already manages.
+ * white space and Unicode form. So the function may also find a group that is no duplicate, because an unneeded warning
+ * is better than a second group. The caller must first leave out groups that groupsync already manages.
  *
  *     a listed group has              | adoptExisting       | clash
  *     --------------------------------|---------------------|-------

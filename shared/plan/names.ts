@@ -43,8 +43,8 @@ export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): Vi
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
 /**
- * Whether a view has this value of a field. A name matches as shown or as sent. Any other field matches in any form. So
- * a difference of form alone causes no write.
+ * Whether a field of the view has this value, apart from its form. A name matches either the shown or the sent name. So
+ * a value that differs only in form causes no write.
  */
 export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
@@ -52,13 +52,14 @@ export const fieldMatches = (
   value: WrittenFields[GroupField],
 ): boolean => isSameValue(field, view[field], value) || (field === 'name' && view.alias === value);
 
-/** The maximum number of ids in an intent. A DynamoDB item holds 400 KB, and a list may have any number of groups. */
+/**
+ * The maximum number of ids in an intent. A list may have any number of groups, but a DynamoDB item has at most 400 KB.
+ */
 const MOST_KNOWN = 1_000;
 
 interface AlreadyThere {
   readonly candidates: readonly ListedGroup[];
   readonly known: readonly PlatformGroupId[];
-  /** The groups with the spokeId or the name. */
   readonly namesakes: readonly PlatformGroupId[];
   /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;
@@ -93,7 +94,9 @@ export const isListed = (groups: readonly ListedGroup[], id: string) => indexed(
 
 const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof indexOf>>();
 
-/** Returns the index of a list. A list is used for the creation of many groups, so it is indexed once. */
+/**
+ * Returns the index of a list. The index is computed once, because one list is used for the creation of many groups.
+ */
 function indexed(groups: readonly ListedGroup[]) {
   const known = listings.get(groups) ?? indexOf(groups);
   listings.set(groups, known);

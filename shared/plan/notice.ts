@@ -44,7 +44,9 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/** Whether a notice of the end must still be sent: the beginning was or may have been reported, and the end was not. */
+/**
+ * Whether a notice of the end must still be sent: the beginning was reported, or may have been, and the end was not.
+ */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
@@ -58,8 +60,8 @@ export function isNoticeDue(episode: Episode, nowMs: number): boolean {
 }
 
 /**
- * Returns the episode as it is stored before an attempt. Until the outcome is stored, the notice may or may not have
- * been sent.
+ * Returns the episode as it is stored before an attempt. If the worker dies before it stores the outcome, the notice
+ * may or may not have been sent.
  */
 export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   ...episode,
@@ -67,7 +69,6 @@ export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   isUnrecorded: true,
 });
 
-/** Returns the episode as it is stored after an attempt. */
 export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: boolean }): Episode {
   const { isUnrecorded: _, ...episode } = attempted;
   if (!isSent) return episode;
@@ -103,7 +104,6 @@ const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: s
   token: ['SCIM tokens that end within 14 days: {n}', 'scim token list', 'connection'],
 };
 
-/** The stage that sends a notice. */
 export interface NoticeStage {
   readonly prefix: string;
   /** The address of the deployed console; undefined if the stage has none. */
@@ -112,7 +112,6 @@ export interface NoticeStage {
   readonly pagesOf?: ConnectionName | undefined;
 }
 
-/** The pages of single groups. */
 const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = { hold: 'holds', failed: 'groups' };
 
 /**

@@ -2,7 +2,7 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from './plan.ts';
 
-/** The fields of a platform role that decide the person of the role. */
+/** The fields of a platform role that decide to which person it belongs. */
 export interface Role {
   readonly role: RoleId;
   /** The user id of the role. The id is absent if the credential's scopes hide it. */
@@ -15,7 +15,7 @@ export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'include
 /** The roles of one person. The first role is the decisive role: it decides whether the person may be a member. */
 export type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
-/** Whether a role in this state makes its person a possible member. */
+/** Whether a role in this state allows its person to be a member. */
 export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: PersonSettings): boolean {
   const states: readonly string[] = includeStates;
   return states.includes(state);
@@ -65,8 +65,8 @@ export function personsOf<One extends Role>(
  *     role                                 |
  *     any other                            | undefined (ambiguous)
  *
- * @param holders roles that have the value, at least one
- * @param others further roles of the same users, which do not have the value
+ * @param holders the roles that have the value; at least one
+ * @param others the other roles of the same users, without the value
  */
 export function choosePerson<One extends Role>(
   holders: readonly One[],

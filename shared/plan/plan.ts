@@ -3,8 +3,8 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
 /**
- * One difference between the platform and the wanted state, with the reason for the audit. No code depends on the
- * reason.
+ * One difference between the platform and the wanted state. The reason is only for the audit and for operators; no code
+ * depends on it.
  */
 export type PlanChange =
   | Changed<'create_group', null, string>

@@ -4,7 +4,7 @@ import type { View } from '../domain/view.ts';
 import type { DraftInput, WantedGroup } from './draft.ts';
 import { fieldMatches } from './names.ts';
 
-/** A refused value is tried again after this time, because the platform may accept the value later. */
+/** A refused value is tried again after this time, because the platform may accept it then. */
 const AGAIN_MS = 86_400_000;
 
 type Fields = Pick<WantedGroup, GroupField>;
@@ -18,7 +18,8 @@ type Fields = Pick<WantedGroup, GroupField>;
  *     the refused value, a day after the refusal | members without the field; then the field in a write of its own
  *     another value                              | members with the field; if refused, members without the field
  *
- * The command `groupsync sync` forgets the refusal, so the refused value is handled like another value.
+ * The command `groupsync sync` removes the record of the refusal, so the value is handled as if it had never been
+ * refused.
  */
 
 /** Returns the fields whose wanted value was refused by the platform. */

@@ -15,9 +15,9 @@ export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
   movedTo === undefined ? 'an operator released this group' : `a takeover moved this group to ${movedTo}`;
 
 /**
- * Decides how a group is released. groupsync first clears the external id that it had set. Without this step, a later
- * adoption of another platform group would leave two groups with that id. The release happens even if the external id
- * cannot be cleared:
+ * Decides how a group is released. groupsync first clears the external id that it had set. Otherwise two platform
+ * groups would have this id if the directory group adopted another platform group later. If the external id cannot be
+ * cleared, the group is still released:
  *
  *   the platform group                           | decision
  *   ---------------------------------------------|------------------------------

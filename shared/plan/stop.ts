@@ -1,7 +1,7 @@
 import type { Gate } from '../domain/gate.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
-/** The reason why apply does not process a group at all. */
+/** The reason why apply does not process a group now. */
 export type Stop = 'observing' | 'gate_closed' | 'paused';
 
 /**
@@ -18,7 +18,7 @@ export function stopOf(
   return pausedAtMs === undefined ? undefined : 'paused';
 }
 
-/** The note in the plan of a stopped group. */
+/** The note that `plan` shows for each reason. */
 export const STOP_NOTES: Readonly<Record<Stop, string>> = {
   observing: 'not written: the connection only observes',
   gate_closed: 'not written now: the gate of the connection is closed',

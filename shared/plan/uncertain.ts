@@ -92,8 +92,8 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
 }
 
 /**
- * Returns the later deletion. If both deletions are about the same platform group, the count of DELETEs without effect
- * is kept.
+ * Returns the later deletion. If both are deletions of the same platform group, the result keeps the count of DELETEs
+ * without effect.
  */
 function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
   if (later === undefined) return earlier;
@@ -106,8 +106,9 @@ const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefin
   other === undefined || (one !== undefined && one.removals >= other.removals) ? one : other;
 
 /**
- * Returns the record after a change of the group's view. A write sends the whole list of users, so a late write also
- * undoes later changes. Hidden users of the new view count as present, because they may be in the group:
+ * Returns the record after a change of the group's view. A write may send the whole list of users, so if it takes
+ * effect late, it also undoes changes made after it. Hidden users of the new view count as present, because they may be
+ * in the group:
  *
  *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
  */

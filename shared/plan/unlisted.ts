@@ -4,12 +4,12 @@ import { absenceLimits } from './existence.ts';
 import type { Facts } from './facts.ts';
 
 /*
- * A list that lacks existing groups is truncated, late, or from a wrong route. Such a list does not prove that a group
- * does not exist. Another POST could then create a duplicate.
+ * If a list lacks groups that exist, it is truncated or outdated, or the base URL is wrong. Such a list does not prove
+ * that a group does not exist, so a POST could create a duplicate.
  */
 
 /**
- * Decides whether the list can prove that a creation of unknown outcome made no group.
+ * Decides whether the list can prove that a creation whose outcome is unknown created no group.
  *
  *   known and managed groups                          | decision
  *   --------------------------------------------------|----------------------------------------------
@@ -34,9 +34,9 @@ export function decideUnlisted(facts: Facts, noting: Intent): Decision | undefin
 }
 
 /**
- * Decides whether the list can prove that the group to create does not exist yet. groupsync creates the group after an
- * hour, because a platform may never list all of its groups.
- * @returns undefined if the list counts
+ * Decides whether the list can prove that the group to create does not exist yet. If the list is incomplete, groupsync
+ * still creates the group after an hour, because a platform may never list all of its groups.
+ * @returns undefined if the list is accepted as a proof
  */
 export function decideListedWhole(facts: Facts): Decision | undefined {
   const { state, settings, nowMs, createSettleMs } = facts;

@@ -5,9 +5,10 @@ import type { Facts, Wanted } from './facts.ts';
 import type { Plan } from './plan.ts';
 
 /*
- * A successful answer that lacks a sent user proves nothing, because the answer may show the state before the write.
- * The user stays wanted, and every write of the group sends the user again. If only such users are missing, groupsync
- * sends a write after one hour, then after 2, 4, 8 and 16 hours, then once a day:
+ * If a successful answer lacks a user that was sent, the user may still be in the group, because the answer may show
+ * the state from before the write. Every later write of the group sends the user again. If the group needs no other
+ * change, groupsync sends a write only for such users after one hour, then after 2, 4, 8 and 16 hours, and then once a
+ * day:
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
@@ -27,8 +28,8 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
 }
 
 /**
- * Drafts the plan. Users that the answer to a recent write lacked do not cause a write alone. A write for another
- * reason sends them too.
+ * Returns the plan. Users that the answer to a recent write lacked are sent with other changes, but do not cause a
+ * write of their own.
  */
 export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);

@@ -2,7 +2,7 @@ import { groupExists, groupFloor, groupName, hasDeparted, isUnheardOf } from '..
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, HeldUsers } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
 import { treatmentOf } from './treatment.ts';
@@ -20,7 +20,7 @@ export interface Asked {
   readonly user: PlatformUserId | undefined;
   /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
-  /** The last decision that apply would reach. */
+  /** The decision with which apply would end. */
   readonly decision: Decision;
   /** The reason why nothing is written to the group; undefined if there is none. */
   readonly obstacle: Verdict | undefined;
@@ -78,7 +78,7 @@ function verdictOfWanted(asked: Asked): Verdict {
   const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(asked) ? 'refused' : undefined);
   if (cause !== undefined) return verdict(`pending:${cause}`, asked.whyPending);
   if (isPresent(asked))
-    return verdict('in_sync', 'the directory has them in the group, and so has the platform');
+    return verdict('in_sync', 'the directory and the platform both have them in the group');
   if (obstacle !== undefined) return obstacle;
   if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(asked, '');
   if (!isAdded(decision, user))
@@ -112,7 +112,7 @@ function verdictOfStranger(asked: Asked): Verdict {
   if (twin !== undefined)
     return verdict('not_wanted', `${why}; the same person is in the group as member ${twin.member}`);
   if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
-  if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts)}`);
+  if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts, user)}`);
   if (isKept(decision, user) && !hasFailed(state))
     return verdict('kept', `${why}; a policy (${policyThatKeeps(facts)}) lets them stay`);
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
@@ -129,9 +129,9 @@ function policyThatKeeps(facts: Facts): string {
   return facts.settings.membership === 'additive' ? 'membership additive' : 'drift';
 }
 
-function whyHeld({ state }: Facts): string {
-  const decision = state.hold?.decision;
-  return decision?.kind === 'rejected'
+function whyHeld({ state, held }: Facts, user: PlatformUserId): string {
+  const decision = state.rejection?.decision;
+  return decision?.kind === 'rejected' && held?.hold?.users?.has(user) !== true
     ? `${decision.by} rejected the removal (${decision.reason}): groupsync holds`
     : 'the guard holds the removal until a person decides: groupsync holds';
 }
@@ -139,7 +139,10 @@ function whyHeld({ state }: Facts): string {
 const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>
   decision.kind === 'write'
     ? decision.held.has(user)
-    : decision.kind === 'settle' && decision.as === 'held' && held?.users?.has(user) === true;
+    : decision.kind === 'settle' && decision.as === 'held' && isInSet(held, user);
+
+const isInSet = (held: HeldUsers | undefined, user: PlatformUserId): boolean =>
+  [held?.hold, held?.rejection].some((one) => one?.users?.has(user));
 
 function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: Asked): string {
   const register = wanted?.registers.find((one) => one.member === member);

@@ -13,15 +13,15 @@ import { employeePages } from './records.ts';
 const TIMEOUT_MS = 10_000;
 /** The id of a group that does not exist on any platform. */
 const NO_GROUP = 'groupsync-permission-check';
-/** Failure kinds that show that the call was not refused for a missing scope. */
+/** Kinds of failure after which it is known that the call was not refused for a missing scope. */
 const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
-/** An operator waits for the result of these calls. */
+/** Time limit of these calls. It is short, because an operator waits for the result. */
 const PATIENCE_MS = 15_000;
 
 type StoredOptions = Omit<PlatformsOptions, 'onAttempt'>;
 type ApplicantsOptions = Omit<StoredOptions, 'secrets' | 'leases'>;
 
-/** Creates the platform for a credential that is only tried: no connection has to use the credential yet. */
+/** Creates the platform for a credential that is only tested, and that no connection uses yet. */
 export function createApplicants(options: ApplicantsOptions): Applicants {
   return { present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options) };
 }
@@ -82,7 +82,10 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
   throw failure;
 }
 
-/** The platform's Date header has whole seconds, so the result can be wrong by half a second. No credential is sent. */
+/**
+ * Returns how far this machine's clock is ahead of the platform. The Date header has whole seconds, so the result can
+ * be wrong by half a second. No credential is sent.
+ */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const { origin, pathname } = new URL(`${baseUrl}/platform/api/me`);

@@ -1,7 +1,7 @@
 import type { CallOutcome } from '../sync/ports/platform.ts';
 import type { AttemptFacts } from './call.ts';
 
-/** Statuses below 500 with which the platform refuses a call independent of its content. */
+/** Statuses below 500 that do not depend on the content of a call. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**

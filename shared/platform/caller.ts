@@ -39,9 +39,9 @@ export interface PlatformClientOptions extends Partial<Limits> {
   readonly credential: Credential;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** At least 0 and below 1. Spreads the retries of several callers in time. */
+  /** Returns a number from 0 up to 1. It spreads the retries of several callers in time. */
   readonly random: () => number;
-  /** Rejects if the signal fires during the wait. */
+  /** Waits. The promise rejects if the signal fires during the wait. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Default: an undici Agent that the first call creates and `close` closes. */
   readonly dispatcher?: Dispatcher | undefined;
@@ -152,7 +152,9 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
   };
 }
 
-/** True if the caller will request the same data again in smaller pages. */
+/**
+ * True if the call failed because it was too slow, and its caller will request the same data again in smaller pages.
+ */
 const asksForLess = <T>({ canShrink }: Call<T>, error: PlatformError): boolean =>
   canShrink === true && isTooSlow(error);
 
@@ -197,8 +199,8 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
 }
 
 /**
- * Runs work when a slot is free, in the order of the calls. Rejects with the signal's reason if the signal fires
- * before.
+ * Runs work when a slot is free, in the order of the calls. If the signal fires before a slot is free, the promise
+ * rejects with the signal's reason.
  */
 type Limiter = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 

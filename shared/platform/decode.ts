@@ -5,9 +5,9 @@ import { excerptOf } from './redact.ts';
 export interface Decoding<T> {
   readonly schema: z.ZodType<T>;
   /**
-   * Paths at which a malformed field is an error. True: every path, because the next write depends on the fields
-   * (groups). At all other paths a malformed optional field is dropped and reported. So one malformed photo does not
-   * hide ten thousand people.
+   * Paths at which a malformed field is an error. `true` means every path; groups use it, because the next write
+   * depends on their fields. At all other paths a malformed optional field is dropped and reported, so that one
+   * malformed photo does not hide ten thousand people.
    */
   readonly exact?: boolean | ((path: Path) => boolean);
   /** Returns the paths of malformed parts that the schema dropped. The caller reports these paths. */
@@ -16,7 +16,7 @@ export interface Decoding<T> {
   readonly prepare?: (text: string) => string;
   /** Puts the parsed JSON into the envelope that the schema expects, because some platforms use another envelope. */
   readonly envelope?: (raw: unknown) => unknown;
-  /** The member of the envelope that holds an error. It is null if the call succeeded. */
+  /** The name of the envelope's member that contains an error. The member is null if the call succeeded. */
   readonly errorMember?: string;
   /** True if the specification does not define the body. The body is then not parsed. */
   readonly ignoreBody?: boolean;
@@ -102,7 +102,9 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
-/** Describes the form of the value at a path. If there is no value, it describes the value above the path. */
+/**
+ * Describes the form of the value at a path. If the path has no value, it describes the value that should contain it.
+ */
 function shapeAt(raw: unknown, path: Path): string {
   const value = path.reduce(memberOf, raw);
   if (value !== undefined || path.length === 0) return shapeOf(value);

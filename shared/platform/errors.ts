@@ -28,8 +28,8 @@ export interface PlatformErrorFacts {
 }
 
 /**
- * A failed call. The subclass gives the kind of failure. `mayHaveTakenEffect` decides whether a write may have been
- * done.
+ * A failed call. The subclass gives the kind of failure. `mayHaveTakenEffect` tells whether a write may have taken
+ * effect.
  */
 export class PlatformError extends Error {
   declare readonly method: string;

@@ -150,7 +150,7 @@ const BEFORE_SENDING = new Set([
 ]);
 
 /**
- * True only if the request certainly was not sent. A socket that failed in `connect` carried no data. After any other
+ * True only if the request was certainly not sent. A socket that failed in `connect` has sent no data. After any other
  * error, the request may have been sent.
  */
 function neverLeft(thrown: unknown): boolean {
@@ -185,8 +185,8 @@ interface BodyLimit {
   /** In bytes. The limit applies before decompression and again after it. */
   readonly max: number;
   /**
-   * True: a body above `max` is an error. False: the rest is dropped, because an error's excerpt needs only the
-   * beginning.
+   * If true, a body above `max` is an error. If false, the rest of the body is dropped, because the excerpt in an error
+   * needs only the beginning.
    */
   readonly whole: boolean;
 }

@@ -10,7 +10,10 @@ import { text } from './schemas/field.ts';
 
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
-/** The part of the client that the synchronization needs. The other schemas would slow down each cold start. */
+/**
+ * The part of the client that the synchronization needs. It does not contain the other schemas, because they would slow
+ * down each cold start.
+ */
 export const createGroupClient = (options: PlatformClientOptions) =>
   groupClient(openCaller(options).call, options);
 
@@ -38,8 +41,8 @@ export function openCaller(options: PlatformClientOptions) {
 }
 
 /**
- * Shorter than the default limit of an attempt. A failed connection then ends with its own error, which shows that
- * nothing was sent.
+ * Time limit for opening a connection. It is shorter than the default limit of an attempt, so that a failed connection
+ * ends with its own error, which shows that nothing was sent.
  */
 const CONNECT_TIMEOUT_MS = 3000;
 

@@ -8,7 +8,10 @@ import { type Credential, staticBearer } from './credential.ts';
 import { UnauthorizedError } from './errors.ts';
 import { type OAuthOptions, oauthCredential, UNSENT } from './oauth.ts';
 
-/** Longer than a token request takes. If a worker dies, its lease blocks the other workers for at most this time. */
+/**
+ * How long a lease lasts. It is longer than a token request takes. If a worker dies, its lease blocks the other workers
+ * for at most this time.
+ */
 const LEASE_MS = 30_000;
 const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
@@ -100,8 +103,8 @@ async function withLease<Result>(
  */
 const REFUSED_REFRESH_MS = 3_600_000;
 /**
- * Tokens that `/me` has not accepted yet may be a moment old. For this time after they were stored, a refusal causes no
- * refresh.
+ * For this time after tokens were stored, a refusal causes no refresh if `/me` has not accepted them yet, because the
+ * tokens may be very new.
  */
 const STORED_LATELY_MS = 900_000;
 
@@ -144,7 +147,7 @@ export function refusedSecrets(clock: () => number) {
     mayRefresh(name: ConnectionName, cause: RefreshCause, inUse: SecretInUse): boolean {
       const { version, storedAtMs = Number.NEGATIVE_INFINITY, wasAccepted } = inUse;
       const known = refusalOf(name, version);
-      // If `/me` accepts the token, a new token would not help. After `/me` refuses the token too, the usual rules
+      // If `/me` accepts the token, a new token would not help. As soon as `/me` refuses the token too, the usual rules
       // apply.
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;

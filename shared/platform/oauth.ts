@@ -53,7 +53,7 @@ export function oauthCredential(options: OAuthOptions): Credential {
   };
 }
 
-/** Used in errors instead of the path. */
+/** The text that errors contain instead of the path. */
 const TOKEN_ENDPOINT = '(token endpoint)';
 /** Facts for an error of the token endpoint: the call that needed the token was not sent. */
 export const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
@@ -220,7 +220,7 @@ function refusal(
   const code = errorCode(answer.text);
   const full = { ...facts, excerpt: excerptOf(code ?? answer.text, secrets) };
   if (code === 'invalid_grant') return new InvalidGrantError('the refresh token is no longer good', full);
-  // Other errors of the token endpoint with 400 or 401 also concern the credentials, so the whole connection is
+  // An error of the token endpoint with 400 or 401 always concerns the credentials, so the whole connection is
   // affected.
   if (answer.status === 400 || answer.status === 401)
     return new UnauthorizedError('no token was given', full);

@@ -11,7 +11,6 @@ import {
 } from './errors.ts';
 import { PageQuery } from './schemas/field.ts';
 
-/** A list that the client reads page by page. */
 export interface Listing<T, Query extends PageQuery = PageQuery> {
   /** Returns each item in turn. Only one page is in memory. */
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
@@ -66,7 +65,7 @@ export function createListing<T, Query extends PageQuery>(
 export interface PageWanted {
   readonly limit: number;
   readonly offset: number;
-  /** True if a larger page failed that contained this position. */
+  /** True if a larger page that contained this position failed. */
   readonly isNarrowed?: boolean;
 }
 
@@ -96,7 +95,10 @@ interface Place extends PageWanted {
   readonly failedInARow: number;
 }
 
-/** After this number the whole list fails. The number of skipped positions doubles each time, up to 64 in total. */
+/**
+ * After this number of failed single items in a row, the whole list fails. The number of skipped positions doubles with
+ * each failure, up to 64 in total.
+ */
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**

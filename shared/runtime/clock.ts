@@ -12,7 +12,10 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await wait(ms, undefined, signal === undefined ? {} : { signal });
 }
 
-/** A new id. It begins with the time, so ids sort by their creation. 80 random bits follow, so no two ids are equal. */
+/**
+ * A new id. It begins with the time, so ids sort by their creation. 80 random bits follow, so that no two ids are
+ * equal.
+ */
 export function newId(): string {
   return `${Date.now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;
 }

@@ -62,7 +62,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
     /** Names of queues whose messages all belong to one connection. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
-    /** undefined: the function is deployed without this variable. */
+    /** undefined if the function is deployed without this variable. */
     directoryMinutes: minutes('directoryMinutes'),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),

@@ -13,8 +13,8 @@ interface Round {
 }
 
 /**
- * Runs a task for each connection. The failure of one connection does not stop the others. Each run has another order,
- * so a connection that uses up the time of one run does not always stop the same others.
+ * Runs a task for each connection. The failure of one connection does not stop the others. Each run has another order.
+ * So if a connection uses up the time of a run, it is not always the same other connections that wait.
  * @returns the results, the first connection, and the last failure, which the caller throws after it has reported
  */
 export async function eachConnection<Report>(

@@ -11,7 +11,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same logger, with additional fields in every line. */
+  /** Returns a logger with additional fields in every line. */
   with(fields: LogFields): Logger;
 }
 
@@ -47,7 +47,7 @@ const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
 /**
  * Removes personal data from a text. Some directories use an address as the id of a group or person, so addresses are
- * replaced by a pseudonym. The platform's own error text may contain names, so the text is cut before it.
+ * replaced by a pseudonym. The platform's own error text may contain names, so the result ends where that text begins.
  */
 function impersonal(text: string): string {
   const [ours = ''] = text.split(ANSWER_PREFIX);

@@ -77,10 +77,13 @@ export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, lo
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });
 }
 
-/** Ages up to these values are normal. The feed is read every few minutes, and the credential is checked every day. */
+/** The highest normal ages. The feed is read every few minutes, and the credential is checked every day. */
 const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
 
-/** A metric is billed for each hour in which it is sent, and alarms treat missing data as healthy. So only faults are sent. */
+/**
+ * Sends the levels that show a fault. Normal levels are not sent, because a metric is billed for each hour in which it
+ * is sent, and alarms treat missing data as healthy.
+ */
 export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
   const emit = (name: MetricName, value = 0, usual = 0) =>
     value > usual && metrics.emit(name, value, connection);

@@ -66,7 +66,7 @@ export async function runReconcile(
   }
 }
 
-/** The maximum number of groups in a message. */
+/** The maximum number of groups that a message names. */
 const NAMED = 10;
 
 /** The error of a run that did all other work. Only a failed run fires an alarm about faults that need an operator. */

@@ -3,12 +3,9 @@ import * as z from 'zod';
 import { ConsoleSignIn } from '../contract/console.ts';
 import { parseJson } from '../contract/json.ts';
 import { consoleSecretName, ENVIRONMENT } from '../contract/names.ts';
-import { createConsoleSessionStore } from '../store/console-session-store.ts';
-import { createDynamoTable } from '../store/dynamo-table.ts';
 import type { ConsoleSessions } from '../sync/ports/console-sessions.ts';
-import { randomHex, sleep, systemClock } from './clock.ts';
+import { randomHex, systemClock } from './clock.ts';
 import { ConfigError, required } from './config.ts';
-import { createSdk } from '../aws/sdk.ts';
 import { type Base, wireBase } from './wire.ts';
 import { type Tool, wireTool } from './wire-tool.ts';
 
@@ -26,27 +23,27 @@ export interface ConsoleWiring extends Base {
   readonly randomHex: (bytes: number) => string;
 }
 
-/** A long answer ends before API Gateway gives up, so that the page gets one. */
+/** A long answer ends after this time, so that the page gets it before the time-out of API Gateway. */
 export const ANSWER_MS = 20_000;
 
 /** The ports of the console that people sign in to. Its role may not read the credentials of connections. */
 export async function wireConsole(): Promise<ConsoleWiring> {
   const base = wireBase();
-  const { prefix, region, emulator, createSettleMs, tableName, queueUrls } = base.config;
+  const { prefix, region, emulator, createSettleMs, queueUrls } = base.config;
   const { console, consoleUrl, scimUrl } = base.config;
   const settings = ConsoleSignIn.parse(JSON.parse(required(console, ENVIRONMENT.console)));
   const known = Object.fromEntries(Object.entries(queueUrls).filter(([, url]) => url !== undefined));
   const scim = scimUrl === undefined ? null : { state: undefined, url: scimUrl };
   const own = { user: 'console', isConsole: true, answerMs: ANSWER_MS, scim };
   const target = { prefix, region, queueUrls: known, createSettleMs, emulator, ...own };
-  const table = createDynamoTable(createSdk({ region }).dynamodb, { tableName, sleep });
+  const tool = await wireTool(target);
   const secrets = new SecretsManagerClient({});
   return {
     ...base,
-    tool: await wireTool(target),
+    tool,
     settings,
     origin: new URL(required(consoleUrl, ENVIRONMENT.consoleUrl)).origin,
-    sessions: createConsoleSessionStore(table),
+    sessions: tool.ports.sessions,
     async clientSecret() {
       if (!settings.hasSecret) return undefined;
       const SecretId = consoleSecretName(prefix);

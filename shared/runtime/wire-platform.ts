@@ -17,7 +17,8 @@ import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
 /**
- * Shorter than the usual limit of a call. So an unreachable platform is distinguished from one that does not answer.
+ * Time limit for opening a connection. It is shorter than the usual limit of a call, so that an unreachable platform
+ * can be distinguished from a platform that does not answer.
  */
 const CONNECT_TIMEOUT_MS = 3_000;
 

@@ -42,10 +42,11 @@ export function wireReconcile(): Base & {
     const { visible, inFlight } = await createMailbox(sync.sqs, { name, queueUrl }).counts();
     return visible + inFlight;
   };
-  // A decision must see the newest settings, and so must a question.
+  // Connections are not cached here, because decisions and questions must use the newest settings.
   const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
   const applicants = createStoredApplicants(sync.calling);
-  // Calls for an operator are not counted: a failed one is not repeated, so it would be shown as failing for two hours.
+  // Calls for an operator are not counted. A failed call of an operator is not repeated, so its endpoint would be shown
+  // as failing for two hours.
   const onAttempt = (facts: AttemptFacts) => reportOdd(facts, base.logger);
   const platforms = createPlatforms({ ...sync.calling, onAttempt });
   return {
@@ -73,7 +74,7 @@ export function wireReconcile(): Base & {
 
 type SentDecision = Pick<DecideInvocation, 'decision' | 'proof' | 'person'>;
 
-/** An emulator has no STS that knows people, so the name in the proof counts there. */
+/** An emulator has no STS that can identify people. There the name in the proof is used. */
 const identifier =
   ({ prefix, region, isDeployed, isEmulated, consoleRole }: Base['config']) =>
   async ({ decision, proof, person }: SentDecision): Promise<AuditActor> => {

@@ -22,6 +22,7 @@ import { createApplyQueue } from '../queues/apply-queue.ts';
 import { createMailbox } from '../queues/mailbox.ts';
 import { createEventSender } from '../queues/sqs-batch.ts';
 import { createConnectionStore } from '../store/connection-store.ts';
+import { createConsoleSessionStore } from '../store/console-session-store.ts';
 import { createDynamoTable } from '../store/dynamo-table.ts';
 import { createEraser } from '../store/eraser.ts';
 import { createReaderStore } from '../store/reader-store.ts';
@@ -53,7 +54,6 @@ export interface ToolTarget extends AwsTarget {
 
 export interface Tool {
   readonly ports: ToolPorts;
-  /** Returns the ports with which a person acts who signed in to the console. */
   readonly actingAs: (person: string) => ToolPorts;
   readonly close: () => Promise<void>;
 }
@@ -110,6 +110,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     eraser: createEraser(table),
     reader: createReaderStore(table),
     tokens: createScimTokenStore(table),
+    sessions: createConsoleSessionStore(table),
     randomHex,
     connections: createConnectionStore(table, { clock: systemClock, rememberMs: 0 }),
     ...platformsThroughFunction({ functions, clock: systemClock }),
@@ -156,7 +157,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
 }
 
-/** How soon an open console notices a new deployment. */
+/** How long the bindings are cached. After this time, an open console uses those of a new deployment. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
 /** The environment of ingest has settings of the deployment that commands need. */
@@ -166,8 +167,8 @@ async function ingestConfig(sdk: Sdk, prefix: string): Promise<Config> {
 }
 
 /**
- * Returns the bound connection of a queue, from the configuration of ingest. The configuration is read only for a message
- * that does not come from the common queue.
+ * Returns the bound connection of a queue, from the configuration of ingest. The configuration is read only for a
+ * message that does not come from the common queue.
  */
 export function bindingsOf(sdk: Sdk, prefix: string) {
   let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];
@@ -186,8 +187,8 @@ const webIdentity = async (): Promise<string> => {
 };
 
 /**
- * Loads the HTTP client only when a command tries a credential that is not stored yet. All other calls of the platform and
- * of directories are made by the functions.
+ * Loads the HTTP client only when a command tries a credential that is not stored yet. All other calls of the platform
+ * and of directories are made by the functions.
  */
 async function talkToPlatform(world: Pick<ToolPorts, 'clock' | 'random' | 'sleep'>) {
   // The default export is used, because a bundled CommonJS module that is imported dynamically has no other.

@@ -28,7 +28,7 @@ const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /*
  * The composition root: only the files `wire*.ts` connect ports with their implementations. Code that needs the
- * platform's client is in wire-platform.ts. So the bundle of ingest is free of the client.
+ * platform's client is in wire-platform.ts, so that the bundle of ingest does not contain the client.
  */
 
 export function wireBase(config: Config = readConfig()): Base {
@@ -44,7 +44,7 @@ export function wireBase(config: Config = readConfig()): Base {
 export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   const sqs = new SQSClient({});
   const dynamodb = new DynamoDBClient({ cacheMiddleware: true });
-  // This middleware copies each request and answer for a log that is not used.
+  // The removed middleware copies each request and answer for a log that groupsync does not use.
   dynamodb.middlewareStack.remove('loggerMiddleware');
   const table = createDynamoTable(dynamodb, { tableName: config.tableName, sleep });
   const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);

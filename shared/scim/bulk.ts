@@ -40,7 +40,7 @@ export function readBulk(body: ScimObject) {
   }
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
-  // 0 and null mean no limit, because clients that have a field for the limit send these values.
+  // 0 and null mean no limit, because clients whose request always contains the limit send these values.
   const read = operations.map(readOperation);
   checkBulkIds(read);
   return { failOnErrors: failOnErrors.data || undefined, operations: read };
@@ -82,7 +82,7 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
   return { ...parsed.data, data: isBare ? { schemas: [PATCH_OP], Operations: data } : data };
 }
 
-/** Also matches a reference inside a filter, where JSON puts a backslash before the quotes. */
+/** Matches a reference, also inside a filter, where JSON puts a backslash before the quotes. */
 const REFERENCE = /bulkId:([^/"\\\s]+)/g;
 
 /** Returns the bulkIds that an operation refers to, in its path and anywhere in its data. */

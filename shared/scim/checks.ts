@@ -2,9 +2,11 @@ import { badRequest } from './errors.ts';
 import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
 import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
-/** Limit for values that matching reads. They are stored in registers, which hold 1 KB each with their name. */
+/**
+ * Maximum size of a value that matching reads. It is stored in a register, which holds at most 1 KB, its name included.
+ */
 const MAX_MATCHED_BYTES = 900;
-/** A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
+/** Maximum size of a resource. A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
 
 /**

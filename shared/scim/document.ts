@@ -56,9 +56,9 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Limit for members with name and address in one response. The user of each such member must be read. */
+/** Maximum number of members with name and address in one response. The user of each such member must be read. */
 const MAX_DESCRIBED_MEMBERS = 1_000;
-/** Limit for members with a type in one response, because Lambda limits its size to 6 MB. */
+/** Maximum number of members with a type in one response, because Lambda limits a response to 6 MB. */
 const MAX_TYPED_MEMBERS = 10_000;
 
 /** True if the members are shown with name and address, for a response with this number of groups. */
@@ -72,7 +72,7 @@ export interface ListedMember {
 
 /**
  * Returns members as clients see them. Only members with a user resource have a `$ref`, because other members have no
- * URL. Nested groups are few, so they always have type and `$ref`.
+ * URL. A group has few nested groups, so these always have type and `$ref`.
  * @param names names of the members that have a resource, by id; undefined if there are too many members
  */
 export function memberValues(
@@ -104,7 +104,7 @@ export const etagOf = (version: number): string => `W/"${version}"`;
 
 /**
  * The entity tag while members are being written: the version, and a digest that distinguishes the lists of this
- * version. No header matches it (`namesVersion`).
+ * version. This tag matches no header (`namesVersion`).
  */
 export const openEtagOf = (version: number, content: string): string => `W/"${version}-${content}"`;
 
@@ -113,7 +113,7 @@ const TAG = /(?:W\/)?"([^"]*)"/g;
 /**
  * True if a header If-Match or If-None-Match contains the version or is `*`. The comparison is weak, because all
  * tags of this server are weak. A bare version without quotes is accepted too, because some clients send it.
- * @param version undefined while members are being written: then only `*` matches
+ * @param version undefined while members are being written; only `*` matches undefined
  */
 export function namesVersion(header: string, version: number | undefined): boolean {
   const text = header.trim();

@@ -1,9 +1,9 @@
 /** Maximum size of a request body in UTF-8. */
 export const MAX_BODY_BYTES = 5 * 1024 * 1024;
 /**
- * Maximum body size that the documents announce. Lambda accepts 6 MB including headers (AWS Lambda quotas). API
- * Gateway passes on `application/scim+json` as base64, which takes four characters for three bytes. It rejects
- * larger bodies itself, with a response that is not SCIM.
+ * Maximum size of a request body that the discovery documents announce. Lambda accepts 6 MB including headers (AWS
+ * Lambda quotas). API Gateway passes on `application/scim+json` as base64, which takes four characters for three bytes.
+ * API Gateway rejects larger bodies itself, with a response that is not SCIM.
  */
 export const PROMISED_BODY_BYTES = 4_500_000;
 /**
@@ -23,7 +23,7 @@ export const MAX_BULK_OPERATIONS = 300;
 export const BULK_TIME_MS = 20_000;
 /**
  * Maximum number of members that one request may add or remove. One event has the same limit. The registers share a
- * partition, which takes 1,000 writes per second (Amazon DynamoDB developer guide, "Partitions"). The writes therefore
- * end before the gateway's timeout of 30 seconds.
+ * partition, which takes 1,000 writes per second (Amazon DynamoDB developer guide, "Partitions"). With this limit, the
+ * writes end before the gateway's timeout of 30 seconds.
  */
 export const MAX_MEMBERS_CHANGED = 20_000;

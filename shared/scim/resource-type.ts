@@ -51,7 +51,6 @@ export const resourceTypes = (storeProfile: boolean, acceptsNested = false): Res
   Group: acceptsNested ? NESTING : FLAT,
 });
 
-/** Returns whether groups may be members of groups. */
 export const acceptsNested = ({ core }: ResourceType): boolean => core === NESTING_GROUP_SCHEMA;
 
 /** The position of an attribute in a resource. */

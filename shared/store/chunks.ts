@@ -4,12 +4,12 @@ import { type Item, itemsOf, type Key, type Table } from './table.ts';
 
 /** An item may have 400 KB, including its keys and the names of its attributes (Amazon DynamoDB quotas). */
 const MAX_CHUNK_BYTES = 350_000;
-/** Two full BatchWriteItem requests. Each may be nearly 9 MB. */
+/** The number of chunks that are written at the same time: two full BatchWriteItem requests of nearly 9 MB each. */
 export const IN_FLIGHT = 50;
 
 export interface Chunked {
   readonly chunks: number;
-  /** Hex sha256 over all chunks. A reader that computes another hash has an incomplete or foreign set of chunks. */
+  /** The hex SHA-256 of all chunks. A reader that computes another hash has read an incomplete or a wrong set. */
   readonly hash: string;
 }
 

@@ -18,7 +18,7 @@ export function createGateStore(table: Table): GateStore {
 
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
-      // The record of failing calls stays, because opening or closing a gate does not make its calls succeed.
+      // The record of failing calls stays, because a change of the gate does not show that calls succeed.
       const { failingCalls = seen.failingCalls ?? [], ...gate } = next;
       const stored = failingCalls.length === 0 ? gate : { ...gate, failingCalls };
       return table.put(
@@ -66,8 +66,8 @@ export function createNoticeStore(table: Table): NoticeStore {
 }
 
 /**
- * The tokens of a lease only grow. A new holder of the lease stores its token first. After that, the writes of earlier
- * holders are refused.
+ * Each holder of the lease has a greater token than the holders before it, and stores its token first. After that, the
+ * writes of earlier holders are refused.
  */
 export function createFeedStore(table: Table): FeedStore {
   return {

@@ -1,8 +1,10 @@
 import { ConsoleSession, type ConsoleSessions } from '../sync/ports/console-sessions.ts';
+import { SESSIONS_PARTITION } from '../contract/topology.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
-import type { Key, Table } from './table.ts';
+import { itemsOf, type Key, type Table } from './table.ts';
 
-const keyOf = (hash: string): Key => ({ pk: `SESSION#${hash}`, sk: 'SESSION' });
+/** All sessions are in one partition, so that they can be listed. People sign in rarely. */
+const keyOf = (hash: string): Key => ({ pk: SESSIONS_PARTITION, sk: hash });
 
 /** Stores the sessions of people who signed in to the console. DynamoDB deletes expired ones. */
 export function createConsoleSessionStore(table: Table): ConsoleSessions {
@@ -19,6 +21,14 @@ export function createConsoleSessionStore(table: Table): ConsoleSessions {
 
     async end(hash) {
       await table.delete(keyOf(hash));
+    },
+
+    async list() {
+      const items = await itemsOf(table, { partition: SESSIONS_PARTITION });
+      return items.map((item) => ({
+        ...understood(ConsoleSession, item, 'a session of the console'),
+        hash: item.sk,
+      }));
     },
   };
 }

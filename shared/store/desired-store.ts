@@ -14,18 +14,16 @@ import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
 /**
- * The time that a tombstone is kept after its stamp or its receipt, whichever is later. Ingest refuses events that are
- * 400 days old when it reads them, including replayed events. After 430 days, ingest accepts no event older than the
- * tombstone. The margin is a month. So the expiry of a tombstone cannot bring a removed member back.
+ * How long a tombstone is kept, from its stamp or its receipt, whichever is later. Ingest refuses events that are more
+ * than 400 days old, also in a replay. So after 430 days, no event from before the tombstone can be accepted any more,
+ * and its expiry cannot bring a removed member back. One month is a margin.
  */
 export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 
 export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
   Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFE_MS) / 1_000);
 
-/**
- * The register rule of `supersedes` as a condition: the later stamp wins; between equal stamps, the smaller value wins.
- */
+/** The rule of `supersedes` as a condition: the later stamp wins, and between equal stamps the smaller value. */
 const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, value: string): Condition =>
   any(missing(stampName), less(stampName, stamp), all(equal(stampName, stamp), greater(valueName, value)));
 
@@ -112,7 +110,7 @@ export function createDesiredStore(table: Table): DesiredStore {
     async isRepeated(ref, digest, mayBeDirty) {
       const item: Attributes = (await table.get(groupKey(ref))) ?? {};
       const { batchDigest, dirtySince, failedAt, isContained } = item;
-      // The groups that contain this group may not have been marked.
+      // The outer groups may not be marked yet, so this group must be woken again.
       if (isContained === true) return false;
       return batchDigest === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
     },

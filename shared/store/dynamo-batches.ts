@@ -83,8 +83,8 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
 /**
- * Fails if the SDK would send the command again after a request without an answer, because that request may still be
- * executed. A command that DynamoDB refused may be sent again.
+ * Makes the command fail instead of being sent again after a request without an answer, because that request may still
+ * take effect. A command that DynamoDB refused may be sent again.
  */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
@@ -118,8 +118,8 @@ const isRefusal = (cause: unknown): boolean =>
 
 /**
  * DynamoDB's errors for an item that it can never store (developer guide, "Constraints"): sizes of items, keys and
- * numbers, nesting, empty keys. Any other ValidationException is a fault of the request, which a deployment may fix. An
- * expression that "has exceeded the maximum" size is such a fault.
+ * numbers, nesting, empty keys. Any other ValidationException is a fault of the request, such as an expression that
+ * "has exceeded the maximum" size. A new release may fix it.
  */
 const OF_THE_ITEM =
   /(?<!expression size has )exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
@@ -136,8 +136,8 @@ export function unstorable(cause: unknown): UnstorableError | undefined {
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 /**
- * Keeps the last entry of each key, because a request must not name a key twice. If two writes have the same key, the
- * later write would replace the earlier one in any case.
+ * Keeps only the last entry of each key, because a request must not name a key twice, and a later write replaces an
+ * earlier one anyway.
  */
 const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] => [
   ...new Map(entries.map((entry) => [nameOf(entry), entry])).values(),
@@ -167,7 +167,8 @@ interface Gathering<Question, Answer> {
   /** @returns one answer for each question, in their order */
   readonly ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
   /**
-   * Whether one question may have caused the failure. Each question is then sent alone, so only the invalid one fails.
+   * Whether one of the questions may have caused the failure. Then each question is sent alone, so that only the
+   * invalid one fails.
    */
   readonly mayBeOnesFault: (cause: unknown) => boolean;
 }
@@ -179,9 +180,8 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Combines the requests that independent callers make within one iteration of the event loop. Each caller gets the same
- * result as with a request of its own. Nothing is cached between iterations, so an answer is never older than its
- * request.
+ * Combines the requests that callers make within one iteration of the event loop. Each caller gets the same result as
+ * with a request of its own. Nothing is cached between iterations, so an answer is never older than the question.
  */
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,

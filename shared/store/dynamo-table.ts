@@ -170,8 +170,8 @@ export class Expression {
   }
 
   /**
-   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. Fewer parentheses are easier to
-   * read. Fewer parentheses also help emulators, whose parsers take time exponential in the depth.
+   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. The number of parentheses is kept
+   * small, because the time of some emulators' parsers grows exponentially with the depth.
    */
   #conjunct(part: Condition): string {
     const text = this.condition(part);

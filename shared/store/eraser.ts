@@ -78,11 +78,11 @@ export function createEraser(table: Table): Eraser {
   };
 
   /**
-   * Whether the member is bound or would be matched to an employee who may be a member. Such a person may join a group
-   * again through an event with the id only.
+   * Whether the member is bound to, or would match, an employee who may be a member. For such a person, an event with
+   * only the id may add the person to a group again, so the data must stay.
    */
   const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
-    // If the settings cannot be read, the data stays: a failed read does not show that the person has left.
+    // If the settings cannot be read, the data stays, because it is unknown whether the person has left.
     const found = await connections.current(connection).catch(() => 'unreadable' as const);
     if (found === 'unreadable') return true;
     const settings = found?.settings;
@@ -101,7 +101,7 @@ export function createEraser(table: Table): Eraser {
    * before `overMs`.
    */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
-    // The user has values, and no value has changed since `overMs`.
+    // The user still has values, and none of them has changed since `overMs`.
     const values = [...user.attributes.values()].filter(({ value }) => value !== '');
     if (values.length === 0 || values.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
@@ -115,7 +115,8 @@ export function createEraser(table: Table): Eraser {
 
   /** Erases the attributes of a member who has left. @returns whether there was anything to erase */
   const eraseLeaver = async (connection: ConnectionName, member: MemberId, nowMs: number) => {
-    // An item that cannot be read is reported elsewhere. Such an item does not stop the erasure of other users.
+    // An item that cannot be read is skipped, so that it does not stop the erasure of other users. It is reported
+    // elsewhere.
     const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
     if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFE_MS))) return false;
     const roles = await people.rolesOf(connection, user);
@@ -174,7 +175,7 @@ export function createEraser(table: Table): Eraser {
 const DAY_MS = 86_400_000;
 const PARTS = 30;
 
-/** Whether the member is in one of the groups, or left one after `overMs`. A tombstone expires by itself. */
+/** Whether the member is in one of the groups, or left one after `overMs`. */
 async function belongs(
   { member, floor }: UserState,
   refs: readonly GroupRef[],

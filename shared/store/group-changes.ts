@@ -11,7 +11,7 @@ export const MISSED = 'missedAt';
 export const RELEASED = ['released', 'movedTo'];
 const LINK = ['link', 'refusedFields'] as const;
 
-/** Returns the attributes that a commit removes in any case, whether or not the group is clean afterwards. */
+/** Returns the attributes that a commit removes, no matter whether the group is clean afterwards. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
@@ -28,7 +28,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** Returns the change that a commit makes in any case, whether or not the group is clean afterwards. */
+/** Returns the change that a commit makes, no matter whether the group is clean afterwards. */
 export const writtenBy = (commit: Commit): Change => {
   const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
   const { createdAtMs = seen.link?.createdAtMs } = commit;
@@ -85,7 +85,7 @@ const linkBefore = ({ link }: GroupState, isGone: boolean) =>
 const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
-/** The guard record of the new write replaces the guard record of uncertain writes. */
+/** Removes the guard record from the uncertain writes, because the record of the new write replaces it. */
 export const withoutRemovals = ({ uncertain }: GroupState) => {
   if (uncertain?.removals === undefined) return {};
   const { removals: _, ...others } = uncertain;

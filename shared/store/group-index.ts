@@ -1,4 +1,5 @@
 import type { PendingCause, SettledState } from '../domain/group-state.ts';
+import { HELD_SETS } from '../domain/hold.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
@@ -19,8 +20,8 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // The reader that awaits this page gets its error. If the reader stops earlier, the error must not become an
-    // unhandled rejection.
+    // If the page fails, the reader that awaits it gets the error. If the reader stops earlier, the error must not
+    // become an unhandled rejection.
     first.catch(() => undefined);
     return { pages, first };
   });
@@ -69,7 +70,7 @@ export function createGroupIndex(table: Table): GroupIndex {
   };
 }
 
-/** DynamoDB takes a 32-bit limit, and returns at most 1 MB in any case. */
+/** The maximum page size. DynamoDB returns at most 1 MB for each page anyway. */
 const MAX_PAGE = 1_000;
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
@@ -78,13 +79,13 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 });
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
-  const { settled, dirtySince, failedAt, pausedAt, hold, gsk } = item;
+  const { settled, dirtySince, failedAt, pausedAt, gsk } = item;
   const name = (item['name'] as Partial<Register<string>> | undefined)?.value;
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
     ref: refOf(connection, item),
-    holdWaits: hold !== undefined,
-    holdUndecided: (hold as { decision?: { kind?: unknown } } | undefined)?.decision?.kind === 'waiting',
+    hasHolds: HELD_SETS.some((name) => item[name] !== undefined),
+    holdWaits: item['hold'] !== undefined,
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
     ...(name === undefined ? {} : { name }),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),

@@ -54,8 +54,8 @@ const TIMES = new Set([
 ]);
 
 /**
- * Ids and stamps are plain text. A large group has a hundred thousand of these items, so every validation step costs
- * time.
+ * Ids and stamps are not validated further, because a large group has a hundred thousand of these items, and each step
+ * of a validation takes time.
  */
 const MemberItem = z.lazy(() =>
   z.object({
@@ -95,8 +95,8 @@ export function parseMember(item: Item): StoredMember {
 }
 
 /**
- * Returns whether a member is present, and since which stamp. Each response that shows a list reads all registers of
- * the list. The function checks them without a schema, which takes a fiftieth of the time.
+ * Returns whether a member is present, and since which stamp. It uses no schema, which takes a fiftieth of the time,
+ * because each response with a list of members reads all registers of the list.
  * @throws CorruptItemError as `parseMember` does
  */
 export function parsePresence(item: Item): MemberRegister {

@@ -18,7 +18,6 @@ import { exists, itemsOf, type Table } from './table.ts';
 
 const PENDING = ['pendingCause', 'pendingSince', 'pendingRevision', 'pendingUnshown', 'gpk', 'gsk'] as const;
 
-/** The part of the store that reads and marks the members of groups. */
 export function createGroupMembers(table: Table): Pick<GroupStore, 'members' | 'registers' | 'markPending'> {
   return {
     async members(ref) {
@@ -67,7 +66,7 @@ async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredM
 
 /**
  * Returns the users of the group and of all groups within it. A change of an inner group first changes its registers,
- * and then marks the groups around it dirty. So a change that this read misses causes another read.
+ * and then marks the outer groups dirty. So if this read misses a change, the group is read again.
  * @throws Error if there are too many groups or members to read together
  */
 async function membersWithin(
@@ -93,7 +92,10 @@ const registersOf = async (table: Table, ref: GroupRef) => {
   return item === undefined ? NO_GROUP : parseGroup(ref, item).registers;
 };
 
-/** Reads the floor before the members. A floor that rose between the two reads would hide members that were read. */
+/**
+ * Reads the floor before the members. A floor that was read after them could belong to a later list, and would hide
+ * these members.
+ */
 async function contentOf(table: Table, ref: GroupRef): Promise<GroupContent> {
   const registers = await registersOf(table, ref);
   return { registers, members: await ownMembers(table, ref) };

@@ -53,7 +53,7 @@ export function createGroupNotes(table: Table): GroupNotes {
 
     async keepUnattributed(seen, ids) {
       const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
-      // New drift is always stored together with a new view.
+      // New drift is always stored together with a new view, so this condition also covers the list of drift.
       await update(seen.ref, left, viewIsAs(seen));
     },
 
@@ -68,8 +68,8 @@ export function createGroupNotes(table: Table): GroupNotes {
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
-          // Repeated external changes must not raise the number of calls, so they keep `calledMs` and `attempts`. Only
-          // an operator's `sync` resets these values.
+          // Repeated external changes must not cause more calls, so `calledMs` and `attempts` stay. Only an operator's
+          // `sync` resets them.
           ...(version === null && suspectedChange.activityEvents.length === 0
             ? {}
             : { remove: ['failedAt'] }),

@@ -1,5 +1,6 @@
+import { HELD_SETS, STORED_AS } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import type { Commit, GroupStore, HeldRemovals, HeldSets } from '../sync/ports/groups.ts';
+import type { Commit, GroupStore, HeldRemovals } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
 import {
@@ -15,13 +16,13 @@ import { createGroupMembers } from './group-members.ts';
 import { createGroupNotes } from './group-notes.ts';
 import {
   collectTombstones,
-  decisionIs,
   dirtying,
   holdIsAs,
   intentIs,
   intentIsAs,
   PARTIAL_READ_HINTS,
   revIsAs,
+  setIs,
   settledChange,
   suspectedChangeIsAs,
   unsettledSince,
@@ -41,7 +42,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // The set is kept 400 days longer than the hold. If the set is missing after that, the removals are held again.
+    // The set is stored 400 days longer than the hold. If it is missing after that, the removals are held again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
@@ -51,10 +52,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       ...(await writeChunks(table, keyOf, lines, { expiresAt })),
     };
   }
-  const heldAttributes = async (ref: GroupRef, { hold, approval }: HeldSets) => ({
-    hold: await recorded(ref, hold),
-    ...(approval && { approval: await recorded(ref, approval) }),
-  });
 
   /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
   async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
@@ -83,7 +80,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           set: { intent: plain(intent), ...withoutRemovals(seen) },
-          // The item is largest while it has an intent.
+          // An intent makes the item largest, so other optional data is removed.
           remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),
@@ -108,9 +105,15 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         const isAsSeen = all(revIsAs(seen), holdIsAs(seen), missing('pausedAt'));
         return change(ref, clean, all(intentIs(commit.intent), isAsSeen));
       };
-      const writeDirty = () => {
+      const writeDirty = async () => {
+        const isOwn = intentIs(commit.intent);
         const dirty = { ...written, set: { ...written.set, ...wakeUpFields(ref, commit.wakeAtMs) } };
-        return change(ref, dirty, intentIs(commit.intent));
+        if (commit.consumedHold === undefined) return change(ref, dirty, isOwn);
+        const used = await change(ref, dirty, all(isOwn, setIs('approval', seen.approval)));
+        if (used.written) return used;
+        // An operator approved other removals since the write began. They are not written yet, so the approval stays.
+        const remove = written.remove?.filter((name) => name !== 'approval') ?? [];
+        return change(ref, { ...dirty, remove }, isOwn);
       };
       const ended = commit.unfinished === true ? undefined : await writeClean();
       const clean = ended?.written === true;
@@ -151,12 +154,17 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       );
     },
 
-    decideHold: ({ ref, hold }, request, dirty) => {
-      if (hold === undefined) return Promise.resolve(false);
-      const decided = { ...request, decision: { ...request.decision } };
+    async decideHold(seen, { from, rest, decided }, dirty) {
+      const to = STORED_AS[decided.hold.decision.kind];
+      const set = {
+        ...(rest && { [from]: await recorded(seen.ref, rest) }),
+        [to]: await recorded(seen.ref, decided),
+      };
+      const remove = from in set ? [] : [from];
       // A client that got no answer repeats the write, and then finds its own decision.
-      const isAsSeen = any(decisionIs(hold), decisionIs(decided));
-      return update(ref, dirtying(ref, dirty, { set: { hold: decided } }), isAsSeen);
+      const isOwn = setIs(to, decided.hold);
+      const isAsSeen = all(...HELD_SETS.map((name) => setIs(name, seen[name])));
+      return update(seen.ref, dirtying(seen.ref, dirty, { set, remove }), any(isAsSeen, isOwn));
     },
 
     adopt: (seen, link, dirty) =>
@@ -244,21 +252,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(revIsAs(seen), intentIsAs(seen)),
       ),
 
-    async hold(seen, { hold, approval }, lastAudit) {
-      const set = { ...(await heldAttributes(seen.ref, { hold, approval })), lastAudit };
-      return update(seen.ref, { set, remove: approval ? [] : ['approval'] }, revIsAs(seen));
-    },
-
-    async approvePart(seen, part, dirty) {
-      if (seen.hold === undefined) return false;
-      const set = await heldAttributes(seen.ref, part);
-      const { digest, decision } = part.approval.hold;
-      const isOwn = all(
-        equal('approval.digest', digest),
-        equal('approval.decision.atMs', decision.kind === 'waiting' ? 0 : decision.atMs),
-      );
-      return update(seen.ref, dirtying(seen.ref, dirty, { set }), any(decisionIs(seen.hold), isOwn));
-    },
+    hold: async (seen, held, lastAudit) =>
+      update(seen.ref, { set: { hold: await recorded(seen.ref, held), lastAudit } }, revIsAs(seen)),
 
     dropHold: (seen, drops, lastAudit) =>
       update(

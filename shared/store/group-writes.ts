@@ -1,5 +1,5 @@
 import type { GroupState, ViewPointer } from '../domain/group-state.ts';
-import type { Hold } from '../domain/hold.ts';
+import { type HeldSetName, type Hold, holdsOf } from '../domain/hold.ts';
 import type { GroupRef, IntentId } from '../domain/ids.ts';
 import { WAKE_GRACE_MS } from '../domain/wake-up.ts';
 import type { Dirty } from '../sync/ports/desired.ts';
@@ -20,14 +20,14 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *
  *     fail         intent and rev as they were read              dirty gone
  *
- * A superseded worker fails its condition and changes nothing. The conditions compare dirty too. Otherwise a worker
- * could link a group that a later worker has settled, and no message would follow. The dirty mark stays from openIntent
- * to commit.
+ * For a superseded worker, the condition fails, and nothing changes. The conditions also compare the dirty mark:
+ * otherwise a worker could link a group that a later worker has settled, and nothing would wake the group again. The
+ * dirty mark stays from openIntent to commit.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
   link === undefined ? missing('link') : equal('link.view.id', link.view.id);
-/** The record of uncertain writes is as it was read. Another worker may have opened and dropped an intent since. */
+/** The record of uncertain writes is as it was read: no other worker has opened and dropped an intent since. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
 export const unwrittenSince = (seen: GroupState): Condition =>
@@ -45,13 +45,15 @@ export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing(
 /** The hold is as it was read. A newer hold keeps the group dirty, and the next apply checks that hold. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The hold is as it was read, with the same decision. */
-export const decisionIs = ({ digest, decision }: Hold): Condition =>
-  all(
-    equal('hold.digest', digest),
-    equal('hold.decision.kind', decision.kind),
-    decision.kind === 'waiting' ? missing('hold.decision.atMs') : equal('hold.decision.atMs', decision.atMs),
-  );
+/** The set is this one, with the same decision. Without a set, the group has none. */
+export function setIs(name: HeldSetName, hold: Hold | undefined): Condition {
+  if (hold === undefined) return missing(name);
+  const { digest, decision } = hold;
+  const isSameSet = equal(`${name}.digest`, digest);
+  return decision.kind === 'waiting'
+    ? isSameSet
+    : all(isSameSet, equal(`${name}.decision.atMs`, decision.atMs));
+}
 
 /**
  * Limits of the lists on the group item. They are far above the usual number of entries, and far below the size of an
@@ -60,7 +62,7 @@ export const decisionIs = ({ digest, decision }: Hold): Condition =>
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
-/** Returns the external changes that a fetch found as attributes of the group item, merged with the open ones. */
+/** Returns the attributes for the external changes that a fetch found, merged with the open ones. */
 export const findingsToStore = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
@@ -75,11 +77,12 @@ const merged = (before: readonly string[], more: readonly string[], most: number
   more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
- * Returns the change that ends the work of apply on a group. The next mark may name its changed members if each wanted
- * member is one user of the view, and the view has no other user. `sync/match/changed-members.ts` has the details.
+ * Returns the change that ends the work of apply on a group. If each wanted member is one user of the view, and the
+ * view has no other user, apply may read only the changed members after the next change
+ * (`sync/match/changed-members.ts`).
  */
 export function settledChange(
-  { rev, ref, hold, approval }: GroupState,
+  { rev, ref, ...holds }: GroupState,
   view: ViewPointer | undefined,
   {
     settled,
@@ -96,7 +99,7 @@ export function settledChange(
     };
   }
   const isInSync = settled === 'in_sync' && view?.size === wanted && applied === wanted && pending === 0;
-  if (!isInSync || (hold ?? approval) !== undefined)
+  if (!isInSync || holdsOf(holds).length > 0)
     return { set: placed(ref, NOT_DUE), remove: [...CLEAN, ...PARTIAL_READ_HINTS] };
   const set = { ...placed(ref, IN_SYNC), inSync: { rev, view: view.id } };
   return { set, remove: [...CLEAN, 'changedMembers'] };
@@ -117,9 +120,9 @@ export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs +
 
 /**
  * Returns the change that marks a group dirty. One write sets rev, the dirty mark and the wake-up, so that a crash
- * cannot separate them. A wake-up that is already scheduled keeps its time, except if `isAtOnce` is set. Its place in
- * the index moves all the same, so the requeue job may find a lost wake-up a little later. Further attributes of the
- * same write go into `set` and `remove`.
+ * cannot separate them. A stored wake-up keeps its time, except with `isAtOnce`. Its place in the index changes in any
+ * case, so the requeue job may find a lost wake-up a little later. `set` and `remove` are further changes in the same
+ * write.
  */
 export const dirtying = (
   ref: GroupRef,
@@ -138,7 +141,7 @@ export const dirtying = (
 /** Deletes expired tombstones that the store has not deleted itself. @returns how many */
 export async function collectTombstones(table: Table, { ref }: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(ref);
-  // A register that became present meanwhile has no expiry any more and stays.
+  // If the member was added again meanwhile, the register has no expiry any more, and this condition keeps it.
   const stillEnded = less('expiresAt', Math.floor(nowMs / 1_000));
   let collected = 0;
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {

@@ -6,8 +6,8 @@ import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unli
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * A reservation counts for an hour and 15 minutes. The rolling hour of the guard begins at the removal, which may
- * happen later than the reservation. A worker's run and a late write together take less than 15 minutes.
+ * A reservation counts for an hour and 15 minutes. The hour of the guard begins with the removal, which may take effect
+ * later than the reservation, but less than 15 minutes later.
  */
 const COUNTS_MS = 3_600_000 + 15 * 60_000;
 const KEPT_MS = 2 * COUNTS_MS;

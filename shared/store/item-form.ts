@@ -2,9 +2,7 @@ import type * as z from 'zod';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import type { Attributes, Item, Key, Table } from './table.ts';
 
-/**
- * Only a change that the previous release could not read raises this number. New optional attributes do not raise it.
- */
+/** Raised only for a change that the previous release could not read, and not for new optional attributes. */
 const SCHEMA = 1;
 
 /**
@@ -37,6 +35,6 @@ export async function storedAt<Form>(table: Table, key: Key, form: z.ZodType<For
   return item && understood(form, item, `${what} at ${item.pk}`);
 }
 
-/** Returns the value as plain JSON, without undefined parts. The cast only drops the brands of ids. */
+/** Returns the value as plain JSON, without undefined parts. */
 export const plain = (value: object): Attributes =>
   Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Attributes;

@@ -5,8 +5,8 @@ import type { Item, Key } from './table.ts';
 
 /*
  * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and cannot occur within
- * a part. A part too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items carry the raw ids
- * as attributes, so no code needs to decode a key.
+ * a part. A part that is too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items also have
+ * the ids as attributes, so no code needs to decode a key.
  */
 
 const MAX_PART_BYTES = 400;
@@ -34,13 +34,12 @@ export const memberKey = (ref: GroupRef, member: MemberId): Key =>
   ofGroup(ref, `${MEMBER_PREFIX}${keyPart(member)}`);
 export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key =>
   ofGroup(ref, `VIEW#${view}#${String(index).padStart(4, '0')}`);
-/** The sign `~` distinguishes a bucket from the head of a view. No id of a view begins with it. */
+/** The sign `~` distinguishes a bucket from the head of a view, because no id of a view begins with it. */
 export const viewBucketKey = (ref: GroupRef, name: string): Key => ofGroup(ref, `VIEW#~${name.slice(1)}`);
 export const VIEW_PREFIX = 'VIEW#';
 export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>
   ofGroup(ref, `HELD#${digest}#${String(index).padStart(4, '0')}`);
 
-/** The key prefix of all received parts of one snapshot. */
 export const partPrefix = (source: string, snapshotId: string, count: number): string =>
   `PART#${sha256(JSON.stringify([source, snapshotId, count]))}#`;
 export const partKey = (ref: GroupRef, prefix: string, part: { index: number; stamp: string }): Key =>
@@ -50,7 +49,7 @@ export const AUDIT_PREFIX = 'A#';
 export const auditKey = (ref: GroupRef, at: string, intent: IntentId): Key =>
   ofGroup(ref, `${AUDIT_PREFIX}${at}#${intent}`);
 
-/** The key of the item that names the newest action of a connection's journal. That journal belongs to no group. */
+/** The key of the item that names the newest action in a connection's journal. */
 export const journalKey = (ref: GroupRef): Key => ofGroup(ref, 'JOURNAL');
 
 export const userKey = (connection: ConnectionName, member: MemberId): Key => ({
@@ -69,7 +68,7 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
 });
 /** Marks first bindings that no refresh has proven yet. `keyPart` never writes this character. */
 export const UNPROVEN_PREFIX = '#';
-/** The item of a binding of a member to a person. The index lists every person that ever had a binding. */
+/** The item of a binding of a member to a person. The index lists these items. */
 export const boundMemberItem = (
   connection: ConnectionName,
   role: RoleId,
@@ -85,7 +84,6 @@ export const boundMemberItem = (
 });
 export const pointerPartition = (connection: ConnectionName, field: string, value: string): string =>
   `P#${connection}#${keyPart(field)}#${keyPart(value)}`;
-/** The partition of the roles of one platform user. */
 export const userRolesPartition = (connection: ConnectionName, userId: string): string =>
   `PU#${connection}#${keyPart(userId)}`;
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
@@ -95,16 +93,16 @@ export const connectionKey = (connection: ConnectionName): Key => ofConnection(c
 export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
 export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
 export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
-/** The key of the position of the connection's directory reader. The keys below belong to the same reader. */
+/** The key of the position of the connection's directory reader. The keys below are also for the reader. */
 export const readerKey = (connection: ConnectionName): Key => ofConnection(connection, 'READER');
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
-/** Groups that have moved to another source. */
+/** The prefix for groups that have moved to another source. */
 export const READER_MOVE_PREFIX = 'READERMOVE#';
 export const readerMoveKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_MOVE_PREFIX}${keyPart(group)}`);
-/** Groups of the directory about which another source has sent an event. */
+/** The prefix for groups of the reader about which another source has sent an event. */
 export const READER_PUSHED_PREFIX = 'READERPUSHED#';
 export const readerPushedKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_PUSHED_PREFIX}${keyPart(group)}`);
@@ -122,7 +120,6 @@ export const UNLINK_PREFIX = 'UNLINK#';
 export const unlinkKey = (connection: ConnectionName, platformId: string): Key =>
   ofConnection(connection, `${UNLINK_PREFIX}${keyPart(platformId)}`);
 export const DRIFT_PREFIX = 'DRIFT#';
-/** The key prefix of all drift records of one group. */
 export const driftPrefix = (group: GroupId): string => `${DRIFT_PREFIX}${sha256(group).slice(0, 16)}#`;
 export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
   ofConnection(connection, `${driftPrefix(group)}${id}`);
@@ -139,7 +136,6 @@ export function shardOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt8(0) % SHARDS;
 }
 
-/** The partition of one list in the index. */
 export const indexPartition = (
   kind: 'groups' | 'pending' | 'fanOuts' | 'bound',
   connection: ConnectionName,
@@ -149,9 +145,9 @@ export const indexPartition = (
 export const logPartition = (connection: ConnectionName): string => `log#${connection}`;
 /** The index partition of drift records, sorted by the time of their latest change. */
 export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
-/** Sorts after every time. A group that waits for no wake-up has this value. */
+/** Sorts after every time. The value of a group that is not in sync and has no wake-up. */
 export const NOT_DUE = '~';
-/** Sorts after every `NOT_DUE` entry, for every id. A group in sync has this value. */
+/** Sorts after every `NOT_DUE` entry, for every id. The value of a group in sync. */
 export const IN_SYNC = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;

@@ -22,7 +22,7 @@ import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
-/** The most entries and the most bytes of a stored list. A single id may have two thousand bytes. */
+/** The maximum number of entries of a stored list, and its maximum size. A single id may have 2,000 bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
 
@@ -33,11 +33,11 @@ function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Ent
   return fits ? first : fitting(first, Math.floor(first.length / 2));
 }
 
-/** Limits a page: a request for the newest entries must not read a year of entries. */
+/** The size of a page. It is small, so that a request for the newest entries does not read many older ones. */
 const PAGE_SIZE = 100;
 const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 
-/** In the index, entries are sorted by time. Their attributes `gpk` and `gsk` place them there. */
+/** Stores audit entries. The attributes `gpk` and `gsk` place them in the index, sorted by time. */
 export function createAuditLog(table: Table): AuditLog {
   return {
     async record(ref, entry) {
@@ -64,7 +64,7 @@ export function createAuditLog(table: Table): AuditLog {
     async endWith(ref, lastAction, seen) {
       const isAsSeen =
         seen.lastAction === undefined ? missing('lastAction') : equal('lastAction', seen.lastAction);
-      // A client that got no answer repeats the write, and then finds its own action.
+      // If the answer was lost, the SDK repeats the write and then finds its own action.
       const isLast = any(isAsSeen, equal('lastAction', lastAction));
       const when = ref.group === '' ? isLast : all(exists('rev'), isLast);
       return (await table.update(headKey(ref), { set: { lastAction } }, when)).written;
@@ -101,7 +101,7 @@ function parseEntry(item: Item): KeptEntry {
 const NOT_HASHED = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
 /**
- * Hashes all content attributes in a canonical order, including attributes that a later release adds. 132 bits of the
+ * Hashes all attributes of the content in a canonical order, including those that a later release adds. 132 bits of the
  * hash are enough.
  */
 function linkTo(item: Item): string {

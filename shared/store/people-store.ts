@@ -19,10 +19,11 @@ const WRITES_IN_FLIGHT = 8;
 const READS_IN_FLIGHT = 32;
 
 /**
- * A PERSON item is authoritative. P# items point from a value to the roles that may have it. PU# items point from a
- * user id to its roles. A pointer is written before its person, and deleted after that person has changed. So a search
- * finds all roles with the value, and sometimes a role that no longer has it. The PERSON item then decides. A pointer
- * contains the revision for which it was written. So a slow refresh cannot delete a pointer of a later refresh.
+ * Stores people. The data of a role is in its PERSON item. Pointers help to find it: a P# item points from a value to a
+ * role that may have it, and a PU# item from a user id to a role. A pointer is written before its PERSON item, and
+ * deleted after that item has changed. So a search finds all roles with the value, and sometimes a role that no longer
+ * has it, which its PERSON item shows. A pointer contains the revision for which it was written, so a slow refresh
+ * cannot delete a pointer of a later refresh.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
@@ -45,7 +46,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
     const people = [...(await read(connection, roles)).values()];
     const found = people.filter(({ values }) => values.get(field) === value);
-    // The pointers that were read ahead may be out of date, because the value may have moved to another person since.
+    // If the pointers that were read in advance lead to no person, the value may have moved since, so they are read
+    // again.
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
 
@@ -112,7 +114,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const pointers = keysOf({ ...facts, values });
       const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
-      // Pointers to a new person are written in batches without a condition, because no refresh can have deleted one.
+      // For a new person, pointers need no condition, because no refresh can have deleted one. So they are written in
+      // batches.
       const when = seen === undefined ? undefined : isOlder;
       await pMap(pointers.values(), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(

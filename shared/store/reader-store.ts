@@ -17,8 +17,8 @@ import {
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
- * The tokens of a lease only grow. A new holder of the lease stores its token first. After that, the writes of earlier
- * holders are refused.
+ * Each holder of the lease has a greater token than the holders before it, and stores its token first. After that, the
+ * writes of earlier holders are refused.
  */
 export function createReaderStore(table: Table): ReaderStore {
   return {
@@ -131,7 +131,7 @@ function withMoves(groups: readonly ReaderGroup[], moves: readonly MovedGroup[])
   });
 }
 
-/** A group may have moved several times. The last of these moves names the group that replaces it now. */
+/** Returns the last move of a group that may have moved several times. It names the group that replaces it now. */
 function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
   const passed = new Set<GroupId>();
   let last: MovedGroup | undefined;

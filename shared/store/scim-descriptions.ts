@@ -3,7 +3,7 @@ import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 
 /** If another process changes a name, this process may show the old name for this time. */
 const REMEMBERED_MS = 60_000;
-/** The highest number of remembered names. Beyond this number, all names are forgotten and read again. */
+/** The maximum number of remembered names. If there are more, all names are dropped and read again. */
 const MOST_REMEMBERED = 50_000;
 
 interface Description {
@@ -13,8 +13,8 @@ interface Description {
 }
 
 /**
- * Remembers the display names of group members in this process. A group with hundreds of members is then shown without
- * a read of each member. A change by this process is visible at once, and a change by another process within a minute.
+ * Remembers the display names of group members in this process, so that a group can be shown without a read of each
+ * member. A change by this process is visible at once, and a change by another process within a minute.
  */
 export function createScimDescriptions(read: ScimStore['read']) {
   const remembered = new Map<string, Description>();

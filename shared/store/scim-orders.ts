@@ -5,16 +5,15 @@ import { orderKey, resourcePartition } from './scim-keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * If a process dies after a removal, it may not raise the generation. The other processes then notice the removal after
- * this time at the latest.
+ * If a process dies after a removal and before it raises the generation, the other processes notice the removal within
+ * this time.
  */
 const REMEMBERED_MS = 60_000;
-/** A request ends within API Gateway's 30 seconds. The rest allows for differences between clocks. */
+/** API Gateway ends a request after 30 seconds. The rest allows for differences between clocks. */
 const MAX_REQUEST_MS = 60_000;
 
 /**
- * The most removals of this process that are remembered. Beyond this number, all resources are read again from the
- * table.
+ * The maximum number of removals by this process that are remembered. If there are more, all resources are read again.
  */
 const MAX_CHANGES = 1_000;
 
@@ -42,8 +41,8 @@ interface Known {
 }
 
 /**
- * Remembers in this process which resources exist. A request for one page of many thousands of resources then needs only
- * two small reads more.
+ * Remembers in this process which resources exist. So a request for one page of many thousands of resources needs only
+ * two small additional reads.
  *
  *     removed    raises a generation in the table. If another process raised it, this process reads all
  *                resources again
@@ -55,7 +54,7 @@ export function createScimOrders(table: Table) {
 
   async function entriesFrom(connection: ConnectionName, type: ScimResource['type'], after?: string) {
     const partition = resourcePartition(connection, type);
-    // No id starts with another id and a space, so the range begins directly after this id.
+    // The range begins directly after this id, because no other id begins with this id and a space.
     const range = after === undefined ? {} : { between: [`${keyPart(after)} `, LAST_KEY] as const };
     const items = await itemsOf(table, { partition, ...range, only: ['id', 'state', 'createdMs'] });
     return items.map(entryOf);
@@ -79,8 +78,8 @@ export function createScimOrders(table: Table) {
           return orderOf(found);
         }
       }
-      // The generation is read before the resources. A removal after this read raises the generation, so the next read
-      // notices it.
+      // The generation is read before the resources. If a resource is removed after that, the generation is raised, and
+      // the next read notices it.
       const generation = await generationOf(connection, type);
       const entries = await entriesFrom(connection, type);
       const listing = { entries, readAtMs: nowMs };
@@ -89,7 +88,7 @@ export function createScimOrders(table: Table) {
       return orderOf(loaded);
     },
 
-    /** Records a removal. Called after the removal, and before the client gets an answer. */
+    /** Records a removal. It must be called after the removal and before the client gets an answer. */
     async note(connection: ConnectionName, change: OrderChange): Promise<void> {
       const noted = await table.update(orderKey(connection, change.type), { add: { generation: 1 } });
       const { changes } = known.get(nameOf(connection, change.type)) ?? {};
@@ -116,15 +115,15 @@ function orderOf({ listing, changes }: Known): ScimOrder {
 }
 
 /**
- * Returns the entries that are older than one minute at the time of the read. No later request can add an entry between
- * these.
+ * Returns the entries that were older than one minute at the time of the read. No request can add another entry between
+ * them any more.
  */
 function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
   const recent = entries.findIndex(({ createdMs }) => createdMs > readAtMs - MAX_REQUEST_MS);
   return recent === -1 ? entries : entries.slice(0, recent);
 }
 
-/** Whether this process made every removal since the resources were read. */
+/** Whether all removals since the resources were read were made by this process. */
 function isCurrent({ generation: known, changes }: Known, generation: number): boolean {
   for (let next = known + 1; next <= generation; next += 1) if (!changes.has(next)) return false;
   return true;

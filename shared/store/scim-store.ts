@@ -54,8 +54,8 @@ export function createScimStore(table: Table): ScimStore {
         descriptions.forget(connection, resource);
         return isNew;
       }
-      // Writes of members may end at any moment. So this write changes only the marks of the writes that it begins or
-      // forgets.
+      // Writes of members may begin and end at any moment. So this update changes only the marks of the writes that it
+      // begins or removes.
       const begun = [...writes].filter(([id]) => !seen.writes.has(id));
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
@@ -135,7 +135,7 @@ export function createScimStore(table: Table): ScimStore {
         const change = { set, remove: ['open', ...remove] };
         if ((await table.update(key, change, equal('revision', revision))).written) return;
       }
-      // The item may be gone, or a later whole list may have been written to its end before this write.
+      // In other cases, the item is gone, or the write of a later whole list has already ended.
       const isLatest =
         listedAt === undefined
           ? exists('revision')
@@ -196,22 +196,27 @@ export function createScimStore(table: Table): ScimStore {
 
 /** A request ends within API Gateway's 30 seconds. The rest allows for differences between clocks. */
 const BLOCKED_FOR_MS = 60_000;
-/** Until this time, a list request that finds the item deletes it. After this time, DynamoDB deletes it. */
+/** The expiry of the item of a block. A list request that finds the item earlier deletes it. */
 const BLOCK_KEPT_MS = 3_600_000;
 
-/** Each write of members has its own attribute. A write then begins and ends without a condition on other writes. */
+/** Each write of members has an attribute of its own, so it needs no condition about other writes. */
 const WRITE_PREFIX = 'write_';
 const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
 
-/** DynamoDB takes expressions of at most 4 KB, which is about 600 removals. Each write needs two removals. */
+/**
+ * The maximum number of writes that one update removes. An expression of DynamoDB has at most 4 KB, which is about 600
+ * removals, and each write needs two.
+ */
 const MAX_REMOVALS = 100;
-/** Returns the attributes of the first ids. Each save begins at most one write, so later saves remove the other ids. */
+/**
+ * Returns the attributes of the first ids. Later saves remove the others, because each save begins at most one write.
+ */
 const removals = (ids: readonly string[]): readonly string[] =>
   ids.slice(0, MAX_REMOVALS).flatMap((id) => [writeName(id), `${HELD_PREFIX}${id}`]);
 
 /**
- * Attributes of whole lists that are being written, one per write. Each has the stamps of its revision, and the place
- * of the lists before and after.
+ * The prefix of the attributes for whole lists that are being written, one per write. Each has the stamps of its
+ * revision, and the location of the lists before and after.
  */
 const HELD_PREFIX = 'held_';
 

@@ -1,7 +1,6 @@
 /*
- * The few operations that groupsync needs from its table. Every protocol uses conditional writes of one item, so the
- * interface is small. The interface has only operations that DynamoDB has, and a store in memory can follow the same
- * rules.
+ * The operations that groupsync needs from its table. They are few, because every protocol uses only conditional writes
+ * of one item. DynamoDB has all of them, and a table in memory can follow the same rules.
  */
 
 export interface Key {
@@ -32,10 +31,9 @@ export const greater = (name: string, value: Scalar): Condition => ({ kind: 'gre
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
 
-/** A change of one item. A missing item is created. An attribute is named in one part only. */
+/** A change of one item. A missing item is created. Each attribute may be named in only one of the parts. */
 export interface Change {
   readonly set?: Attributes;
-  /** Sets the value only if the attribute is missing. */
   readonly setIfMissing?: Attributes;
   /** The numbers to add. A missing attribute counts as 0. */
   readonly add?: { readonly [name: string]: number };
@@ -51,13 +49,13 @@ export interface QueryRequest {
   /** Returns only sort keys from the first to the second, both inclusive. Cannot be combined with `prefix`. */
   readonly between?: readonly [string, string];
   readonly newestFirst?: boolean;
-  /** The most items per page, for callers that stop early. */
+  /** The maximum number of items per page, for callers that stop early. */
   readonly pageSize?: number;
   /** Returns only the key and these attributes of each item, to transfer less data. */
   readonly only?: readonly string[];
 }
 
-/** One of `of` parts of the table. An item is always in the same part. `index` begins at 0. */
+/** One of `of` parts of the table, by its `index` from 0. An item is always in the same part. */
 export interface Part {
   readonly index: number;
   readonly of: number;
@@ -82,12 +80,12 @@ export interface Table {
   /** Returns all items of the table, or of one part of it, in pages. It is for items whose keys are unknown. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
   /**
-   * @param sent `once`: the put is not repeated if no answer comes, and fails instead. It is for an item without a
-   * condition that later requests change: a late copy of the put could overwrite their changes.
+   * @param sent with `once`, the put fails if there is no answer, and is not repeated. This is for a put without a
+   * condition: a repeated put could overwrite changes that other requests made after the first one.
    */
   put(item: Item, when?: Condition, sent?: 'once'): Promise<boolean>;
   /**
-   * Returns the item as it is after the write, or as it was before. Before its first write, an item has only its key.
+   * Returns the item as it is after the write, or as it was before. An item that did not exist before has only its key.
    */
   update(key: Key, change: Change, when?: Condition, shown?: 'after' | 'before'): Promise<WriteOutcome>;
   delete(key: Key, when?: Condition): Promise<boolean>;

@@ -13,13 +13,12 @@ import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf
 import { all, any, eachOf, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 /**
- * The highest number of attempts to write one user while other writes change the user. More attempts would show a fault
- * elsewhere.
+ * The maximum number of attempts to write one user while other writes change the user. More point to a fault elsewhere.
  */
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
-/** @param onDropped called for each user with more attributes than are kept, with the number of dropped attributes */
+/** @param onDropped called for each user with too many attributes, with the number of dropped ones */
 export function createUserStore(
   table: Table,
   onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
@@ -124,8 +123,8 @@ export function createUserStore(
     async copyToMember(ref, member, { revision, floor, role, userId }, isRenewal = false) {
       const set = { copyRevision: revision, copyFloor: floor };
       const isOlder = any(missing('copyRevision'), less('copyRevision', revision));
-      // A copy of the same revision may still gain the role of a first binding, because a first binding raises no
-      // revision.
+      // A copy of the same revision may still lack the role of a first binding, because a first binding does not raise
+      // the revision.
       const hasNoRole = all(equal('copyRevision', revision), missing('copyRole'));
       await table.update(
         memberKey(ref, member),
@@ -142,8 +141,7 @@ export function createUserStore(
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
         const attributes = new Map(user.attributes);
-        // The active state of an account is not erased. The active state identifies no person, and membership depends
-        // on it.
+        // The attribute for disabled accounts is not erased: it identifies no person, and memberships depend on it.
         const erased = [...attributes].filter(
           ([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '',
         );
@@ -193,7 +191,7 @@ function joined(
     review: before.review || (changesMatch && before.role !== undefined),
     revision,
     writes: before.writes + 1,
-    // A user without an item needs no fan-out, because every group notes an unknown user before the group settles.
+    // A user without an item needs no fan-out: before a group settles, it stores a note about each unknown user.
     ...(needsFanOut && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
@@ -213,15 +211,18 @@ function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: Us
   return all;
 }
 
-/** Stores a value that is too long as an empty value, which matches no person. The previous value is no longer true. */
+/**
+ * Returns an empty value, which matches no person, in place of a value that is too long. The previous value must not
+ * stay, because it is no longer correct.
+ */
 const storable = (name: string, register: Register<string>): Register<string> =>
   Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES
     ? { value: '', stamp: register.stamp }
     : register;
 
 /**
- * Returns as many attributes as an item can hold: first the attributes that identify a member, then the latest. A
- * dropped attribute never ranks higher later, so every order of arrival keeps the same attributes.
+ * Returns as many attributes as an item can have: first those that identify a member, then the latest of the others.
+ * The rank of a dropped attribute never rises, so every order of arrival keeps the same attributes.
  */
 function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;
@@ -250,7 +251,6 @@ function itemOf(connection: ConnectionName, user: UserState): Item {
   };
 }
 
-/** The place in the index of a user with a pending fan-out. */
 const indexedFanOut = (connection: ConnectionName, member: MemberId, fanOut: number) => ({
   fanOut,
   gpk: indexPartition('fanOuts', connection, shardOf(member)),

@@ -18,16 +18,15 @@ import type { Item, Key, Table } from './table.ts';
  *
  *     pointer on the item ──▶ VIEW#<view>#0000, its head: all but the users, names of buckets ──▶ VIEW#~<bucket>: users
  *
- * A bucket never changes. Its name contains the hash of its content and of the write that made it. A view takes over
- * the buckets that it shares with the previous view. The previous view is still on the item when the pointer to the new
- * view is written (conditions in `group-writes.ts`). Items to which a pointer on the item leads are never deleted.
+ * A bucket never changes. Its name contains the hash of its content and of the write that made it. A new view uses the
+ * buckets of the previous view whose users have not changed. The pointer to the new view is written only if the item
+ * still has the previous view (conditions in `group-writes.ts`). Buckets and heads of the view to which the item points
+ * are never deleted.
  */
 
-/**
- * A view up to this size needs no request of its own. A larger size would make every write of the group more expensive.
- */
+/** A view of up to this size is stored on the group's item. A larger item would make every write more expensive. */
 const INLINE_VIEW_BYTES = 1_024;
-/** A view has about √(SQUARE × bytes / INLINE_VIEW_BYTES) buckets. A bucket is then about as large as the head. */
+/** A view has about √(SQUARE × bytes / INLINE_VIEW_BYTES) buckets, so that a bucket is about as large as the head. */
 const SQUARE = 32;
 const HEADS_REMEMBERED = 200;
 /** Every write has ended or failed after this time. */

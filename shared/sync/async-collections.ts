@@ -1,6 +1,5 @@
 import pMap from 'p-map';
 
-/** Reads all pages and returns their items. */
 export async function collectPages<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const page of pages) all.push(...page);

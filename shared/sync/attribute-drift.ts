@@ -14,9 +14,9 @@ export const HOPE_MS = 24 * 3_600_000;
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Adds initiators to drift records that were found before the feed reported the change. Apply finds such changes in a
- * conflict, or in a fetch before a removal. Each record gets its initiator from the events of its own platform group. A
- * group that replaces a deleted group has its own events, which do not explain the deletion.
+ * Adds the initiator to drift records of changes that apply found before the feed reported them. Each record gets its
+ * initiator only from the events of its own platform group. If another platform group replaces a deleted one, the
+ * events of the new group do not explain the deletion.
  */
 export async function attributeDrift(
   state: GroupState,

@@ -10,10 +10,7 @@ import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 export interface CallRecord {
-  /**
-   * The given gate store. Each read of a gate also keeps its record of failing calls in memory, without a further
-   * request.
-   */
+  /** The given gate store, which in addition remembers the record of failing calls of each gate that is read. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
   /** Records the counts at the end of an invocation. While all calls succeed, this function makes no request. */
@@ -27,9 +24,8 @@ export interface CallRecord {
 const MAX_TRIES = 5;
 
 /**
- * Counts the calls of one worker in memory. The counts are recorded on the gate's item only while calls fail. The
- * record is written once when the calls begin to fail, then every few seconds. When the calls succeed again, there are
- * one or two more writes.
+ * Counts the calls of one worker in memory. The counts are written to the gate's item only while calls fail: once when
+ * calls begin to fail, then every few seconds, and once or twice more when calls succeed again.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();
@@ -78,8 +74,8 @@ function plusOne(before: CallOutcomes | undefined, failure: string | undefined, 
 }
 
 /**
- * Drops the counts of endpoints without a record of failing calls. Successful calls count only while calls of their
- * endpoint fail.
+ * Drops the counts of endpoints that have no record of failing calls. Successful calls are counted only for endpoints
+ * with such a record.
  */
 function forgetUnrecorded(outcomes: Map<string, CallOutcomes>, recorded: readonly FailingCalls[]): void {
   const failing = new Set(recorded.map(({ endpoint }) => endpoint));

@@ -18,12 +18,12 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** The maximum number of changes of the owner during one claim. More changes point to a defect. */
+/** How often the owner may change during one claim. More changes point to a defect. */
 const MAX_RACES = 3;
 
 /**
- * Claims a platform group. A claim counts only while the connection of its owner exists. If a company is connected
- * again under another name, the new connection takes over the groups of the removed connection.
+ * Claims a platform group. A claim is valid only while the connection of its owner exists. So if a company's connection
+ * is removed and created again under another name, the new connection takes over the groups.
  *
  *   the claim is       | its connection | result
  *   -------------------|----------------|------------------------------------------
@@ -31,8 +31,8 @@ const MAX_RACES = 3;
  *   of another group   | exists         | the owner keeps the platform group
  *   of another group   | was removed    | the old link is ended, then the group is claimed
  *
- * The old link ends before the claim moves. If the removed connection is connected again, its group has no link, and
- * the new owner has the claim. So the two connections never write the same platform group.
+ * The old link ends before the claim moves. So if a connection with the removed name is created again, its group has no
+ * link, and the two connections never write the same platform group.
  * @returns the group that keeps the platform group; undefined if the platform group is now claimed
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {
@@ -40,7 +40,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   for (let race = 0; race < MAX_RACES; race += 1) {
     if (await ports.claims.claim(company, id, owner, createdAtMs)) return undefined;
     const from = (await ports.claims.owners(company, [id])).now.get(id);
-    // Another worker for the same group may have claimed the platform group since.
+    // Another worker for the same group may have claimed the platform group in the meantime.
     if (from === undefined || isSame(from, owner)) continue;
     if (await isLive(from, ports)) return from;
     if (!(await endLink(from, id, ports))) continue;
@@ -69,7 +69,10 @@ const isLive = async (
   { connections }: Pick<ClaimPorts, 'connections'>,
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
 
-/** Returns a test for owners whose connection was removed. The claims of such owners do not count. */
+/**
+ * Returns a function that tells whether the connection of an owner was removed. The claims of such owners are not
+ * valid.
+ */
 export async function leftBehind(
   owners: Owners['now'],
   ports: { readonly connections: ClaimPorts['connections'] },
@@ -81,8 +84,8 @@ export async function leftBehind(
 }
 
 /**
- * Ends the link of a group whose connection was removed. The open intent of the group ends too. Otherwise the intent
- * would be settled under that connection later, and a deletion would be repeated.
+ * Ends the link and the open intent of a group whose connection was removed. Otherwise a later connection with the
+ * removed name would settle the intent, and could repeat a deletion.
  * @returns false if the group changed meanwhile
  */
 async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {

@@ -8,8 +8,8 @@ import { WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeGroups } from './wake.ts';
 
 /**
- * Returns the copy of a user for a member register. The copy has no role while the role is under review or the user is
- * not active. Apply then reads the user itself.
+ * Returns the copy of a user for a member register. While the binding is under review, or the user is not active, the
+ * copy has no role. Then apply reads the user itself.
  */
 export function copyOf(user: UserState): UserCopy {
   const { revision, floor, role, userId } = user;
@@ -20,15 +20,14 @@ export function copyOf(user: UserState): UserCopy {
 const FIRST_REVISION = 1;
 
 /**
- * Copies a changed user to the groups that the user may be in, and returns these groups. The caller marks these groups
- * dirty and wakes them before it ends the fan-out. Before that, every register gets the new copy, even a register
- * without a copy. Otherwise an apply that read the user before the change could still write the old copy there. For the
- * first revision no copy is written: registers have no copy of the user yet.
+ * Copies a changed user to the registers of all groups that the user may be in, and returns these groups. The caller
+ * then marks the groups dirty and wakes them, and only then ends the fan-out. A register without a copy gets the new
+ * copy too. Otherwise an apply that read the user before the change could still write the old copy there. For the first
+ * revision no copy is written, because no register has a copy yet.
  *
- * The fan-out reaches every group of the user. The item IN# records that a user is in a group. A writer that makes a
- * member present writes IN# before the register, and wakes the group after the register. The fan-out comes after the
- * write of USER and reads IN# consistently. Either the fan-out sees the IN#, or the group is woken after USER was
- * written, and apply reads USER then.
+ * Why the fan-out misses no group: the item IN# records that a user is in a group. A writer that adds a member writes
+ * IN# first, then the register, and then wakes the group. The fan-out reads IN# consistently, after the item USER was
+ * written. So either it finds IN#, or the group is woken after USER was written, and apply then reads the new USER.
  *
  *     writer   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut

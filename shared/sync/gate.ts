@@ -36,8 +36,8 @@ export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
 
 /**
  * Writes the gate, and then records in the connection's journal why the gate closed or opened. After a crash in
- * between, the entry is missing. An entry without a change is impossible. An operator's pause is recorded as an action
- * of the operator.
+ * between, the entry is missing; but there is never an entry without a change. An operator's pause is recorded
+ * separately, as an action of the operator.
  * @returns false if the gate differs from `seen`
  */
 export async function writeGate(
@@ -63,8 +63,9 @@ type GatePorts = ClosingPorts &
   Pick<Ports, 'platforms' | 'groups'> & { readonly index: Pick<Ports['index'], 'all'> };
 
 /**
- * Runs a read of the platform behind the gate, and reports a failed call to the gate. An operator's pause, and a gate
- * that failing groups closed, stop only writes. A gate closed for any other reason stops reads too.
+ * Runs a read of the platform unless the gate forbids it, and reports a failed call to the gate. A pause, or a gate
+ * that was closed because of failing groups, stops only writes. A gate that was closed for any other reason also stops
+ * reads.
  * @throws PlatformFailure while the gate is closed, and the errors of `read`
  */
 export async function throughGate<Result>(
@@ -143,8 +144,8 @@ async function generalFailureOf(
 }
 
 /**
- * A witness is a linked group whose fetch shows whether the platform refuses all groups. This value means that there is
- * no such group, so only the list decides.
+ * A witness is a linked group that is fetched to find out whether the platform refuses all groups. This value means
+ * that there is no linked group, so only the list decides.
  */
 const LIST_ALONE = platformGroupId('*');
 
@@ -169,8 +170,8 @@ async function otherLinkedGroup(
 }
 
 /**
- * Returns the failure with which the platform refuses all groups to the credential. The platform must refuse both the
- * witness by its id and the list.
+ * Returns the failure if the platform refuses all groups to the credential: both the fetch of the witness and the list
+ * are refused.
  * @returns undefined if only some groups, or only the list, are refused
  */
 export async function refusalAtGroups(
@@ -222,13 +223,13 @@ export function closedBy(
 function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): number {
   if (retryAfterMs !== undefined) return boundedWaitMs(retryAfterMs, gate.closings);
   const backOff = backoffMs(gate.closings, random);
-  // A few failing groups closed the gate, so healthy groups wait. The wait therefore has a limit.
+  // If only a few failing groups closed the gate, healthy groups wait too. So this wait is limited.
   return (gate.failing ?? []).length >= FAILING_GROUPS ? Math.min(REFUSED_WAIT_MS, backOff) : backOff;
 }
 
 /**
- * Counts a failure of one group. Five different failing groups without a success in between close the gate. A failing
- * canary closes the gate too. The fault then concerns the connection, even if `/me` succeeds.
+ * Counts a failure of one group. If five different groups fail without a success in between, or if the canary fails,
+ * the gate closes: the fault then concerns the whole connection, even if `/me` succeeds.
  * @returns whether the gate is closed now
  */
 export async function countFailing(
@@ -252,7 +253,7 @@ export async function countFailing(
 /**
  * Ends the count of failing groups after a group succeeded, or after the platform refused a write because of its
  * content. If failing groups had closed the gate, the gate opens for all groups. The record of failing calls about
- * groups ends too.
+ * groups is also removed.
  */
 export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
   const nowMs = ports.clock();

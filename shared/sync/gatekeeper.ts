@@ -52,8 +52,8 @@ async function probe(
 }
 
 /**
- * Whether a version of the secret differs from the version that closed the gate. A secret that could not be read has no
- * version. Any version that can be read then differs.
+ * Whether a version of the secret differs from the version that closed the gate. If that secret could not be read, it
+ * has no version, so every readable version differs from it.
  */
 const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
   version !== undefined &&
@@ -88,9 +88,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first; undefined if no group waits. Groups that have not just failed come first.
- * Among these, groups that were not tried since they changed come first. The remaining order is by due time. So every
- * waiting group is tried at some time.
+ * Returns the waiting group to try first; undefined if no group waits. Groups that have just failed come last. Among
+ * the others, groups that were not tried since their last change come first, and then the order is by due time. So
+ * every waiting group is tried at some time.
  */
 async function nextCanary(
   name: ConnectionName,

@@ -16,7 +16,7 @@ export interface Listing {
   readonly listed: ReadonlySet<RoleId>;
   readonly changed: number;
   readonly woken: ReadonlySet<GroupId>;
-  /** The failures at positions of the list for which the platform returns errors. */
+  /** The failures for positions of the list that the platform could not return. */
   readonly unread: readonly PlatformFailure[];
   /** The reason why the listing is incomplete; undefined if it is complete. */
   readonly cut: PlatformFailure | undefined;
@@ -27,16 +27,16 @@ type Known = ReadonlyMap<RoleId, Person>;
 interface Saving {
   readonly connection: Connection;
   readonly ports: PeoplePorts;
-  /** Whether any member is bound. If so, a new role of a known user matters to groups. */
+  /** Whether any member is bound. Only then can a new role of a known user change a group. */
   readonly hasBindings: boolean;
 }
 
 /**
- * Reads the employees page by page, saves each page, and wakes the affected groups. The state of a role does not depend
- * on other pages. So one failed page does not keep leavers of other pages in their groups.
+ * Reads the employees page by page, saves each page, and wakes the affected groups. So if one page fails, people who
+ * left and are on other pages are still removed from their groups.
  *
- * If roles of one user are one person, a change that may remove a person from groups waits for the rest of the listing.
- * A later page may have the user's current role. The change waits for at most one minute.
+ * If all roles of a user are one person, a change that may remove a person from groups waits for the rest of the list,
+ * but at most one minute. A later page may have the user's current role.
  *
  *     page 1   contractor TERMINATED ──▶ waits ─────────────────────▶ saved, still a member
  *     page 7                                employee ACTIVE ──▶ saved
@@ -137,7 +137,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Nearly every role is unchanged, so only changed roles are written.
+  // Only changed roles are written, because nearly all roles are unchanged.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
   const persons = await mapConcurrently(
@@ -145,7 +145,7 @@ async function saveRecords(
     records.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
       const { role } = record;
-      // If another refresh was faster, its data is read and merged with the data of this refresh.
+      // If another refresh has written the person first, its data is read and merged with the data of this refresh.
       const saved =
         (await saveRecord(record, known.get(role), saving)) ??
         (await saveRecord(record, (await people.read(name, [role])).get(role), saving));
@@ -184,8 +184,8 @@ export function personAfter(record: EmployeeRecord, seen: Person | undefined): P
 }
 
 /**
- * Merges a record into the stored person. A field that is missing in the answer (for example after a lost scope) keeps
- * its value. A null removes the value.
+ * Merges a record into the stored person. A field that the answer lacks (for example after a lost scope) keeps its
+ * value. A null removes the value.
  */
 function factsOf(record: EmployeeRecord, seen: Person | undefined) {
   const values = new Map(seen?.values);

@@ -14,8 +14,8 @@ import { wakeAll } from './wake.ts';
 
 /**
  * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no
- * longer decisive, the binding is first changed to the decisive role. `askUnlisted` can then read the role that keeps
- * the member in the group.
+ * longer the decisive one, the binding is first changed to the decisive role. This is the role that keeps the member in
+ * the group, so `askUnlisted` must read it if the list lacks it.
  * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(
@@ -77,7 +77,7 @@ async function bindingsTo(
 
 /**
  * Changes a binding to the decisive role of its person. An unproven binding whose role has ended is not changed here,
- * because `judgeBindings` needs the role that was matched.
+ * because `judgeBindings` still needs the role that was matched first.
  * @returns the user after the change; undefined if the binding is not changed
  */
 async function followed(
@@ -99,9 +99,9 @@ async function followed(
 }
 
 /**
- * Decides about a bound role that has moved to another user, while the old user still has a role that may be a member.
- * The member follows the moved role if only the new user has the values of the member. So the correction of a wrong
- * merge separates the members again.
+ * Decides about a binding whose role has moved to another user, while the old user still has a role that allows
+ * membership. The member follows the moved role if the member's attributes match only the new user. So when a wrong
+ * merge of users is corrected, the members are separated again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
   const { settings } = input.connection;
@@ -110,14 +110,14 @@ async function hasMovedWith(user: UserState, record: Person, input: MatchInput):
   return matched.kind === 'person' && personsOf([matched.person, record], settings).length === 1;
 }
 
-/** Returns the groups with a pending member who can now be written, or who now has another reason to wait. */
+/** Returns the groups with a pending member who can now be written, or whose reason has changed. */
 export async function groupsOfSolvable(
   connection: Connection,
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
-  // The search for a member who is pending in many groups runs only once.
+  // If a member is pending in many groups, the person is searched only once.
   const holding: PeopleStore['holding'] = (name, field, value) => {
     const found = asked.get(`${field} ${value}`) ?? ports.people.holding(name, field, value);
     asked.set(`${field} ${value}`, found);
@@ -128,7 +128,7 @@ export async function groupsOfSolvable(
     const members = page.map(({ member }) => member);
     const known = await ports.users.read(connection.name, members);
     const solved = await mapConcurrently(WRITES_IN_FLIGHT, page, async (entry) => {
-      // A member that no event describes can still be found by its id.
+      // If no event has described the member, the person can still be found by the member's id.
       const user = known.get(entry.member) ?? undescribed(entry.member);
       const refused = refusedRevisionOf(entry, ports.clock());
       const { cause } = await currentEligibility(user, refused, { connection, people });

@@ -23,8 +23,9 @@ import { wakeAll } from './wake.ts';
  * groups of people whose state or ids changed, and the groups with a pending member who can now be resolved.
  *
  * The absence of a person proves nothing (invariant 4). After a complete listing, each role that is missing from the
- * listing is read by id. Employees for which the platform returns errors are skipped, and the run ends with that error.
- * @throws PlatformFailure if a part could not be read; all other parts were saved before
+ * listing is read by id. If the platform returns errors for single employees, they are skipped, and the run ends with
+ * that error.
+ * @throws PlatformFailure if a part could not be read. All other parts are saved before the error is thrown
  */
 export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
   throughGate(connection, ports, () => refresh(connection, ports));
@@ -67,16 +68,16 @@ function unreadFailure(failures: readonly PlatformFailure[]): PlatformFailure | 
 }
 
 /**
- * Judges first bindings. A first binding uses the people index of the previous refresh, so the bound person may have
- * left since. A new employee may get the address of the employee who left. An event with this address must have the
- * same result before and after the refresh that shows both changes. So the refresh after a first binding either undoes
- * or proves the binding. A proven binding stays, even if its person leaves.
+ * Judges first bindings. A first binding uses the people index of the last refresh. Since then, the bound person may
+ * have left, and a new employee may have got the same address. An event with this address must have the same result,
+ * whether it arrives before or after the refresh that shows both changes. So the first refresh after a binding either
+ * undoes or proves it. A proven binding stays, even if its person leaves.
  *
  *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched again
  *     event                     └▶ bound, unproven
  *
- * The role of a binding may have ended while its user has another role that may be a member. Such a binding is matched
- * again first:
+ * If the role of a binding has ended, but its user has another role that allows membership, the member is matched again
+ * first:
  *
  *     the person who has the member's values now   | the binding
  *     ---------------------------------------------|------------------------------------------------------
@@ -110,7 +111,8 @@ async function judgeBindings(
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;
-    // A match from before this refresh may not be stored yet. The next refresh judges its binding.
+    // A worker that matched the member before this refresh may not have stored the binding yet. The next refresh judges
+    // it.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
     const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
@@ -139,7 +141,7 @@ async function judgeAgain(
 ): Promise<Judgement> {
   const { name, settings } = connection;
   const { role, member } = binding;
-  // The member was bound to another role since.
+  // The member was bound to another role in the meantime.
   if (user.role !== role) return {};
   if (person === undefined) return { user: await users.unbind(name, member, role) };
   const match = await matchMember(user, { connection, people });
@@ -152,7 +154,7 @@ async function judgeAgain(
   const matched = (await people.read(name, [matchedRole])).get(matchedRole);
   if (matched !== undefined && mayBeMember(matched, settings))
     return { user: await users.followRole(name, member, role, boundToOf(person)) };
-  // Later refreshes read this role by its id, because it keeps the member in the group.
+  // This role keeps the member in the group. It is recorded so that later refreshes read it by its id.
   await people.prove(name, { role: person.role, member, isProven: true });
   return { isOpen: true };
 }

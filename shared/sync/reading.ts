@@ -5,7 +5,10 @@ import type { Connection } from './ports/connections.ts';
 import type { UserStore } from './ports/desired.ts';
 import type { Platform } from './ports/platform.ts';
 
-/** The ports for reading facts. Apply uses its own ports; a preview uses ports that write nothing. */
+/**
+ * The ports for reading facts. Apply passes ports that may also store something, such as bindings. A preview passes
+ * ports without these writes.
+ */
 export interface Reading {
   readonly connection: Connection;
   /** Rejects if the connection was changed since the pass began. */
@@ -20,8 +23,8 @@ export interface Reading {
     > &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /**
-     * If `copyToMember` is missing, registers keep their copies. If `noteUnknown` is missing, no unknown user is
-     * recorded.
+     * Without `copyToMember`, no copies of users are written to registers. Without `noteUnknown`, no notes about
+     * unknown users are written.
      */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
     /** If `bind` is missing, first matches are used but not stored. */

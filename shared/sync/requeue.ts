@@ -37,9 +37,10 @@ type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
 
 /**
  * Runs the requeue job for one connection, once a minute. The job probes a closed gate, resumes interrupted fan-outs,
- * and wakes the dirty groups that are due. The groups that are due for the longest time come first. The job wakes at
- * most `REQUEUE_BATCH` groups, so that a backlog drains at a limited rate.
- * @param everything wakes every dirty group, due or not, after a restart with empty queues
+ * and wakes the dirty groups that are due. The groups that have been due for the longest time come first. The job wakes
+ * at most `REQUEUE_BATCH` groups, so that a backlog is processed at a limited rate.
+ * @param everything whether to wake all dirty groups, also those that are not due; used after a restart with empty
+ * queues
  */
 export async function requeueDue(
   connection: ConnectionName,
@@ -76,16 +77,16 @@ export async function requeueDue(
 }
 
 /**
- * The time after a change of settings after which the index shows all groups. Workers cache settings for 30 seconds,
- * and the index may be two minutes behind.
+ * How long after a change of settings the index certainly shows all groups. Workers cache settings for 30 seconds, and
+ * the index may be two minutes behind.
  */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
 const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
- * Makes the groups due that failed while the gate was closed. These groups do not wait for their own backoff. The
- * function runs once per opening. A group that fails with an open gate waits again.
+ * Makes groups that failed while the gate was closed due immediately, without their own backoff. The function runs once
+ * after each opening of the gate. A group that fails after that waits again.
  */
 async function endBackOffs(
   connection: ConnectionName,
@@ -114,11 +115,11 @@ const NO_MATTER_WHEN = 9_999_999_999_999;
 async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
   const nowMs = ports.clock();
-  // The new wake-up is stored before the message is sent. A crash in between makes the group late, but sends no extra
-  // message.
+  // The new wake-up is stored before the message is sent. After a crash in between, the group is woken late, but never
+  // twice.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
-    // A paused group would delay the others, so it is rescheduled without a message. The group is woken when its pause
+    // A paused group is rescheduled without a message, so that it does not delay the others. It is woken when its pause
     // ends.
     if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
   };
@@ -129,8 +130,8 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
 }
 
 /**
- * Returns the time of the next wake-up by the requeue job. The wait grows for a group whose apply never finishes,
- * because each of its messages becomes a dead-lettered message.
+ * Returns the time of the next wake-up by the requeue job. If apply never finishes for a group, each of its messages
+ * becomes a dead-lettered message. So the wait grows with the time for which the group has been dirty.
  */
 function nextDueMs({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: RequeuePorts): number {
   const nowMs = clock();

@@ -4,8 +4,8 @@ import { HOPE_MS } from './attribute-drift.ts';
 import type { Ports } from './ports/bundles.ts';
 
 /**
- * Ends the claim to a deleted platform group. The claim is kept for a day, because the feed may still report the
- * initiator under the old id.
+ * Ends the claim to a deleted platform group. The last owner stays stored for a day, because the feed may still report
+ * the initiator of the deletion under the old id.
  */
 export const retireClaim = (
   company: string,

@@ -8,8 +8,8 @@ import type { Receipt } from './ports/sources.ts';
 export type SourcePorts = Pick<Ports, 'sources' | 'clock'>;
 
 /**
- * Records a receipt. A failure of this write is ignored: the received data is stored in any case, and the next receipt
- * is recorded.
+ * Records a receipt. If this write fails, the error is ignored, because the received data is stored anyway and the next
+ * receipt will be recorded.
  */
 export const noteReceipt = (
   connection: ConnectionName,
@@ -19,7 +19,7 @@ export const noteReceipt = (
 
 export interface SourcesFound {
   readonly freshness: readonly Freshness[];
-  /** Empty if no directory is read. */
+  /** The findings of the reader; empty if no directory is read. */
   readonly reader: ReaderHealth;
 }
 
@@ -34,8 +34,8 @@ export async function readSources(
 }
 
 /**
- * Does the same as `readSources`. For an expected source that was never received, the function also records the time
- * once. From that time on, the source can become late too.
+ * Returns the same as `readSources`. If a source is expected from which no data has ever arrived, it also records the
+ * present time once, so that this source can become late too.
  */
 export async function watchSources(
   connection: Pick<Connection, 'name' | 'settings'>,

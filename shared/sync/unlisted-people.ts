@@ -26,25 +26,24 @@ interface Answers {
 }
 
 /**
- * Reads by id the roles that a listing did not contain. Absence alone proves nothing. For example, the credential may
- * have lost a scope, or the platform may fail for that position. Only a 404 by id proves that a role is gone (invariant
- * 4).
+ * Reads by id the roles that a list did not contain. A role may be missing because the credential has lost a scope, or
+ * because the platform failed at that position. Only a 404 to a read by id proves that a role is gone (invariant 4).
  *
- * The function reads only roles whose answer could remove a member from a group, and a limited number in each run. If
- * there are more roles, each hour reads another part of them, so every role has its turn.
- * @throws PlatformFailure if the failure is not specific to the requested role
+ * The function reads only roles that could remove a member from a group, and only a limited number in each run. If
+ * there are more, each hourly run reads another part of them.
+ * @throws PlatformFailure if a failure concerns more than the requested role
  */
 export async function askUnlisted(
   connection: Connection,
   { platform, people, bound, fields, listed, nowMs }: Asking,
 ): Promise<Answers> {
   const { name, settings } = connection;
-  // An empty listing points to a fault of the credential. An empty listing does not prove that all people have left.
+  // An empty list does not prove that all people have left. A fault of the credential is more likely.
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);
-  // Other roles of the same user are read too. Otherwise such a role would keep the user in the group until a later run
-  // fetches the role.
+  // Other roles of the same user are read too. If such a role has ended unnoticed, it would otherwise keep the user in
+  // the group until a later run.
   const others = await otherRolesOf([...known.values()], connection, people);
   const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
   const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);

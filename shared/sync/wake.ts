@@ -7,7 +7,7 @@ import type { GroupIndex } from './ports/group-index.ts';
 import type { Wake } from './ports/queues.ts';
 import { WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** Returns the mark of a group that apply reads again immediately. */
+/** Returns the dirty mark for a group that apply must read immediately. */
 export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
   const nowMs = clock();
   return { nowMs, wakeAtMs: nowMs, isAtOnce: true };
@@ -20,14 +20,15 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/** The time after which no worker uses the old settings. Until then, ingest may match users by the old rules. */
+/** How long after a change of settings a worker may still use the old ones, for example when ingest matches users. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
- * Marks every group that the index shows, after a change of settings that alters plans. No message is sent, because the
- * requeue job wakes the groups. The operation that changes the settings marks the groups, so that the new settings
- * apply soon. The requeue job marks all groups once more, because the index may not show a new group yet. Such a group
- * was created just before the change, or by a worker with the old settings just after the change.
+ * Marks all groups that the index shows as dirty, after a change of settings that affects plans. No message is sent,
+ * because the requeue job wakes the groups. The groups are marked twice. The command that changes the settings marks
+ * them first, so that the new settings apply soon. The requeue job marks them again later, because the index may not
+ * show a new group yet: one that was created just before the change, or just after it by a worker with the old
+ * settings.
  *
  *     settings ──▶ mark the shown groups ··· all workers use the new settings (30 s) ···
  *        └ a new group, planned with the old settings, not shown yet ┘

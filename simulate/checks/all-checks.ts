@@ -23,9 +23,9 @@ const CHECKERS = [
 ];
 
 /**
- * Returns the function that runs all checks of stored state, with new memory for one simulation run. The checks share
- * no code with the engine. The caller runs the function each simulated hour. The last call, a day after all faults
- * ended, sets `isEnd`. The check of `plan` and `explain` runs separately (one-decision.ts).
+ * Returns a function that runs all checks of the stored state for one simulation run. The checks share no code with the
+ * engine. The caller calls the function each simulated hour, and sets `isEnd` in the last call, a day after all faults
+ * ended. The check of `plan` and `explain` runs separately (one-decision.ts).
  */
 export function createChecks(): (seen: Seen, isEnd: boolean) => void {
   const observe = createObserver();

@@ -16,23 +16,23 @@ const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
 /**
- * The limit of writes of one group that change nothing. groupsync retries a refused or ignored change once a day, and
- * repeats a restoration at most once an hour.
+ * The maximum number of writes of one group in a day that change nothing. groupsync tries a refused or ignored change
+ * once a day, and repeats a restoration at most once an hour.
  */
 const VAIN_WRITES_A_DAY = 6;
 /** The maximum number of scheduled calls per hour and connection. */
 const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups': 2,
   '/groups/{id}': 0,
-  // Each new worker calls `/me` once, to check which company its token belongs to.
+  // Each new worker calls `/me` once, to check to which company its token belongs.
   '/me': 12 + 3,
   // The feed may read an empty page after the last page with events.
   '/company_activity': 12 * 2,
 };
 
 /**
- * Checks the cost of work. A refused change causes few calls, and an idle connection makes only scheduled calls. The
- * size of a read does not grow with the history.
+ * Checks the cost of work: a refused change causes only a few calls, an idle connection makes only scheduled calls, and
+ * the size of a read does not grow with the history.
  */
 export function createBounded(): Checker {
   const read = new Map<string, number>();
@@ -48,7 +48,7 @@ export function createBounded(): Checker {
       if (!isIdle(observation, connection)) busyMs.set(connection.name, observation.nowMs);
     }
     for (const [company, platform] of observation.seen.platforms) {
-      // An operator may make any number of calls.
+      // The calls of operators are not limited.
       const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|checker)\b/.test(by);
       const calls = platform.calls.slice(read.get(company)).filter(isScheduled);
       read.set(company, platform.calls.length);
@@ -75,8 +75,8 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     const lastMessageMs = observation.seen.lastMessageMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, lastMessageMs]);
     if (spent.length <= CALLS_PER_GROUP || observation.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    // Two workers that receive one message at the same time do not know each other's calls. A worker that was cut off
-    // may have stored no record of its calls, so the next worker starts again from 0.
+    // Two workers that receive the same message at the same time do not know each other's calls. A worker that crashed
+    // may have stored no record of its calls, so the next worker starts to count again.
     const cutOff = (observation.seen.cutOffMs.get(key) ?? []).filter(
       (atMs) => observation.nowMs - atMs <= 2 * HOUR_MS,
     );
@@ -115,7 +115,7 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
     const owner = observation.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST') || asked.has(call)) continue;
     const [who] = by.split('-');
-    // The feed reads each deleted group once by its id, and gets 404.
+    // A run of the feed reads each deleted group once by its id, and gets 404.
     if (who === 'feed' && status === 404) continue;
     // Each run of the feed reads an externally changed group once. These reads are counted separately from the calls of
     // apply.
@@ -126,8 +126,8 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
 }
 
 /**
- * Returns the calls with which a worker reads a different group after a refusal. The worker reads that group once, to
- * learn whether the platform refuses all groups.
+ * Returns the calls with which a worker, after a refusal, reads one other group to find out whether the platform
+ * refuses all groups.
  */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
   const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
@@ -148,8 +148,8 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /**
- * Returns whether the connection should make only scheduled calls. Either groupsync may not write for it, or no
- * message, change, failure or hold was open in the last two hours.
+ * Returns whether the connection should make only scheduled calls: groupsync may not write for it, or there was no
+ * message, change, failure or hold in the last two hours.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
@@ -160,7 +160,7 @@ function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): b
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
-    // groupsync retries refused members and failed groups once a day.
+    // groupsync tries refused members and failed groups again once a day.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
@@ -179,8 +179,8 @@ function checkIdle(
   );
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
-    // The feed reads changed groups. A sweep reads groups that a list does not show. After a fault, scheduled calls are
-    // retried.
+    // These calls are not limited by the schedule: the feed reads changed groups, a sweep reads groups that the list
+    // lacks, and after a fault scheduled calls are retried.
     if (hasRecentFault && each > 0) continue;
     const made = calls.filter(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),

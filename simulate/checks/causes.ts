@@ -9,13 +9,16 @@ export interface Recorded {
   readonly entry: StoredAudit;
 }
 
-/** A redelivery of the message may arrive up to a minute after the write that its first delivery caused. */
+/**
+ * If a message is delivered twice, the second delivery may arrive up to a minute after the write that the first one
+ * caused.
+ */
 const ARRIVES_WITHIN_MS = 60_000;
 
 /**
- * Returns the error in the cause or actor of an audit entry; undefined if both are correct. The cause is an event about
- * the group or one of its members, an approval, a drift record, or groupsync itself. With an event, the actor must be
- * the actor of that event.
+ * Returns the error in the cause or actor of an audit entry; undefined if both are correct. The cause must be an event
+ * about the group or one of its members, an approval, a drift record, or groupsync itself. If it is an event, the actor
+ * must be the actor of that event.
  */
 export function falsehoodIn(observation: Observation, recorded: Recorded): string | undefined {
   const { cause, actor } = recorded.entry;
@@ -66,8 +69,8 @@ function falseEvent(
 }
 
 /**
- * Returns whether the event came without an id and an operator replayed its message. Ingest then uses the id of the
- * dead-lettered message as the event's id.
+ * Returns whether the event had no id and an operator replayed its message. Ingest then uses the id of the
+ * dead-lettered message as the id of the event.
  */
 const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&

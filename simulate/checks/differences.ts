@@ -7,8 +7,8 @@ import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /**
- * Causes of a difference between users. `additive_leaver`: a user that groupsync did not add, in a group with additive
- * membership. `…_given_up`: a refusal stopped the writes of the group.
+ * The causes of a difference in the users of a group. `additive_leaver`: the membership is additive, and groupsync did
+ * not add the user. `…_given_up`: the platform refused a write, so groupsync does not write the group for now.
  */
 type UserCause =
   | 'missing_user'
@@ -32,13 +32,13 @@ interface Context {
 }
 
 /**
- * For each platform group without differences: the inputs of its last comparison. The group is compared again only
- * after an input changed.
+ * For each platform group without differences, the inputs of its last comparison. The group is compared again only if
+ * one of them has changed.
  */
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares a platform group with its directory group, as the simple reading of events shows that group. Returns the
+ * Compares a platform group with its directory group, as the naive reading of the events shows it. Returns the
  * differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
@@ -71,9 +71,9 @@ export function unexplained(
 }
 
 /**
- * Returns whether a platform group has the external id of a directory group, but is not linked to that directory group.
- * Either groupsync released the group, or the removed connection owned the group and the returned connection did not
- * adopt it. Such a group keeps its members.
+ * Returns whether a platform group has the external id of a directory group, but is not linked to it. There are two
+ * reasons: groupsync released the group, or a connection that was removed owned it and the connection that replaced it
+ * did not adopt it. Such a group keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -87,8 +87,8 @@ function isUnmanaged(
 }
 
 /**
- * Returns whether an event about the group is still in a dead-lettered message, or a SCIM request about the group may
- * have succeeded without an answer.
+ * Returns whether it is unknown if groupsync has received an event about the group: the event is in a dead-lettered
+ * message, or it was a SCIM request whose answer was lost.
  */
 function isNotReceived(
   { observation, connection, group }: Context,
@@ -139,8 +139,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // If the platform hides external ids and adds the installer to new groups, groupsync cannot identify a group that
-  // contains only the installer.
+  // If the platform shows no external ids and adds the installer to each new group, groupsync cannot recognise a group
+  // that contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -190,7 +190,8 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
 }
 
 /**
- * groupsync retries a refused value once a day. The simulation may skip scheduled runs for seven hours (schedules.ts).
+ * The maximum time between two attempts to write a refused value: groupsync tries it once a day, and the simulation may
+ * skip scheduled runs for seven hours (schedules.ts).
  */
 const REFUSED_MS = 32 * HOUR_MS;
 
@@ -219,7 +220,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
-    // The dead-lettered message of another group may contain the member's address.
+    // A dead-lettered message about another group may contain the member's address.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected the user ${user} in the platform group, but the user is missing.`;
@@ -234,9 +235,11 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
-  // After a release and a new link, groupsync treats the users that it added before the release as external users.
+  // If a group is released and linked again, the users that groupsync added before the release count as added by
+  // another client.
   const isLetGo = mayHaveReleased(context.observation, connection.name);
-  // A connection that returned under another name does not know which users it added before its removal.
+  // If a connection was removed and created again under another name, it does not know which users groupsync added
+  // before.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
     connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
@@ -246,7 +249,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // A refused user in the group can block every write. The platform then accepts no removal of other users either.
+  // A refused user who is in the group can block every write, so other users cannot be removed either.
   const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
   const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
@@ -278,7 +281,7 @@ function causeOf(
   return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
 }
 
-/** Returns whether groupsync unlinked the group because a wrong route answered 404. */
+/** Returns whether groupsync ended the link of the group because a wrong base URL answered 404. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
@@ -286,8 +289,8 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /**
- * Returns whether a member's binding may differ from the match of the member's current values. A binding stays after an
- * address changes, and also if a read of the person shows no user id.
+ * Returns whether a member may be bound to another person than the one that the member's current values match. A
+ * binding stays when an address changes, and when a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
@@ -307,8 +310,8 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /**
- * Returns the users of members whose binding may differ from their current values. The simple reading does not show
- * these users, but they may be in the group.
+ * Returns the users that members may be bound to although the members' current values match other persons. The naive
+ * reading does not show these users, but they may be in the group.
  */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};

@@ -15,9 +15,9 @@ const BEFORE_READ_MS = MINUTE_MS;
  * next runs for 16 minutes.
  */
 const AGREED_WITHIN_MS = 100 * MINUTE_MS;
-/** The same limit for a change that the log does not show. The rolling read finds such a change, and may need a day. */
+/** The same limit for a change that the log does not show. The daily read of the group finds it. */
 const ROLLING_MS = 26 * HOUR_MS;
-/** A crash happens at the next call that matches its condition, up to two hours after the crash is set. */
+/** The longest time between the begin of a crash fault and the crash, which waits for a matching call. */
 const TRAP_MS = 2 * HOUR_MS;
 
 /** A stamp contains the name of its source in hexadecimal digits. */
@@ -28,7 +28,7 @@ interface Memory {
 }
 
 /**
- * Checks that the reader follows the directory. The reader removes no member who is still in the directory group, and
+ * Checks that the reader follows the directory: it never removes a member who is still in the directory group, and it
  * removes every member who left.
  */
 export function createDirectoryCheck(): Checker {
@@ -60,8 +60,8 @@ function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): numbe
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
 
 /**
- * Checks that no event removes a member who was in the directory group the whole time, from before the read until the
- * event arrived.
+ * Checks that no event removes a member who was in the directory group during the whole period from before the read
+ * until the event arrived.
  */
 function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
   const { name } = connection;
@@ -84,7 +84,7 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
   }
 }
 
-/** Returns whether earlier events of the connection show the member in the group. Other members cannot be removed. */
+/** Returns whether earlier events of the connection show the member in the group. Only such a member can be removed. */
 function wasShown(
   { seen }: Observation,
   connection: string,
@@ -122,14 +122,14 @@ function takenAway(
   return lasting.filter((id) => named.has(id) === (kind === 'leave'));
 }
 
-/** Returns the beginning of the period, and the times of all changes within the period. */
+/** Returns the beginning of the period and the times of all changes within it. */
 const timesIn = ({ directory }: SimulatedSource, fromMs: number, untilMs: number): readonly number[] => [
   fromMs,
   ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
 ];
 
 /**
- * Checks that the events of the reader equal the directory, once enough time has passed since the last change and the
+ * Checks that the events of the reader equal the directory, if enough time has passed since the last change and the
  * last fault.
  */
 function checkAgreement(scene: Scene): void {
@@ -193,7 +193,7 @@ function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): n
 }
 
 /**
- * Returns the later of two times: the end of the last fault of the directory or AWS, and the last crash of a worker.
+ * Returns the later of two times: the end of the last fault of the directory or of AWS, and the last crash of a worker.
  */
 function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
   const faultsEndMs = START_MS + seen.run.days * DAY_MS;

@@ -11,8 +11,8 @@ import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { readItem, storedMember } from './stored.ts';
 
 /**
- * Checks, one day after all faults ended, that each platform group equals its directory group or has an explained
- * difference.
+ * Checks, one day after all faults ended, that each platform group equals its directory group, except for differences
+ * that have an explanation.
  */
 export const createEnd = (): Checker => (observation) => {
   for (const connection of observation.isEnd ? observation.connections : []) {
@@ -35,8 +35,8 @@ export const createEnd = (): Checker => (observation) => {
 };
 
 /**
- * Checks that the feed was read in the last twelve hours. The simulation skips scheduled runs that would find nothing,
- * for six hours at most (schedules.ts).
+ * Checks that the feed was read in the last twelve hours. This allows for six hours in which the simulation may skip
+ * scheduled runs that would find nothing (schedules.ts).
  */
 function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
@@ -52,14 +52,13 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || pausedAt !== undefined || released || isObserving || gate === 'paused') return;
   if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
-  // The deletion of a group also deletes its name. groupsync plans the members only after an event names the group
-  // again.
+  // The deletion of a group also removes its name. groupsync plans its members only after an event has named it again.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
-    // groupsync shows a member as `unknown` if the person left before the first match, and as `inactive` if the person
-    // left after it. This check accepts both causes.
+    // If the person left before the first match, groupsync shows `unknown`, otherwise `inactive`. This check accepts
+    // both.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
@@ -69,8 +68,8 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
 }
 
 /**
- * Checks that groupsync creates one platform group per directory group. It may create another one only after the first
- * was released or deleted.
+ * Checks that groupsync creates only one platform group per directory group, or another one after the first was
+ * released or deleted.
  */
 function checkSeconds(
   observation: Observation,
@@ -85,8 +84,8 @@ function checkSeconds(
     actions.some(({ kind }) => kind === 'remove_connection' || kind === 'set');
   if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
-    // Without external ids, groupsync cannot identify an empty group to which the platform added the installer. Such a
-    // group is not counted if its POST, or the list right after the POST, got no answer.
+    // If the platform shows no external ids, groupsync cannot recognise an empty group to which the platform added the
+    // installer. Such a group is not counted if the POST, or the list directly after it, got no answer.
     const isUnidentified = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&

@@ -2,7 +2,8 @@ import type { Checker } from './observation.ts';
 import { readItem } from './stored.ts';
 
 /**
- * The active state of an account is not personal data, and stays after an erasure because it decides about membership.
+ * This attribute stays after an erasure: whether an account is active decides about memberships, and is not personal
+ * data.
  */
 const ACTIVE = 'active';
 
@@ -11,7 +12,7 @@ interface StoredUser {
   readonly attributes: Readonly<Record<string, { readonly value: string; readonly stamp: string }>>;
 }
 
-/** Checks that no attribute of an erased person is stored that is older than the erasure. */
+/** Checks that no attribute from before an erasure is stored of the erased person. */
 export const createErased =
   (): Checker =>
   ({ seen, accuse }) => {

@@ -14,9 +14,12 @@ type Limits = Pick<
 
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
-/** The engine counts a removal for an hour, and for the additional time in which the write may still take effect. */
+/**
+ * The longest time for which the engine counts a removal: an hour, and the time in which its write may still take
+ * effect.
+ */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
-/** The check compares with the limits of the last three checks, because workers learn a changed limit late. */
+/** The limits of this many checks are remembered, because workers learn late that a limit has changed. */
 const LIMITS_REMEMBERED = 3;
 
 /** Checks that removals and deletions above the guard's limits take effect only after an approval. */
@@ -29,7 +32,7 @@ export function createGuard(): Checker {
   const used = new Map<object, ReadonlySet<string>>();
   const deletions = new Map<string, Change[]>();
 
-  /** Returns the removed users that no approval names. One approval covers one removal of each user. */
+  /** Returns the removed users that no approval covers. An approval covers only one removal of each user. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
@@ -48,7 +51,7 @@ export function createGuard(): Checker {
     return left;
   };
 
-  /** Checks a deletion. A platform group whose deletion an operator approved does not count. */
+  /** Checks a deletion. Deletions that an operator approved are not counted. */
   const checkDeletion = (
     observation: Observation,
     { change, owner, connection }: Observation['writes'][number],
@@ -68,8 +71,7 @@ export function createGuard(): Checker {
     const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
     deletions.set(connection.name, inHour);
     const { size } = new Set(inHour.map(({ id }) => id));
-    // The limit counts all groups that the directory ever named. This number is at least the number of groups of the
-    // connection.
+    // All groups that the directory ever named are counted. So this limit is never lower than the limit of the engine.
     const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
     if (size <= most) return;
     const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
@@ -88,8 +90,8 @@ export function createGuard(): Checker {
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
     const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    // If the platform ignores the version of a PATCH, an abandoned write may take effect late and remove a user a
-    // second time (docs/invariants.md, 5).
+    // If the platform ignores the version of a PATCH, a write of unknown outcome may take effect late and remove a user
+    // a second time (docs/invariants.md, section 5).
     const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
     const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
@@ -101,11 +103,11 @@ export function createGuard(): Checker {
       observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
-    // Several small writes count as one large write, compared with the group before the first of them. A user who was
-    // removed twice counts once.
+    // Several small writes are judged like one large write to the group as it was before the first of them. A user who
+    // was removed twice counts once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
-    // Users who joined between the removals do not raise the group above its largest actual size.
+    // If users joined between the removals, the sum would be too high. So the largest actual size is the upper limit.
     const sizeOf = (some: readonly Pick<Change, 'id' | 'sizeBefore'>[]) => {
       const sizes = some.flatMap((one) => (one.id === id ? [one.sizeBefore] : []));
       return Math.min(sizeBefore + lost - users.length, Math.max(sizeBefore, ...sizes));
@@ -117,6 +119,13 @@ export function createGuard(): Checker {
     observation.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
   };
 
+  const checkRejected = (observation: Observation, write: Observation['writes'][number]): void => {
+    const users = rejectedIn(observation, write);
+    if (users.length === 0) return;
+    const sentence = `An operator rejected the removal of ${users.join(', ')} from the group ${write.owner.group}; expected these users to stay, but they were removed.`;
+    observation.accuse('guard', 'rejected_removal', write.owner, sentence);
+  };
+
   return (observation) => {
     for (const { name, settings } of observation.connections) {
       limits.set(name, [...(limits.get(name) ?? []), settings.guard].slice(-LIMITS_REMEMBERED));
@@ -124,14 +133,15 @@ export function createGuard(): Checker {
     for (const write of observation.writes) {
       check(observation, write);
       checkDeletion(observation, write);
+      checkRejected(observation, write);
     }
   };
 }
 
 /**
- * Returns the removed users that have a drift record, if another client made the last change before this write. An
- * answer of the platform did not show these users, but had the version of that change. So groupsync recorded their
- * absence as a removal by the other client, and the drift policy accepted the removal.
+ * If another client made the last change before this write, returns the removed users that have a drift record. An
+ * answer of the platform with the version of that change did not show these users. So groupsync recorded that the other
+ * client removed them, and the drift policy accepted the removal.
  */
 function lackedAfterEdit(
   connection: ObservedConnection,
@@ -145,9 +155,28 @@ function lackedAfterEdit(
   return namedByDrift({ connection, group, treatment }, 'members_removed');
 }
 
+const DECISIONS: readonly string[] = ['approve', 'reject'];
+
+/** Returns the removed users whose removal was rejected last, if only operators' decisions followed the rejection. */
+function rejectedIn({ seen }: Observation, { change, owner, connection }: Observation['writes'][number]) {
+  const isOfConnection = (one: { connection: string }) => one.connection === owner.connection;
+  const past = seen.operators.actions.filter((one) => isOfConnection(one) && one.atMs <= change.atMs);
+  const others = past.flatMap(({ kind, atMs }) => (DECISIONS.includes(kind) ? [] : [atMs]));
+  const changedMs = connection.reading.changedAtMs.get(owner.group) ?? 0;
+  const clientMs = connection.platform.clientWrites.findLast(({ id }) => id === change.id)?.atMs ?? 0;
+  const sinceMs = Math.max(connection.companyMs, changedMs, clientMs, ...others);
+  const rejected = new Set<string>();
+  for (const { kind, done, group, removals = [], atMs } of past) {
+    if (group !== owner.group || atMs <= sinceMs) continue;
+    if (kind === 'reject' && done) for (const user of removals) rejected.add(user);
+    if (kind === 'approve') for (const user of removals) rejected.delete(user);
+  }
+  return takenOut(change).filter((user) => rejected.has(user));
+}
+
 /**
- * Returns whether the removal follows the deletion of the directory group. False if the group was created again more
- * than an hour ago.
+ * Returns whether the directory deleted the group, so that all removals are intended. False if the group was created
+ * again more than an hour ago.
  */
 function isOfDeletion(
   connection: ObservedConnection,
@@ -160,7 +189,7 @@ function isOfDeletion(
   const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
   if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
-  // A group that was created again without a name is still removed.
+  // A deleted group that was created again without a name still counts as deleted.
   const isDeleted = groups.get(group)?.name === undefined;
   return isDeleted || isNews || connection.hasUncertainRequest(group);
 }

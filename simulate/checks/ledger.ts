@@ -1,14 +1,14 @@
 import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
 
-/** A change of a platform group. If the change has no initiator, groupsync wrote it. */
+/** A change of a platform group. If it has no initiator, groupsync made it. */
 type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
 /** The history of one platform group. */
 export interface Past {
   /**
-   * For each user, the client that added the user last: `us` is groupsync, `them` is another client. Users of the first
-   * read have `them`.
+   * For each user, who added the user last: `us` is groupsync, `them` is another client. Users that were in the group
+   * when it was first seen have `them`.
    */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];
@@ -38,7 +38,7 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   };
 }
 
-/** Returns the group as it was before its new changes. The function reverts these changes in the current group. */
+/** Returns the group as it was before its new changes, by reverting these changes in the current group. */
 function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
   const users = new Set(held?.users);
   for (const { action, added, removed } of news.toReversed()) {
@@ -61,9 +61,9 @@ function take(entry: Entry, past: Past): Change {
 
 const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
 
-/** Returns the users that the write asked to add. Users that the platform added by itself are left out. */
+/** Returns the users that the write added and had requested. Users that the platform added by itself are left out. */
 export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
 
-/** Returns the users that the write asked to remove. */
+/** Returns the users that the write removed and had requested to remove. */
 export const takenOut = ({ action, removed, sent }: Entry) =>
   removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

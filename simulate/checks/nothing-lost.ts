@@ -3,12 +3,9 @@ import type { Checker, Observation, ObservedConnection } from './observation.ts'
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
-/**
- * A dead-lettered message is stored for 14 days. In a longer simulation run, the check may not find the message any
- * more.
- */
+/** SQS stores a dead-lettered message for 14 days. After that, this check cannot find it any more. */
 const DEAD_LETTERS_KEPT_DAYS = 13;
-/** Faults that may stop an operation between two steps, after the first step was done. */
+/** Faults that may stop an operation after the first of its two steps. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
 /** Checks that every message is stored, dead-lettered or refused to its sender, and that all started work completes. */
@@ -37,7 +34,7 @@ function checkQueues({ seen, nowMs, accuse }: Observation): void {
 }
 
 /**
- * Checks that the register of a present member never expires. If it expired, the member would leave the group for ever.
+ * Checks that the register of a present member has no expiry. If it expired, the member would be lost without an event.
  */
 function checkMembersStay({ seen, accuse }: Observation): void {
   for (const [key, item] of seen.items) {
@@ -66,8 +63,8 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
 }
 
 /**
- * Checks that two SCIM requests that give a group different names get different versions. If the versions were equal,
- * one of the two acknowledged names would be lost.
+ * Checks that two SCIM requests that give a group different names get different versions. With equal versions, one of
+ * the two acknowledged names would be lost.
  */
 function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
@@ -117,7 +114,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 }
 
 /**
- * Checks that the stored registers of a group equal the simple reading, unless a dead-lettered message is about the
+ * Checks that the stored registers of a group equal the naive reading, unless a dead-lettered message is about the
  * group.
  */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
@@ -143,7 +140,7 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
     found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
   }
   if (found.length === 0 || observation.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  // Each text in `found` begins with an id: of the group, or of a user. A dead-lettered message about a user concerns
+  // Each text in `found` begins with the id of the group or of a user. A dead-lettered message about a user concerns
   // all groups of the user.
   const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(
     observation.isInDeadLetters,

@@ -23,6 +23,7 @@ import { type Change, createLedger, type Ledger } from './ledger.ts';
 import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
 import {
   heldUsers,
+  holdsIn,
   partitionOf,
   readItem,
   type StoredDrift,
@@ -44,10 +45,10 @@ export interface ObservedConnection {
   readonly groups: readonly string[];
   readonly item: (group: string) => StoredGroup | undefined;
   readonly drift: (group: string) => readonly StoredDrift[];
-  /** Users whose removal waits for an operator's decision, was approved in the last two hours, or was rejected. */
+  /** Users whose removal waits for an operator's decision, was rejected, or was approved in the last two hours. */
   readonly held: (group: string) => ReadonlySet<string>;
   /**
-   * True if a deletion of the whole group waits for a decision, was approved in the last two hours, or was rejected.
+   * Whether a deletion of the whole group waits for a decision, was rejected, or was approved in the last two hours.
    */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
@@ -63,8 +64,8 @@ export interface ObservedConnection {
   /** Returns whether a fault may have hidden the answer to a SCIM request about the group. */
   readonly hasUncertainRequest: (group: string) => boolean;
   /**
-   * Returns the time of the last fault of the platform or AWS; 0 if there was none. The platform faults in `aside` do
-   * not count.
+   * Returns the time of the last fault of the platform or of AWS; 0 if there was none. The platform faults in `aside`
+   * are ignored.
    */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** The time of the last change in the HR system. */
@@ -83,7 +84,7 @@ export interface Observation {
   readonly seen: Seen;
   readonly nowMs: number;
   readonly isEnd: boolean;
-  /** Connections whose company never changed. */
+  /** The connections whose name always belonged to the same company. */
   readonly connections: readonly ObservedConnection[];
   /** Writes of groupsync since the previous check, to groups with a known owner. */
   readonly writes: readonly {
@@ -91,13 +92,14 @@ export interface Observation {
     readonly owner: Owner;
     readonly connection: ObservedConnection;
   }[];
-  /** Writes of groupsync to a platform group that belongs to no connection, or to a removed connection. */
+  /** Writes of groupsync to platform groups that belong to no connection, or to a removed one. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
-  /** Returns the directory group of a platform group, found by the last link, or else by the external id. */
+  /** Finds the directory group of a platform group: by the last link, or else by the external id. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /**
-   * Returns whether the group or member with this id is named by a received message in the events queue, or by a
-   * dead-lettered message. After a discard, all earlier dead-lettered messages count too.
+   * Returns whether a dead-lettered message names the group or member with this id, or a message in the events queue
+   * that was received and not deleted. If an operator discarded messages, all dead-lettered messages from before that
+   * are included.
    */
   readonly isInDeadLetters: (group: string) => boolean;
   /** Reports a violation. A second violation with the same check, cause, connection and group is ignored. */
@@ -111,7 +113,7 @@ export interface Observation {
 
 export type Checker = (observation: Observation) => void;
 
-/** Returns the operators' removals of connections, including removals during which the worker crashed. */
+/** Returns the removals of connections by operators, including those whose command crashed. */
 export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
@@ -122,7 +124,9 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const owners = new Map<string, Owner>();
   const firstCompany = new Map<string, string>();
   const deadLetters = new Set<string>();
-  /** The last state of every drift record that a check saw. The table itself deletes drift records after 400 days. */
+  /**
+   * The last known state of every drift record. It is kept here because the table deletes drift records after 400 days.
+   */
   const drifts = new Map<string, StoredDrift>();
 
   return (seen, isEnd) => {
@@ -214,7 +218,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
-  /** Two hours after an approval, the check expects that the approved removals were written. */
+  /** Returns whether an approval is so old (two hours) that the removals must have been written. */
   const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
     kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
@@ -253,17 +257,12 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       );
     }),
     isDeletionHeld: (group) => {
-      const { hold } = item(group) ?? {};
-      return (
-        hold !== undefined &&
-        !isWritten(hold) &&
-        (hold.rule === 'deleted_groups' || hold.decision.kind === 'rejected')
-      );
+      const held = holdsIn(item(group) ?? {}).filter((one) => !isWritten(one));
+      return held.some(({ rule, decision }) => rule === 'deleted_groups' || decision.kind === 'rejected');
     },
     held: lazily((group: string) => {
-      const { hold, approval } = item(group) ?? {};
-      const held = [hold, approval].filter((one) => one !== undefined && !isWritten(one));
-      return new Set(held.flatMap((one) => heldUsers(seen.under, name, group, one?.digest)));
+      const held = holdsIn(item(group) ?? {}).filter((one) => !isWritten(one));
+      return new Set(held.flatMap(({ digest }) => heldUsers(seen.under, name, group, digest)));
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.link?.id ?? '');
@@ -326,10 +325,7 @@ function contestedIn(run: SimulationRun): (connection: string) => Contested {
   return known;
 }
 
-/**
- * The longest expected time from the start of a crash fault to the crash. The crash waits for the next matching
- * invocation.
- */
+/** The longest time between the begin of a crash fault and the crash, which waits for a matching effect. */
 const TRAP_MS = 2 * HOUR_MS;
 
 function lastFaultOf(
@@ -344,8 +340,8 @@ function lastFaultOf(
 }
 
 /**
- * Returns whether the connection has no usable credential, so that an operator must connect it again. Either the
- * platform replaced the refresh token and the new token was never stored, or no secret is stored.
+ * Returns whether the connection has lost its credential, so that an operator must connect it again. Either there is no
+ * secret, or the platform issued a new refresh token that was never stored.
  */
 export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
   const { value } = seen.secretsManager.stored.get(name) ?? {};
@@ -364,7 +360,7 @@ export const latest = (times: Iterable<number>): number => {
   return found;
 };
 
-/** Returns `make` with cached results. The cache is valid because nothing changes during one check. */
+/** Returns `make` with cached results. This is correct because nothing changes during one check. */
 function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
   const made = new Map<Key, What>();
   return (key) => {

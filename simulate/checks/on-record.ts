@@ -9,21 +9,28 @@ import {
   type ObservedConnection,
   type Owner,
 } from './observation.ts';
-import { partitionOf, RECORDS_KEPT_MS, readItem, type StoredAudit, type StoredDrift } from './stored.ts';
+import {
+  holdsIn,
+  partitionOf,
+  RECORDS_KEPT_MS,
+  readItem,
+  type StoredAudit,
+  type StoredDrift,
+} from './stored.ts';
 
 /**
- * The longest time between a write and its audit entry: clocks differ by 3 s, and a write waits up to a minute for its
- * answer.
+ * The longest time between a write and its audit entry, if the answer is not lost: a write waits up to a minute for its
+ * answer, and clocks differ by 3 s.
  */
 const AT_ONCE_MS = 90_000;
 /**
- * Initiator kinds that are never groupsync. The kind `APPLICATION` may be groupsync itself, and the feed may contain
- * unknown kinds.
+ * The kinds of initiators that are certainly not groupsync. The kind of applications includes groupsync itself, and
+ * unknown kinds may too.
  */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
-/** The audit action of each operator action. Actions that only start work have no audit entry. */
+/** The audit action of each operator action. Actions that only start work are not in the audit. */
 const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
@@ -39,8 +46,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Checks that the audit contains every write and every operator action with the correct cause. Each record of an
- * external change must name the actor of the feed.
+ * Checks that the audit contains every write and every operator action with the correct cause, and that each record of
+ * an external change names the initiator that the feed shows.
  */
 export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;
@@ -63,13 +70,13 @@ const auditOf = ({ seen }: Observation, connection: string, group: string) =>
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
-  /** The entries that the check has already assigned to a write. Each entry belongs to one write. */
+  /** The entries that are already assigned to a write. Each entry belongs to only one write. */
   readonly taken: Set<StoredAudit>;
 }
 
 /**
- * Returns whether the write changed nothing. The version then stays the same, so a later read may find that the write
- * had no effect.
+ * Returns whether the write changed nothing. Its entry may then say that the write had no effect, because the version
+ * stayed the same.
  */
 const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
   added.length + removed.length === 0 &&
@@ -79,10 +86,10 @@ const changesNothing = ({ write: { action, added, removed, sent, version }, take
 function checkWrite(observation: Observation, company: string, { write, taken }: Written): void {
   const owner = observation.ownerOf(company, write.id, write.spokeId);
   if (owner === undefined || changesNothing({ write, taken })) return;
-  // Another directory group may have adopted the platform group since then.
+  // Another directory group may have adopted the platform group after the write.
   const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
-  // A connection that returned under another name has another name in its audit entries than the removed connection.
+  // If the connection was removed and created again under another name, the entry may have either name.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>
     [...groups].flatMap((group) =>
@@ -101,7 +108,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     );
   };
   const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
-  // An answer may show the group as it was before the write. Its version then belongs to an earlier write.
+  // An answer may show the group from before the write. Then its version is that of an earlier write.
   const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
   const recorded =
     entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
@@ -111,14 +118,15 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     const { entry, by } = recorded;
     taken.add(entry);
     checkActor(observation, write, by, entry);
-    // The cause names events of the connection that wrote the entry. That connection may have been removed since then.
+    // The cause names an event of the connection that wrote the entry, which may have been removed in the meantime.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
     const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
     observation.accuse('on_record', 'false_cause', owner, sentence);
     return;
   }
-  // Without a credential no worker can read the outcome of the write, so its intent stays open.
+  // Without a credential no worker can read the outcome of the write. So its intent stays open, and it has no entry
+  // yet.
   const connection = observation.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
@@ -133,7 +141,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
 }
 
 /**
- * Checks the actor of a write. The actor may be an operator only after an approval, a replay or an edit of a
+ * Checks the actor of a write. An operator may be the actor only after an approval, or after a replay or an edit of a
  * dead-lettered message.
  */
 function checkActor(
@@ -177,8 +185,8 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
 }
 
 /**
- * Checks the audit entries of holds and gates. groupsync writes the entry of a hold before the hold. It writes the
- * entry of a gate after the gate is closed, so a crash in between loses the entry.
+ * Checks the audit entries of holds and gates. The entry of a hold is written before the hold. The entry of a gate is
+ * written after the gate has changed, so it may be missing after a crash.
  */
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
@@ -187,15 +195,12 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
       (entry) => entry.action === action && Math.abs(entry.atMs - atMs) <= AT_ONCE_MS,
     );
   for (const group of groups) {
-    const { hold } = item(group) ?? {};
-    if (
-      hold === undefined ||
-      observation.nowMs - hold.createdAtMs >= RECORDS_KEPT_MS ||
-      isRecorded(group, 'hold', hold.createdAtMs)
-    )
-      continue;
-    const sentence = `The group ${group} was held at ${timeOf(hold.createdAtMs)}; expected an audit entry of it, but there is none.`;
-    observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+    for (const { createdAtMs } of holdsIn(item(group) ?? {})) {
+      if (observation.nowMs - createdAtMs >= RECORDS_KEPT_MS || isRecorded(group, 'hold', createdAtMs))
+        continue;
+      const sentence = `The group ${group} was held at ${timeOf(createdAtMs)}; expected an audit entry of it, but there is none.`;
+      observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
+    }
   }
   const gate = readItem<{ state: string; sinceMs?: number }>(seen, `C#${name} GATE`);
   const isByItself = gate?.state === 'backoff' || gate?.state === 'unauthorized';
@@ -207,7 +212,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
 }
 
 /**
- * Returns whether a fault of AWS may affect this time. A crash waits for the next matching invocation, so it may happen
+ * Returns whether a fault of AWS may have an effect at this time. A crash waits for a matching effect, so it may happen
  * up to a day later.
  */
 const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
@@ -228,8 +233,8 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // Only changes since the last change of these users on the platform can explain the difference. Earlier writes of
-    // groupsync cannot.
+    // The difference must come from the last change of these users on the platform. Earlier writes of groupsync do not
+    // explain it.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));
@@ -256,8 +261,8 @@ function checkDrift(
 }
 
 /**
- * Returns whether groupsync sent a removal of each of these users, and the platform kept the users. groupsync correctly
- * records such users as drift.
+ * Returns whether groupsync had sent the removal of each of these users, and the platform did not remove them. It is
+ * then correct that they are recorded as drift.
  */
 function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
   if (kind !== 'members_added') return false;

@@ -10,7 +10,7 @@ interface Stood {
 }
 
 /**
- * An answer of `explain` or `plan` directly before one apply of the group, and the result of this apply. The group did
+ * The answer of `explain` or `plan` directly before an apply of the group, and the result of this apply. The group did
  * not change in between.
  */
 export interface Around<What> {
@@ -20,14 +20,11 @@ export interface Around<What> {
   /** The platform group immediately before and after that apply. */
   readonly before: Stood | undefined;
   readonly after: Stood | undefined;
-  /** True if the stored view equals the platform group before the apply. */
+  /** Whether the stored view equalled the platform group before the apply. */
   readonly isSeen: boolean;
   /** The outcome of that apply (`ApplyReport.outcome`). */
   readonly outcome: string;
-  /**
-   * The users that the last write did not show, before the apply. Each write sends them again. No plan shows them as
-   * changes.
-   */
+  /** The hidden users before the apply. Each write sends them again, although no plan shows them as changes. */
   readonly sentAgain?: ReadonlySet<string>;
 }
 
@@ -36,8 +33,8 @@ const DONE = new Set(['written', 'in_sync']);
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
- * The result that each decision of `explain` predicts for the user. Decisions without an entry predict nothing.
- * Example: `pending:refused`, because groupsync sends a hidden user again.
+ * What each decision of `explain` predicts about the user after apply. Decisions without an entry predict nothing. For
+ * example, `pending:refused` predicts nothing, because the user may be a hidden user who is sent again.
  */
 const PREDICTED: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
@@ -68,13 +65,13 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const predicted = decided === 'waiting' ? afterWait : PREDICTED[decided];
   if (user === null || predicted === undefined) return;
   if (!DONE.has(outcome) && predicted !== 'as it was') return;
-  // Another member may be bound to the same person, so the person may stay in the group.
+  // If another member is bound to the same person, the person may stay in the group.
   const isThem = ({ member, presence }: StoredMember) =>
     presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
   if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
     return;
-  // An external change that groupsync has not read yet may make the answer wrong. The check `truth` limits how long a
-  // change may stay unread.
+  // If another client has changed the group and groupsync has not read this yet, the answer may be wrong. The check
+  // `truth` limits how long that may take.
   if (decided === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
@@ -93,7 +90,8 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const company = seen.connections.get(connection)?.company ?? '';
   const { installer = null } = seen.platforms.get(company)?.traits ?? {};
   const expected = expectedAfter(answer, before);
-  // A user whose removal is held may be hidden. A write without the user would remove them, so it contains them.
+  // A user whose removal is held may be a hidden user. The write must contain this user, because it would otherwise
+  // remove the user.
   const mayBeSent = (user: string) => sentAgain.has(user) || held.some((one) => one === user);
   const after = without(around.after, (user) => mayBeSent(user) && !expected?.users.includes(user));
   // The platform adds the installer to each new group. A plan does not show this user.
@@ -127,8 +125,8 @@ const without = (group: Stood | undefined, isLeftOut: (user: string) => boolean)
   group && { ...group, users: group.users.filter((user) => !isLeftOut(user)) };
 
 /**
- * Returns a text that is equal for equal groups. The text ignores the order of users, and spaces and upper case in the
- * name, because a platform may change these.
+ * Returns a text that is equal for equal groups. It ignores the order of users, and white space and case in the name,
+ * because a platform may change these.
  */
 const keyOf = (group: Shown | undefined): string =>
   group === undefined

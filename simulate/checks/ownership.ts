@@ -11,7 +11,7 @@ import {
 } from './observation.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
-/** A write that is in flight when an operator releases the group may take effect within this time. */
+/** If a write is in flight when an operator releases or pauses a group, it may still take effect within this time. */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
 /** Checks that groupsync writes only to managed groups, and never adds people of one company to groups of another. */
@@ -45,8 +45,8 @@ export function createOwnership(): Checker {
 }
 
 /**
- * Stores the value of `adoptExisting` at the time when each link appeared. The first write of the linked group may come
- * much later, when the setting has changed.
+ * Notes for each new link the value of `adoptExisting` at that time, because the setting may change before the first
+ * write of the linked group.
  */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
@@ -56,22 +56,22 @@ function noteLinks({ name, settings, groups, item }: ObservedConnection, found: 
 }
 
 /**
- * Returns whether the table has an item of the directory group with this external id. A platform may have changed the
- * id to lower case.
+ * Returns whether the table has an item of the directory group whose id is this external id, also if the platform has
+ * changed the id to lower case.
  */
 const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: string): boolean =>
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
 /**
- * Checks that groupsync does not write to an unmanaged group. A removed connection must not write either, except for
- * writes in flight.
+ * Checks a write to a group without an owner: groupsync must not write to unmanaged groups, and a removed connection
+ * may only complete writes in flight.
  */
 function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
-  // A write is correct if the table contains the group. The reading does not contain groups of removed connections, or
-  // of SCIM requests without an answer.
+  // The write is also correct if the table has the directory group. The naive reading lacks groups of removed
+  // connections, and of SCIM requests without an answer.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
@@ -89,8 +89,8 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
 }
 
 /**
- * Returns whether the write only clears the external id that groupsync had set. A release may do this, and repeats it
- * without effect if the table fails after the write.
+ * Returns whether the write only clears the external id that groupsync had set. A release does this, and repeats it if
+ * the table fails after the write.
  */
 const clearsExternalId = (
   { sent, spokeIdBefore, isVain }: Change,
@@ -124,8 +124,8 @@ function checkWrite(
   );
   const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
-  // If the answer to a POST was lost, two platform groups may have the same external id. Nothing then shows which of
-  // them groupsync created (docs/invariants.md, 6).
+  // If the answer to a POST was lost, two platform groups may have the same external id. groupsync cannot know which of
+  // them it created (docs/invariants.md, section 6).
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
@@ -135,7 +135,7 @@ function checkWrite(
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
-  // The check tests ownership at the first write of groupsync. Another client may remove the external id later.
+  // Ownership is tested at the first write of groupsync, because another client may remove the external id later.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
@@ -146,8 +146,8 @@ function checkWrite(
 }
 
 /**
- * Checks that groupsync keeps a user that another client added, if the drift policy is `report` or `adopt`. The check
- * ends when the directory, the HR system or an operator changes the group.
+ * Checks that with the drift policy `report` or `adopt`, groupsync does not remove a user that another client added. A
+ * later change by the directory, the HR system or an operator may end this.
  */
 function checkUndone(
   observation: Observation,
@@ -182,7 +182,7 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   const ofGroup = before.findLast(({ group }) => group === owner.group);
   const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
-  // If one operator pauses and another resumes at the same time, either action may take effect last.
+  // If one operator pauses and another resumes at the same time, either of the two may win.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
   if (before.some(isAtOnce)) return;
@@ -194,7 +194,7 @@ const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
 /**
- * Returns the name of another company that has this person or group; undefined if this company has the person or group.
+ * Returns the name of another company to which this person or group belongs; undefined if it belongs to this company.
  */
 function otherCompanies(
   { seen }: Observation,

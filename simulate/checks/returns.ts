@@ -12,14 +12,14 @@ interface MayAdopt {
 }
 
 /**
- * Returns whether a connection that returned under another name may fail to find the groups of the removed connection.
- * This happens if the connection may not adopt, or if the platform hides external ids and a name has changed. The
- * connection then creates new groups, and the earlier groups stay (docs/cli.md).
+ * A connection is removed, and its company is connected again under another name. Returns whether the new connection
+ * may not find the earlier groups: it may not adopt groups, or the platform shows no external ids and a name has
+ * changed. It then creates new groups, and the earlier groups stay (docs/cli.md).
  */
 export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
 
-/** Returns the time when an operator first connected this name; 0 if the connection existed from the start. */
+/** Returns the time at which an operator first connected this name; 0 if the connection existed from the start. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
   operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;
@@ -31,12 +31,12 @@ interface Creations {
   readonly later: { readonly atMs: number };
 }
 
-/** The engine creates a group only from a list that is at most this old. */
+/** The maximum age of the list that the engine uses to create a group. */
 const LIST_AGE_MS = 65_000;
 
 /**
- * Returns whether the returned connection created the group a second time because a list did not show the group of the
- * removed connection. The returned connection can find that group only by the list.
+ * Returns whether the new connection created a second group because a list did not show the group of the removed
+ * connection. It can find that group only by the list.
  */
 export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creations): boolean {
   const sinceMs = connectedAtMs(seen, name);

@@ -2,14 +2,14 @@ import type { Finding } from '../../shared/domain/notice.ts';
 import type { Levels } from '../../shared/sync/reconcile/levels.ts';
 import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
-import { partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
+import { holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
 /** The last notification about a subject. */
 export interface SentNotification {
   readonly isOver: boolean;
 }
 
-/** The state of one connection that the product's lists show to an operator. */
+/** The state of one connection, as groupsync shows it to operators. */
 export interface Shown {
   readonly atMs: number;
   readonly levels: Levels;
@@ -63,20 +63,20 @@ export function truthOf(seen: Seen, name: string): Truth {
 interface Compared {
   readonly name: string;
   /**
-   * Samples of the stored state. The first sample is older than the longest delay of the index, and the last is newer
+   * The stored state at several times. The first one is so old that the index must show it, and the last one is newer
    * than the answers.
    */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
 }
 
-/** Clocks of workers differ by 3 seconds at most, and an answer takes some seconds. */
+/** The tolerance for durations: clocks of workers differ by at most 3 seconds, and an answer takes some seconds. */
 const SLACK_SECONDS = 30;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
 /**
- * Compares the values that an operator sees with the stored values. Values that changed during the request are not
+ * Compares the values that an operator sees with the stored values. A value that changed between the samples is not
  * compared.
  */
 export function checkShown(seen: Seen, compared: Compared): void {
@@ -100,8 +100,8 @@ export function checkShown(seen: Seen, compared: Compared): void {
 }
 
 const factsOf = (item: StoredGroup | undefined): string => {
-  const { rev, dirtySince, failedAt, pausedAt, settled, hold, approval } = item ?? {};
-  const held = [hold, approval].map((one) => [one?.digest, one?.decision.kind]);
+  const { rev, dirtySince, failedAt, pausedAt, settled } = item ?? {};
+  const held = heldIn(item ?? {});
   return JSON.stringify([item !== undefined, rev, dirtySince, failedAt, pausedAt, settled, held]);
 };
 
@@ -114,8 +114,10 @@ function stableGroups([first, ...others]: readonly Truth[]): ReadonlyMap<string,
 
 type Stable = ReadonlyMap<string, StoredGroup>;
 
-const heldIn = ({ hold, approval }: StoredGroup) =>
-  [hold, approval].flatMap((one) => (one === undefined ? [] : [`${one.digest} ${one.decision.kind}`])).sort();
+const heldIn = (item: StoredGroup) =>
+  holdsIn(item)
+    .map(({ digest, decision }) => `${digest} ${decision.kind}`)
+    .sort();
 
 function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
   for (const [group, item] of stable) {
@@ -138,7 +140,7 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
     const unpaused = dirtySince !== undefined ? 'dirty' : clean;
     const expected = pausedAt !== undefined ? 'paused' : unpaused;
     const state = states.get(group);
-    // A group that only has events about its members is shown as `unknown`.
+    // A group is shown as `unknown` if there were only events about its members.
     if (
       state === expected ||
       (expected ?? 'in_sync') === state ||
@@ -151,8 +153,8 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
 }
 
 /**
- * Returns the least and the greatest correct count of a property: the stable groups with the property, and additionally
- * all groups that changed between two samples.
+ * Returns the smallest and the largest correct count of groups with a property. The smallest counts only stable groups;
+ * the largest also counts all groups that changed between two samples.
  */
 function rangeOf(
   { samples }: Compared,
@@ -172,7 +174,7 @@ function rangeOf(
 }
 
 const isDirty = ({ dirtySince }: StoredGroup) => dirtySince !== undefined;
-const isHeld = ({ hold }: StoredGroup) => hold?.decision.kind === 'waiting';
+const isHeld = ({ hold }: StoredGroup) => hold !== undefined;
 const isFailed = ({ failedAt }: StoredGroup) => failedAt !== undefined;
 
 function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
@@ -210,8 +212,8 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
 }
 
 /**
- * Returns the seconds since the first sample if a group changed since, and otherwise 0. Such a group may have been dirty
- * between two samples.
+ * Returns the seconds since the first sample if a group has changed since then, because it may have been dirty in
+ * between; otherwise 0.
  */
 function sinceFirst({ samples: [first], shown: { atMs } }: Compared, stable: Stable): number {
   const hasChanged = first !== undefined && first.groups.size > stable.size;
@@ -283,10 +285,11 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
     .get(company)
     ?.calls.filter(({ by, route }) => by.startsWith('health-') && route === '/me');
   const last = checks?.at(-1);
-  // Connections of one company are checked one after the other, so their answers cannot be told apart.
+  // The check of the credential is per company, so the answers to two connections of one company cannot be
+  // distinguished.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // A check that crashes after its call stores no result, so the levels show the result of the day before. The crash
-  // waits for its `nth` effect.
+  // If the daily check crashes after its call, it stores no result, and the levels show the result of the day before. A
+  // crash waits for its `nth` effect.
   const isCrashed = seen.run.happenings.some(
     ({ action, atMs }) =>
       action.kind === 'crash' &&
@@ -295,7 +298,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
       last.atMs < START_MS + atMs + action.nth * DAY_MS,
   );
   if (isCrashed) return;
-  // A `connect` of this company replaces the result of the check.
+  // The command `connect` replaces the result of the check.
   const isReplaced = seen.operators.actions.some(
     ({ kind, connection, atMs }) =>
       connection === name &&
@@ -304,7 +307,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   );
   if (isReplaced) return;
   if (last.platformFaults.length > 0 && last.status === 200) return;
-  // If the credential gives no token, the check ends before it calls the platform.
+  // If there is no access token, the check fails before it calls the platform.
   const isRefused = seen.platforms
     .get(company)
     ?.calls.some(
@@ -315,7 +318,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   if (isCloudUnwell(seen, last.atMs)) return;
   const isGood = last.status === 200;
   const { count = 0, sinceMs = 0 } = shown.levels.found.find(({ subject }) => subject === 'credential') ?? {};
-  // A later check may fail before it calls the platform, because it cannot read the credential.
+  // A later check may have failed before its call, because it could not read the credential.
   if (count > 0 && sinceMs > last.atMs + CHECKED_WITHIN_MS) return;
   if (isGood === (count === 0)) return;
   const sentence = `The platform answered ${last.status} to the daily check of the credential; the levels show ${count === 0 ? 'a good credential' : 'a failed check'}.`;

@@ -1,14 +1,14 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Seen } from '../world.ts';
 
-/* The types of stored items. The checks read the attributes of items directly, and share no code with the engine. */
+/* The types of stored items, as the checks read them. They are not imported from the engine, because the checks share no code with it. */
 
 export interface StoredGroup {
   readonly upserted?: string;
   readonly deleted?: string;
   readonly snapshot?: string;
   readonly name?: { readonly value: string; readonly stamp: string };
-  /** A number that each change of the group raises. */
+  /** Each change of the group raises this number. */
   readonly rev?: number;
   readonly dirtySince?: number;
   readonly settled?: string;
@@ -18,11 +18,15 @@ export interface StoredGroup {
   readonly link?: { readonly id: string };
   readonly intent?: { readonly action: string; readonly atMs: number };
   readonly hold?: StoredHold;
-  /** The approval of an earlier hold, if it is stored together with a newer hold. */
   readonly approval?: StoredHold;
+  readonly rejection?: StoredHold;
   readonly released?: boolean;
   readonly pausedAt?: number;
 }
+
+/** Returns the sets of held removals: those that wait, the approved ones and the rejected ones. */
+export const holdsIn = ({ hold, approval, rejection }: StoredGroup): readonly StoredHold[] =>
+  [hold, approval, rejection].filter((one) => one !== undefined);
 
 export interface StoredHold {
   readonly digest: string;
@@ -64,7 +68,9 @@ export interface StoredDrift {
   readonly settledBy: string | null;
 }
 
-/** The checks expect audit entries and drift records for this time. The table deletes them after 400 days. */
+/**
+ * For this time the checks expect that an audit entry or drift record is stored. The table deletes them after 400 days.
+ */
 export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>
@@ -92,16 +98,16 @@ export const heldUsers = (
   );
 
 /**
- * Returns whether a refresh of people has confirmed the binding of the member. Before the confirmation, the binding's
- * key in the index begins with `#`.
+ * Returns whether a refresh of people has proven the binding of the member. Until then, the key of the binding in the
+ * index begins with `#`.
  */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
 /**
- * Returns the settings that apply to one group. `names` are the group's id and name. The first group policy whose
- * pattern matches one of these names sets the mode and the drift policy. If no group policy matches, or the policy sets
- * no drift policy, the drift policy of the connection applies. The default mode is `sync`.
+ * Returns the mode and the drift policy that apply to one group. `names` are the group's id and name. They come from
+ * the first group policy with a pattern that matches one of these names. The default mode is `sync`, and the default
+ * drift policy is that of the connection.
  */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,

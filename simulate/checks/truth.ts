@@ -10,19 +10,19 @@ import {
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /**
- * The longest time until groupsync notices a difference. The feed runs every 5 minutes. The sweep and the refresh of
- * people run every hour, and need up to 15 minutes.
+ * The longest time until groupsync notices a difference: the sweep and the refresh of people run every hour, and need
+ * up to 15 minutes.
  */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
 /**
- * The simulation skips scheduled runs that would find the same state (schedules.ts). So groupsync may notice the
- * effects of a fault this much later.
+ * groupsync may notice the effects of a fault this much later, because the simulation skips scheduled runs that would
+ * find the same state (schedules.ts).
  */
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
 /**
- * Platform faults that affect only writes. Reads show the correct state, so groupsync must still notice differences.
+ * Platform faults that affect only writes. Reads are correct, so groupsync must notice differences in spite of them.
  */
 const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
@@ -30,7 +30,7 @@ const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Platform faults that stop no write: they affect the feed, or only a group that groupsync does not manage. */
+/** Platform faults that do not prevent writes: they affect only the feed, or a group that groupsync does not manage. */
 const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
@@ -41,14 +41,17 @@ interface Memory {
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
-  /** By group: the time of a failure that a refusal explained. Later checks do not search the log of calls again. */
+  /**
+   * For each group, the time of a failure that a refusal explains. It is remembered so that later checks need not
+   * search the calls again.
+   */
   readonly explained: Map<string, number>;
   lastMs: number;
 }
 
 /**
- * Checks that a group in state `in_sync` equals its platform group. Any other group must become equal, or show a cause,
- * within a limited time.
+ * Checks that a group with the state `in_sync` equals its platform group. Any other group must become equal, or show a
+ * cause, within a limited time.
  */
 export function createTruth(): Checker {
   const memory: Memory = {
@@ -97,8 +100,7 @@ function checkGroup(
     observation.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
-  // A failed group is shown as failed, which explains most differences. It does not explain members who should have
-  // been removed.
+  // If a group is shown as failed, this explains all differences except members who should have been removed.
   const [difference] = unexplained(observation, connection, group).filter(
     ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
   );
@@ -117,8 +119,8 @@ function checkGroup(
 }
 
 /**
- * Returns whether a refusal explains that the group is marked as failed. The platform must have refused a write of the
- * group at about the same time, with a status that a wait does not fix.
+ * Returns whether a refusal explains that the group is marked as failed: at about the same time, the platform refused a
+ * write of the group with a status that means that a retry does not help.
  */
 function isExplained(
   connection: ObservedConnection,
@@ -138,8 +140,8 @@ const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item
   return platform.calls.some(({ atMs, method, id, spokeId, status, isStale, platformFaults }) => {
     const isOfGroup = isIdOf(group, spokeId) || id === link?.id;
     if (!isOfGroup || method === 'GET' || isStale === true) return false;
-    // Ignored deletions explain a failure for any length of time, because the connection may only observe between the
-    // deletions.
+    // An ignored deletion explains a failure however long ago it was, because the connection may only have observed
+    // since then.
     if (platformFaults.includes('deletes_ignored')) return atMs < failedAt + NOTICED_WITHIN_MS;
     const isNear = Math.abs(atMs - failedAt) < NOTICED_WITHIN_MS;
     return isNear && [400, 404, 409, 412, 413, 422].includes(Number(status));
@@ -177,8 +179,9 @@ function checkGate(
 }
 
 /**
- * Checks that groupsync never binds a member to another person by itself: an address may move to another person, and
- * groups grant access. If groups contain users, the binding may change to another role of the same user.
+ * Checks that groupsync never binds a bound member to another person without an operator. Otherwise, when an address
+ * moves to another person, access would move with it. If groups contain users, the binding may change to another role
+ * of the same user.
  */
 function checkBindings(
   { seen, nowMs, accuse }: Observation,
@@ -194,7 +197,7 @@ function checkBindings(
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
     const before = boundTo.get(`${name} ${member}`);
-    // A first binding may still change until a refresh of people confirms it.
+    // A first binding may still change until a refresh of people has proven it.
     const isSame = before !== undefined && personOf(before.role) === personOf(role);
     if (isSame || isBorneOut(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });

@@ -51,7 +51,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       ? { ...refusal(written.status), isStale: written.isStale }
       : ofGroup(withoutSome(lagging(written.group, before)));
 
-  /** Returns the group as it was before the write. The version may be the version before or after the write. */
+  /** Returns the group as it was before the write, with the version from before or after it. */
   const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
     if (before === undefined || before === group || !platformFaults.strikes('answers_lag')) return group;
     return { ...before, version: random.pick([before.version, group.version]) };
@@ -212,7 +212,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       }
     },
 
-    /** Returns a success answer as a faulty platform or a proxy may change it. */
+    /** Returns a successful answer, changed as a faulty platform or a proxy may change it. */
     distort(answer: Answer): Answer {
       if (answer.status !== 200) return answer;
       if (platformFaults.strikes('answers_html'))
@@ -228,7 +228,10 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 }
 
-/** Returns `write` with cached results. The cache is by object, because a changed group is a new object. */
+/**
+ * Returns `write` with cached results. The object is the key of the cache, because each change of a group creates a new
+ * object.
+ */
 function remembered(write: (group: HeldGroup) => string): typeof write {
   const known = new WeakMap<HeldGroup, string>();
   return (group) => {

@@ -10,17 +10,16 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly traits: Traits;
   readonly runLog: RunLog;
-  /** Sleeps in simulated time. A crash of a worker does not end this sleep. */
+  /** Waits in simulated time. It continues even if the worker that made the request crashes. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
   /**
-   * If true, each refresh gives a new refresh token and invalidates the previous one. If undefined, the run draws the
-   * value.
+   * Whether each refresh issues a new refresh token and invalidates the previous one. If undefined, the seed decides.
    */
   readonly rotates?: boolean;
 }
 
-/** The true state of a group. Answers of the platform may show another state. */
+/** The true state of a group. Because of faults, answers may show another state. */
 export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
   readonly version: string | number;
   readonly createdAtMs: number;
@@ -36,8 +35,8 @@ export interface HeldEmployee {
 }
 
 /**
- * A write that the platform accepted. `spokeId`, `name` and `version` have the values after the write. After a
- * deletion, they have the last values.
+ * A write that the platform accepted. `spokeId`, `name` and `version` have the values after the write; for a deletion,
+ * the last values of the group.
  */
 export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
   readonly atMs: number;
@@ -71,7 +70,7 @@ export interface PlatformCall {
    * `refused`: the platform did not receive the request.
    */
   readonly status: number | 'none' | 'refused';
-  /** True if the version token is the only reason of the refusal. */
+  /** Set if the write was refused only because of its version token. */
   readonly isStale?: true | undefined;
   /** Platform faults that changed the answer or the effect of the call. */
   readonly platformFaults: readonly string[];

@@ -3,7 +3,7 @@ import type { ClientWrite, HeldGroup, PlatformOptions, PlatformWrite } from './f
 import type { PlatformFaults } from './platform-faults.ts';
 import * as rules from './rules.ts';
 
-/** The client that makes a write. groupsync has no initiator. */
+/** The client that makes a write. If it is groupsync, there is no initiator. */
 export interface Author {
   readonly by: string;
   readonly token: string;

@@ -6,8 +6,8 @@ interface Lasting {
   readonly sinceMs: number;
   readonly untilMs: number;
   /**
-   * By id: whether the fault affects the id. Used if the fault has a share instead of ids. The result for an id stays
-   * the same while the fault lasts.
+   * For a fault with a share instead of ids: for each id, whether the fault affects it. This stays the same while the
+   * fault lasts.
    */
   readonly chosen: Map<string, boolean>;
 }

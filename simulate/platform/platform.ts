@@ -37,7 +37,8 @@ export const PLAIN_TRAITS: Traits = {
 };
 
 /**
- * A write may take effect up to this long after the timeout of its caller. Proxies and servers give up later requests.
+ * A write may take effect until this long after its caller timed out. After that, proxies and servers have dropped the
+ * request.
  */
 const LATEST_MS = 60_000;
 
@@ -71,7 +72,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
-    // Each call is fast enough alone. But a run with many slow calls exceeds its time.
+    // Each slow call stays within the time limit of a call. But many of them together can exceed the time of a
+    // function.
     if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
     return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
@@ -114,7 +116,7 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     await sleep('status' in outcome ? timeoutMs - 1 : timeoutMs);
     if (worker.isDead()) throw new Crash('while the worker waited for the platform');
     if ('status' in outcome) return responseOf(outcome);
-    // The real client measures its time limit in real time. This is the same error in simulated time.
+    // The real client measures its time limit in real time. So the same error is created here after the simulated time.
     const named = { method, pathTemplate: `/platform/api${route}`, sent: 'maybe' } as const;
     throw new TimeoutError(`no whole answer within ${timeoutMs} ms`, named);
   };
@@ -193,8 +195,8 @@ const responseOf = ({ status, text, headers }: Answer) => ({
 });
 
 /**
- * Throws the error again. A crash gets a field `pathTemplate`: the client retries after an unknown error, but not after
- * an error with this field.
+ * Throws the error again. If it is a crash, it first gets a field `pathTemplate`, because the client retries after
+ * other errors, and a crashed worker must not retry.
  */
 function passOn(thrown: unknown): never {
   throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;

@@ -24,7 +24,7 @@ export interface GroupContent extends WrittenFields {
   readonly users: readonly string[];
 }
 
-/** The body of a write. PUT and PATCH give a missing field different meanings. */
+/** The body of a write. A missing field is emptied by PUT, and unchanged by PATCH. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
 
 /** Returns the group as an answer shows it. */
@@ -58,8 +58,9 @@ export function createdGroup(content: GroupContent, newId: NewId) {
 }
 
 /**
- * Returns the group with new content and a new version. If the content is equal, the group keeps its version and the
- * result has no `change`. So equal versions always mean equal content. Another order of the users is another content.
+ * Returns the group with new content and a new version. If the content is equal, the version stays, and the result has
+ * no `change`. So equal versions always mean equal content. If only the order of the users differs, the content is not
+ * equal.
  */
 export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   group: Known,
@@ -78,7 +79,7 @@ export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   };
 }
 
-/** One event reports the deletion of the group and its memberships. */
+/** The feed reports the deletion of a group and the end of all its memberships in one event. */
 export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] };
 
 export const NO_CONTENT: GroupContent = { ...NO_FIELDS, users: [] };
@@ -115,8 +116,8 @@ export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string 
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
 /**
- * All events of one change, stored together. Otherwise a change of 20,000 members would store the group and the
- * initiator 20,000 times.
+ * All events of one change. They are stored together, because otherwise a change of 20,000 members would store the
+ * group and the initiator 20,000 times.
  */
 export interface FeedBatch extends GroupChange {
   readonly atMs: number;
@@ -147,7 +148,7 @@ export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Ba
   ];
 }
 
-/** The request of a feed reader: its position, the first and last time, and the number of events. */
+/** What a reader of the feed requests: the position, the first and last time, and the number of events. */
 export interface FeedPlace {
   readonly position: number;
   readonly fromMs?: number | undefined;
@@ -198,8 +199,8 @@ type PageForm = 'list' | 'nullEvents' | 'nullData';
 type Page = { readonly events: readonly unknown[]; readonly next?: string | null };
 
 /**
- * Returns a page of the feed in the form that this platform uses. A platform may answer null instead of an empty list,
- * in the page or in its events.
+ * Returns a page of the feed in the form of this platform. If there are no events, a platform may answer with null in
+ * place of the list of events, or of the whole page.
  */
 export function feedEnvelope(page: Page, envelope: 'data' | 'flat', emptyPage: PageForm): object {
   const isNull = page.events.length === 0 && emptyPage !== 'list';

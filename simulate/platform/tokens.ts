@@ -13,8 +13,8 @@ export function createTokens(
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
   /**
-   * By token: the time at which it was issued. The fault `token_revoked` affects the tokens that were issued before the
-   * fault began.
+   * For each token, the time at which it was issued. The fault `token_revoked` affects only tokens from before its
+   * begin.
    */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
@@ -39,7 +39,7 @@ export function createTokens(
     addRefresh: (token: string): unknown => give(token),
     /** Revokes an access token or a refresh token permanently. */
     revoke: (token: string): boolean => valid.delete(token) || refreshTokens.delete(token),
-    /** Expires all access tokens early. A refresh still returns a new one. */
+    /** Makes all access tokens expire early. A refresh still returns a new one. */
     endAccess() {
       for (const [token, endsAtMs] of valid) {
         if (endsAtMs !== Number.POSITIVE_INFINITY && valid.set(token, clock())) cutShort.add(token);

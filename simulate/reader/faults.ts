@@ -26,12 +26,13 @@ export const DIRECTORY_FAULTS = {
   answers_html: [1, MINUTES, [5, 60]],
   answers_empty_json: [2, MINUTES, [5, 100]],
   ends_early: [4, HOURS, [10, 100]],
-  // The fault must be shorter than ten minutes. The reader correctly accepts an empty group after two reads ten minutes
-  // apart.
+  // This fault must be shorter than ten minutes, because the reader rightly accepts an empty group after two reads ten
+  // minutes apart.
   shows_no_members: [3, [2, 9]],
   repeats_page_token: [1, MINUTES, [10, 100]],
   page_tokens_end: [1, MINUTES, [10, 60]],
-  // The fault must be shorter than a day. The reader correctly accepts a deletion when a group was not found for a day.
+  // This fault must be shorter than a day, because the reader rightly accepts a deletion if a group was not found for a
+  // day.
   hides_group: [4, [5, 20 * 60], undefined, [1, 1]],
   lists_few: [3, HOURS, undefined, [3, 6]],
   counts_too_many: [2, HOURS, undefined, [1, 3]],

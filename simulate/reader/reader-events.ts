@@ -1,6 +1,6 @@
 import { type DirectoryEvent, NATIVE_KINDS } from '../messages.ts';
 
-/** The source of a reader's events. The value is copied from the engine, so that an error there is found. */
+/** The source of a reader's events. It is not imported from the engine, so that a wrong value there is found. */
 export const READER = 'groupsync/directory';
 
 /** Returns whether a message is from a reader. The simulated readers share one queue with the other sources. */

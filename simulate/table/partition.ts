@@ -14,8 +14,8 @@ export interface Partition {
   /** All keys, sorted. */
   readonly sorted: string[];
   /**
-   * Compares two keys. Comparison by UTF-16 code units is fast, but for some characters DynamoDB's order by bytes is
-   * different. After the first such key, the partition compares by bytes.
+   * Compares two keys. It compares UTF-16 code units, which is fast. For some characters, DynamoDB's order by bytes
+   * differs. When the partition gets its first key with such a character, it changes to a comparison by bytes.
    */
   compare: (a: string, b: string) => number;
 }
@@ -62,7 +62,7 @@ export function readPage(partition: Partition | undefined, request: PageRequest,
     while (place < sorted.length && isWithin(sorted[place] as string, request, compare)) place += 1;
     place -= 1;
   }
-  // The last item of the previous page may be deleted by now. So the page begins after the key of that item.
+  // The page begins after the last key of the previous page, because the item of that key may have been deleted.
   if (after !== undefined) {
     const known = firstAtLeast(partition, after);
     const next = sorted[known] === after ? known + 1 : known;
@@ -79,7 +79,7 @@ export function readPage(partition: Partition | undefined, request: PageRequest,
     const one = partition.entries.get(last) as Stored;
     items.push(only === undefined ? one.item : (without(one.item, (name) => !only.has(name)) as Item));
     bytes += one.bytes;
-    // A full page gets a key for the next page even if no item follows (DynamoDB API reference, LastEvaluatedKey).
+    // A full page has a key for the next page even if no item follows (DynamoDB API reference, LastEvaluatedKey).
     if (bytes >= most || items.length >= pageSize) return { items, bytes, last };
   }
   return { items, bytes };

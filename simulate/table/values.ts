@@ -1,8 +1,8 @@
 import type { Attributes, Change, Condition, Item, Value } from '../../shared/store/table.ts';
 
 /**
- * The maximum number of attributes that one expression can remove. An expression has at most 4 KB, with placeholders
- * like `#n123`.
+ * The maximum number of attributes that one expression can remove, because an expression has at most 4 KB, with
+ * placeholders like `#n123`.
  */
 const MAX_NAMES = 600;
 
@@ -35,8 +35,8 @@ export function kept(value: Value): Value {
 }
 
 /**
- * V8 makes objects slow after a `delete`, or if about fifteen properties are added one by one. So changed objects are
- * built from a list of entries.
+ * Returns a copy without some properties. It is built from a list of entries, because V8 makes an object slow after a
+ * `delete`, or if about fifteen properties are added one by one.
  */
 export const without = (item: object, isOut: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));

@@ -18,7 +18,7 @@ const named = (kind: string, names: readonly string[]) => names.map((name) => `$
 const KINDS = /^(?:aws|company|client|directoryFault):/;
 
 describe('docs/fault-model.md', () => {
-  it('gives every fault a reason, a response, a place in the simulation and a check', () => {
+  it('the page gives every fault a reason, a response, a place in the simulation and a check', () => {
     for (const cells of ROWS) {
       expect(cells).toHaveLength(5);
       expect(cells[1]).toMatch(/^(?:specified|observed|trusted): /);
@@ -39,7 +39,7 @@ describe('docs/fault-model.md', () => {
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('names no fault that the simulation cannot draw', () => {
+  it('the page names no fault that the simulation does not have', () => {
     const possible = new Set([
       ...everythingThatCanFire({ directory: true }),
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
@@ -48,7 +48,7 @@ describe('docs/fault-model.md', () => {
     expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
   });
 
-  it('names each platform fault and trait once', () => {
+  it('the page names each platform fault and trait once', () => {
     const names = DOCUMENTED.filter((name) => /^(?:platformFault|trait):/.test(name));
     expect(names.length).toBe(new Set(names).size);
   });

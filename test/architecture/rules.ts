@@ -269,15 +269,16 @@ export interface UseRule {
 
 const DEPLOYED = ['shared/*', 'functions/*', 'infra/*'];
 /**
- * One seed must give the same simulation run on every machine. Only the command that starts runs uses the real clock.
+ * The simulation. One seed must give the same run on every machine, so only the command that starts runs may use the
+ * real clock.
  */
 const SIMULATED = 'simulate/*';
 const RUNNER = 'simulate/run.ts';
 const RUNTIME = 'shared/runtime/*';
 
 /**
- * cli, local, scripts, bench and test have no rules about environment, clock, randomness and timers. They run on the
- * machine of a person, and need them.
+ * Rules about the use of environment, clock, randomness and timers. The folders cli, local, scripts, bench and test
+ * have no such rules, because they run on the machine of a person and need all of these.
  */
 export const USE_RULES: readonly UseRule[] = [
   {

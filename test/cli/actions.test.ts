@@ -169,15 +169,15 @@ describe('holds approve and holds reject for a decided hold', () => {
       expect(code).toBe(1);
       expect(stderr).toMatch(/rejected by Bob at .*ticket 12.*--again/);
     }
-    expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
+    expect((await ports.groups.read(refOf('g')))?.rejection?.decision.kind).toBe('rejected');
     expect((await cli(...approve, '--again')).json).toMatchObject({ outcome: 'decided' });
-    expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('approved');
+    expect((await ports.groups.read(refOf('g')))?.approval?.decision.kind).toBe('approved');
   });
 
   it('an operator who sees the earlier decision can change it', async () => {
     const { cliOfBob, ask } = await heldWorld();
     await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
-    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Reject these removals?');
+    const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Reject 4 removals?');
     expect(code).toBe(0);
     expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
@@ -205,7 +205,7 @@ describe('holds approve and holds reject for a decided hold', () => {
       code: 3,
       stdout: expect.stringMatching(/another operator decided the hold: rejected by Bob/),
     });
-    expect((await ports.groups.read(refOf('g')))?.hold?.decision.kind).toBe('rejected');
+    expect((await ports.groups.read(refOf('g')))?.rejection?.decision.kind).toBe('rejected');
   });
 });
 

@@ -115,7 +115,7 @@ describe('connect --directory entra of a connection that already reads this dire
     expect(await setting()).toEqual(before);
   });
 
-  it('does not make the connection observe if the platform does not answer', async () => {
+  it('connect --directory entra does not make a connection that already reads the directory observe if the platform does not answer', async () => {
     const { connect, world, connection } = await readingWorld();
     world.platform.listing = () => 503;
     const { code, json } = await connect(SECRET, '--secret-stdin');

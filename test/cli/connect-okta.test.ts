@@ -6,7 +6,7 @@ import { oktaWorldOf } from './directory-fixture.ts';
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
 
 describe('connect --directory okta', () => {
-  it('with --key it shows the groups, and stores the key and the setting', async () => {
+  it('with --key, the command shows the groups, and stores the key and the setting', async () => {
     const { connectByKey, stored, setting, okta } = await oktaWorldOf();
     const { code, json, stderr } = await connectByKey();
     expect(stderr).toContain('4 groups in the directory, 4 selected');
@@ -25,7 +25,7 @@ describe('connect --directory okta', () => {
     expect(await setting()).toMatchObject({ keyArn: okta.credentials.keyArn });
   });
 
-  it('with --secret-stdin it stores the API token of standard input', async () => {
+  it('with --secret-stdin, the command stores the API token of standard input', async () => {
     const { connectByToken, stored, setting, okta } = await oktaWorldOf();
     expect((await connectByToken()).code).toBe(0);
     expect(stored).toEqual([{ apiToken: okta.credentials.apiToken }]);

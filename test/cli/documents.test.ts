@@ -47,6 +47,7 @@ const HERE = [
   ...['notify list', 'notify test'],
   ...['platform-groups', 'platform-groups adopt'],
   ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
+  ...['console sessions end', 'console sessions list'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
 ];
@@ -82,6 +83,44 @@ describe('documents of --json', () => {
     expect(none.json).toEqual({ outcome: 'none', requests: [], replanned: 0 });
     const removed = await document('connections remove', ['connections', 'remove', 'default']);
     expect(removed.json).toEqual({ removed: 'default', erased: null, secretRemoved: true });
+  });
+
+  it('console sessions lists and ends the sessions of people with a role for the connection, with an audit entry', async () => {
+    const { document, ports, clock, audit } = await worldOf();
+    const since = new Date(clock.ms).toISOString();
+    const expiresAt = new Date(clock.ms + 60_000).toISOString();
+    const add = (hash: string, person: string, roles: object, expiresMs = clock.ms + 60_000) =>
+      ports.sessions.add(hash.repeat(64), { person, roles, sinceMs: clock.ms, expiresMs } as never);
+    await add('a', 'ann@acme.test', { '*': 'viewer', default: 'approver' });
+    await add('b', 'ann@acme.test', { '*': 'viewer' });
+    await add('c', 'bob@acme.test', { '*': 'operator' });
+    await add('d', 'eve@acme.test', { other: 'administrator' });
+    await add('e', 'old@acme.test', { '*': 'administrator' }, clock.ms);
+    const list = async () => (await document('console sessions list', ['console', 'sessions'])).json.sessions;
+    const of = (id: string, person: string, role: string) => ({
+      ...{ id: id.repeat(12), person, role, since, expiresAt },
+    });
+    expect(await list()).toEqual([
+      of('a', 'ann@acme.test', 'approver'),
+      of('b', 'ann@acme.test', 'viewer'),
+      of('c', 'bob@acme.test', 'operator'),
+    ]);
+    const end = (whose: string) =>
+      document('console sessions end', ['console', 'sessions', 'end', whose, '--yes']);
+    for (const whose of ['eve@acme.test', 'd'.repeat(12), 'old@acme.test', 'c'])
+      expect(await end(whose)).toMatchObject({ code: 1, json: { ended: 0 } });
+    expect((await end('c'.repeat(12))).json).toEqual({ ended: 1 });
+    expect((await end('ann@acme.test')).json).toEqual({ ended: 2 });
+    expect(await list()).toEqual([]);
+    expect(await ports.sessions.find('d'.repeat(64))).toBeDefined();
+    const ended = (before: string, reason: string) => ({ kind: 'end_session', before, after: null, reason });
+    expect(await audit('')).toMatchObject([
+      {
+        action: 'console_sessions_end',
+        changes: [ended('ann@acme.test', 'approver'), ended('ann@acme.test', 'viewer')],
+      },
+      { action: 'console_sessions_end', changes: [ended('bob@acme.test', 'operator')] },
+    ]);
   });
 
   it('directory status, groups and read match their schemas', async () => {

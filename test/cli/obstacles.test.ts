@@ -119,7 +119,7 @@ it('reconcile waits for its run and reports the result', async () => {
   };
   const ran = await runCli(['reconcile'], { ports: around });
   expect(ran.stdout).toBe(
-    '3 events of the feed read; 1 group touched; 1 restored; by others: 1 members_added\n',
+    '3 events of the feed read; 1 group checked; 1 restored; by others: 1 members_added\n',
   );
   expect(ran.stderr).toMatch(/next: groupsync drift --since 10m\n$/);
   const again = await runCli(['reconcile', '--no-wait', '--json'], { ports: around });

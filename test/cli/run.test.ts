@@ -208,7 +208,7 @@ describe('command line', () => {
     ['standard output, and the result was an error', 'stdout', ['events', 'validate', '-'], 1],
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
     ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
-  ] as const)('a command ends with its own exit code if %s is closed', async (_, closed, args, code) => {
+  ] as const)('a command ends with its usual exit code if %s is closed', async (_, closed, args, code) => {
     const child = spawn(process.execPath, [BIN, ...args]);
     child[closed].destroy();
     const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);

@@ -62,7 +62,7 @@ describe('console request with the token', () => {
 });
 
 describe('console requests of an attacker', () => {
-  /** A request that is refused with 403 has the token. */
+  /** Each request that is refused with 403 contains the token, so the token alone is not enough. */
   const attacks: [who: string, headers: Record<string, string>, status: number][] = [
     ['another user of the machine without the token', {}, 401],
     ['a guessed token of the same length', { 'x-groupsync-token': 'x'.repeat(TOKEN.length) }, 401],

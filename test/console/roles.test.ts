@@ -66,8 +66,13 @@ describe('access to the queries and actions of the page', () => {
     expect(allowed).toEqual(actions);
     expect(may(role, QUERY_ACCESS['hold'])).toBe(true);
   });
-  it('only an administrator confirms requests, and messages of all connections need a role for all', () => {
-    expect(ROLES.filter((role) => may(role, ACTION_ACCESS['decide-requests']))).toEqual(['administrator']);
+  it('only an administrator confirms requests and sees and ends sessions, and messages of all connections need a role for all', () => {
+    for (const access of [
+      ACTION_ACCESS['decide-requests'],
+      ACTION_ACCESS['end-sessions'],
+      QUERY_ACCESS['sessions'],
+    ])
+      expect(ROLES.filter((role) => may(role, access))).toEqual(['administrator']);
     for (const name of ['validate', 'amend', 'discard', 'replay'])
       expect(may('administrator', ACTION_ACCESS[name])).toBe(false);
     expect(may('administrator', QUERY_ACCESS['deadLetters'])).toBe(false);

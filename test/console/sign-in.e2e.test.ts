@@ -154,6 +154,25 @@ describe('console with sign-in', () => {
     expect(await statusOf(page, '/api/resume?connection=default', 'POST')).toBe(403);
   });
 
+  it('an administrator sees who is signed in, and ends all sessions of a person', async () => {
+    const viewers = [await signIn('viewer', '/c/default'), await signIn('viewer', '/c/default/connection')];
+    const [first, second] = viewers.map(({ page }) => page) as [Page, Page];
+    await second.getByRole('heading', { name: 'Connection default' }).waitFor();
+    expect(await second.getByText('People who are signed in').count()).toBe(0);
+    expect(await statusOf(second, '/api/sessions?connection=default')).toBe(403);
+    const { page } = await signIn('administrator', '/c/default/connection');
+    await page.getByRole('heading', { name: 'People who are signed in' }).waitFor();
+    await page.getByText('administrator@acme.example (you)').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'End all 2 sessions: viewer@acme.example' }).click();
+    const dialog = page.getByRole('dialog', { name: 'End 2 sessions of viewer@acme.example?' });
+    await dialog.getByRole('button', { name: 'End all 2 sessions' }).click();
+    await page.getByText('Ended.', { exact: true }).waitFor();
+    await page.getByText('viewer@acme.example', { exact: true }).waitFor({ state: 'detached' });
+    for (const ended of [first, second])
+      expect(await statusOf(ended, '/api/home?connection=default')).toBe(401);
+  });
+
   it('a person signs out, and neither the session nor the code can be used again', async () => {
     const { context, page } = await signIn('viewer', '/c/default');
     const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));

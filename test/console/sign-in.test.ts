@@ -286,7 +286,7 @@ describe('requests of an attacker to the console with sign-in', () => {
     const id = browser.cookies.get(SESSION) ?? '';
     const [item] = (await table.scan()[Symbol.asyncIterator]().next()).value ?? [];
     browser.cookies.clear();
-    const sent = cookie.replace('ID', id).replace('HASH', item?.pk.slice(8) ?? '');
+    const sent = cookie.replace('ID', id).replace('HASH', item?.sk ?? '');
     const headers = { ...OF_PAGE, ...(sent && { cookie: sent }) };
     const refused = await browser.open('/api/home?connection=acme', { headers });
     expect([refused.status, asked]).toEqual([401, []]);

@@ -125,7 +125,7 @@ const ANSWERS: Readonly<Record<string, (from: number, count: number) => unknown>
     group: 'g1',
     name: 'Everyone',
     hold: HOLD,
-    approved: null,
+    others: [],
     causes: [{ reason: 'not_in_snapshot', count: LEAVERS, event: 'e1', source: 'test', at, by: null }],
     leaving: many(LEAVERS, leaver),
     staying: [],

@@ -172,7 +172,7 @@ describe('attributes of a member', () => {
 });
 
 describe('connection of an event', () => {
-  it('is the one that the event names, else that of the message attribute, else default', () => {
+  it('the connection of an event is the one that it names, or else that of the message attribute, or else default', () => {
     const connectionOf = (event: unknown, connection?: string) =>
       decode(event, { connection }).events[0]?.connection;
     expect(connectionOf(deleted('g1', { connection: 'a' }), 'b')).toBe('a');

@@ -32,7 +32,7 @@ describe('example company', () => {
     }
   });
 
-  it("ends with a name for every group and an active person for every member's work address", () => {
+  it("at the end, every group of the example company has a name, and every member's address an active person", () => {
     const people = new Map(employees.map((employee) => [employee.workEmail, employee]));
     expect(people.size).toBe(employees.length);
     for (const { name, members } of groups.values()) {
@@ -54,7 +54,7 @@ describe('example company', () => {
     expect([...addressesOf.values()].filter(({ size }) => size > 1).length).toBeGreaterThan(3);
   });
 
-  it('deletes a group and creates it again under its id', () => {
+  it('the example company deletes a group and creates it again under its id', () => {
     const deleted = events.filter(({ type }) => type === 'directory.group.deleted');
     expect(deleted.filter(({ data }) => groups.has(data.group?.id ?? ''))).toHaveLength(1);
     expect(deleted).toHaveLength(3);

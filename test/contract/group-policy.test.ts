@@ -28,7 +28,7 @@ describe('matchesGlob', () => {
     expect(matchesGlob(pattern, text)).toBe(expected);
   });
 
-  it('takes at most pattern × text steps for the worst possible pattern', () => {
+  it('matchesGlob takes at most pattern × text steps for the worst possible pattern', () => {
     const text = 'a'.repeat(512);
     const pattern = `${'*a'.repeat(255)}*b`;
     const before = performance.now();
@@ -59,7 +59,7 @@ describe('policyFor', () => {
     expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
   });
 
-  it("takes the first matching policy, and the connection's drift if that policy names none", () => {
+  it("policyFor returns the first matching policy, and the connection's drift if that policy names none", () => {
     const settings = withGroups({
       policies: [
         { match: 'Legal*', mode: 'report', drift: 'adopt' },

@@ -212,7 +212,7 @@ describe('applySetting', () => {
     ]);
   });
 
-  it('knows every documented key', () => {
+  it('applySetting accepts every documented key', () => {
     expect(settingKeys()).toEqual(
       expect.arrayContaining([
         'baseUrl',

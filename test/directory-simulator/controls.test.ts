@@ -33,7 +33,7 @@ describe('changes of the simulated directory', () => {
     }
   });
 
-  it('ends the memberships of a deleted user, and does not restore them with the user', async () => {
+  it('the deletion of a user ends the memberships, which are not restored with the user', async () => {
     const google = startGoogle();
     await google.control('changes', { kind: 'deleteUser', user: 'u-ann' });
     expect(await membersOf(google, 'g-emea')).toEqual([]);
@@ -60,13 +60,13 @@ describe('changes of the simulated directory', () => {
     expect(await membersOf(google, 'g-emea')).toEqual(['anne@example.com']);
   });
 
-  it('takes a deleted group out of the groups that contain it', async () => {
+  it('a deleted group leaves the groups that contain it', async () => {
     const google = startGoogle();
     await google.control('changes', { kind: 'deleteGroup', group: 'g-emea' });
     expect(await membersOf(google, 'g-sales')).not.toContain('emea@example.com');
   });
 
-  it('gives a new group with an old address a new id', async () => {
+  it('a new group with the address of a deleted group has a new id', async () => {
     const google = startGoogle();
     await google.control('changes', [
       { kind: 'deleteGroup', group: 'g-emea' },

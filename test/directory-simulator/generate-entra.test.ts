@@ -8,7 +8,7 @@ const generate = (seed: string) =>
   entraWorld(generateDirectory({ people: 80, groups: 30, seed, nowMs: NOW_MS }), seed);
 
 describe('generated directory of Entra ID', () => {
-  it('is the same for the same seed, and has GUIDs as ids', () => {
+  it('a generated directory of Entra ID is the same for the same seed, and has GUIDs as ids', () => {
     expect(generate('7')).toEqual(generate('7'));
     const { users = [], groups = [], customerId } = generate('7');
     const ids = [customerId, ...users.map(({ id }) => id), ...groups.map(({ id }) => id)];
@@ -17,7 +17,7 @@ describe('generated directory of Entra ID', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has guests, devices, service principals, and each type of group', () => {
+  it('a generated directory of Entra ID has guests, devices, service principals, and each type of group', () => {
     const { users = [], groups = [] } = generate('7');
     const kinds = new Set(groups.flatMap(({ members = [] }) => members.map(({ kind }) => kind)));
     expect([...kinds].toSorted()).toEqual(['device', 'group', 'servicePrincipal', 'user']);
@@ -27,7 +27,7 @@ describe('generated directory of Entra ID', () => {
     expect(groups.some(({ vendorFields }) => vendorFields?.['visibility'] === 'HiddenMembership')).toBe(true);
   });
 
-  it('knows all members, and has two groups that contain each other', () => {
+  it('a generated directory of Entra ID has all members of its groups, and two groups that contain each other', () => {
     const world = parseWorld(generate('7'));
     const view = directoryOf(world).viewAt(NOW_MS);
     const [first, , third] = world.groups;

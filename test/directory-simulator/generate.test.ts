@@ -15,28 +15,28 @@ describe('generated directory', () => {
     expect(generateDirectory({ ...SIZE, seed: '6' })).not.toEqual(directory);
   });
 
-  it('contains the people of the platform with the same seed', () => {
+  it('the generated directory contains the people of the platform with the same seed', () => {
     const employees = generateWorld(SIZE).companies[0]?.employees ?? [];
     expect(users.map(({ primaryEmail }) => primaryEmail)).toEqual(
       employees.map(({ workEmail }) => workEmail),
     );
   });
 
-  it('contains suspended, archived and deleted people, and exactly one administrator', () => {
+  it('the generated directory contains suspended, archived and deleted people, and exactly one administrator', () => {
     expect(users.some(({ suspended }) => suspended)).toBe(true);
     expect(users.some(({ archived }) => archived)).toBe(true);
     expect(users.some(({ deletedAtMs }) => deletedAtMs !== null)).toBe(true);
     expect(users.filter(({ isAdmin }) => isAdmin)).toHaveLength(1);
   });
 
-  it('contains every kind of member, an empty group, and two groups with one name', () => {
+  it('the generated directory contains every kind of member, an empty group, and two groups with one name', () => {
     expect(new Set(kinds)).toEqual(new Set(['user', 'group', 'externalUser', 'externalGroup', 'everyone']));
     expect(groups.some(({ members }) => members?.length === 0)).toBe(true);
     expect(new Set(groups.map(({ name }) => name)).size).toBeLessThan(groups.length);
     expect(new Set(groups.map(({ email }) => email)).size).toBe(groups.length);
   });
 
-  it('nests groups three levels deep and never in a cycle', () => {
+  it('the generated directory nests groups three levels deep and never in a cycle', () => {
     const place = new Map(groups.map(({ id }, index) => [id, index]));
     const children = groups.map(({ members = [] }) =>
       members.flatMap(({ member, kind }) => (kind === 'group' ? [place.get(member) ?? -1] : [])),

@@ -254,18 +254,21 @@ describe('ingest function', () => {
       'wrong_connection',
     ],
     ['refuses it if it has no attribute', eventOf('g1'), undefined, 'wrong_connection'],
-  ])('binds each message of the reader of directories to its connection: it %s', async (...row) => {
-    const [, body, connection, code] = row;
-    const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
-    const record = recordOf(body, {
-      eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-directory',
-      ...(messageAttributes && { messageAttributes }),
-    } as object);
-    await handler({ Records: [record] }, CONTEXT);
-    const rejected = code === undefined ? [] : [{ code, queue: 'groupsync-events-directory' }];
-    expect(deadLettered).toMatchObject(rejected);
-    expect(woken).toMatchObject(code === undefined ? [{ connection: 'acme', group: 'g1' }] : []);
-  });
+  ])(
+    'a message of the directory reader belongs to the connection of its attribute: ingest %s',
+    async (...row) => {
+      const [, body, connection, code] = row;
+      const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
+      const record = recordOf(body, {
+        eventSourceARN: 'arn:aws:sqs:eu-west-1:111122223333:groupsync-events-directory',
+        ...(messageAttributes && { messageAttributes }),
+      } as object);
+      await handler({ Records: [record] }, CONTEXT);
+      const rejected = code === undefined ? [] : [{ code, queue: 'groupsync-events-directory' }];
+      expect(deadLettered).toMatchObject(rejected);
+      expect(woken).toMatchObject(code === undefined ? [{ connection: 'acme', group: 'g1' }] : []);
+    },
+  );
 
   it.each([
     ['groupsync-events', 'refuses', ['invalid_event']],

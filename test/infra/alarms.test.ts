@@ -177,7 +177,7 @@ describe('CloudWatch alarms', () => {
   ])('an alarm goes off after the schedule %s is switched off: %s', (schedule, name, seconds) => {
     expect(SCHEDULE_KEYS).toContain(schedule);
     const alarm = alarms.find((each) => nameOf(each) === `groupsync-${name}`);
-    // An alarm for silence uses missing data for this long, or the age of the last success.
+    // An alarm on missing runs fires after this time without data, or by the age of the last success.
     const silence = alarm?.TreatMissingData === 'breaching' && alarm.Period * alarm.EvaluationPeriods;
     expect(silence || alarm?.Threshold).toBe(seconds);
   });
@@ -191,7 +191,7 @@ describe('CloudWatch alarms', () => {
     'a period of the time limit alarm of %s, which runs every %d minutes, contains a whole run',
     (name, everyMinutes) => {
       const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
-      // An alarm with several periods needs at least one run in each period.
+      // An alarm with several periods works only if each period has at least one run.
       expect(near?.EvaluationPeriods === 1 || near?.Period >= 60 * everyMinutes).toBe(true);
       expect(near?.Period * 1_000).toBeGreaterThan(near?.Threshold);
     },

@@ -29,8 +29,8 @@ const TAKEOVER = `directory takeover ${DIRECTORY}`;
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
 /**
- * The commands with the role that runs them. They are in an order in which each command has work. `<…>` is replaced by
- * a value of an earlier command.
+ * The commands, each with the role that runs it. The order is such that each command finds the data that it needs.
+ * `<…>` is replaced by a value of an earlier command.
  */
 const COMMANDS = (
   [
@@ -57,7 +57,7 @@ const COMMANDS = (
   ] as const
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 
-/** Commands that also an operator of one connection may run. */
+/** Commands that an operator of one connection may run too. */
 const FOR_ONE_CONNECTION =
   'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume; rebind unknown r-bob; connections set default drift=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
     '; ',
@@ -87,7 +87,7 @@ function nameOf(resource: unknown): string {
   return { 'table/groupsync-state': 'table', 'table/groupsync-state/index/due': 'index' }[name] ?? name;
 }
 
-/** Commands that still answer from stored data if this call is denied. */
+/** Commands that answer from stored data if a call is denied to them. */
 const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'members g'];
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call === 'lambda:InvokeFunction on groupsync-reconcile';

@@ -119,6 +119,9 @@ export async function tourConsole(running: CallingFunctions): Promise<void> {
   await ask('discard', { do: { code, reason: 'tour' } });
   const replayed = await ask('replay', { do: {} });
   expect(JSON.parse(replayed.trim().split('\n').at(-1))).toMatchObject({ failed: 0, remaining: 0 });
+  // The latest session is the one of the second person.
+  const { sessions } = await ask('sessions', {});
+  expect(await ask('end-sessions', { do: { whose: sessions[0].id } })).toEqual({ ended: 1 });
   expect([...used].sort()).toEqual([...Object.keys(QUERIES), ...Object.keys(ACTIONS)].sort());
   expect((await browser.ask('/auth/sign-out', {})).status).toBe(204);
 }

@@ -135,7 +135,7 @@ describe('policy of operators', () => {
     ).toEqual([]);
   });
 
-  it('an operator may not write a decision about held removals directly', () => {
+  it('an operator may not write a decision about held removals or a session of the console directly', () => {
     const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
     const denials = policies.map(({ Properties }) => [
       Properties.ManagedPolicyName,
@@ -145,7 +145,13 @@ describe('policy of operators', () => {
       'groupsync-operator-eu-west-1': [
         {
           Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-          Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
+          Condition: {
+            'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval', 'rejection'] },
+          },
+        },
+        {
+          Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+          Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:LeadingKeys': ['SESSIONS'] } },
         },
       ],
       'groupsync-approver-eu-west-1': [],

@@ -58,7 +58,7 @@ it('the console calls two functions, reads only its client secret, and writes no
   expect(denied).toMatchObject([
     {
       Action: ['dynamodb:BatchWriteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-      Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval'] } },
+      Condition: { 'ForAnyValue:StringEquals': { 'dynamodb:Attributes': ['hold', 'approval', 'rejection'] } },
     },
   ]);
 });

@@ -3,7 +3,9 @@ import { SIGN_IN } from './sign-in.ts';
 import { listed, resourcesOf, type Statement, synthesise } from './synthesised.ts';
 
 const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:directory';
-/** Every part that can call a function. Notifications go to the topic from which events are received. */
+/**
+ * A stack with every part that can call a function. Its notifications go to the topic from which it receives events.
+ */
 const { template } = synthesise({
   directory: true,
   scim: true,
@@ -26,7 +28,7 @@ const idOf = (reference: unknown): string => {
   return id ?? Ref ?? JSON.stringify(reference);
 };
 
-/** From each function, queue and topic to what it calls or is delivered to. */
+/** Each pair is a function, queue or topic, and a part that it calls or delivers to. */
 const DELIVERIES: readonly (readonly [from: string, to: string])[] = [
   ...of('Lambda::EventSourceMapping').map(
     ([, { Properties }]) => [idOf(Properties.EventSourceArn), idOf(Properties.FunctionName)] as const,

@@ -19,7 +19,7 @@ interface RedriveAllowPolicy {
   readonly sourceQueueArns?: readonly unknown[];
 }
 
-/** By queue name: the redrive allow policy of every queue of the stack. */
+/** The redrive allow policy of each queue of the stack, by the queue's name. */
 const allowPolicies = new Map<string, RedriveAllowPolicy>(
   Object.values(resourcesOf(template, 'AWS::SQS::Queue')).map(({ Properties }) => [
     Properties.QueueName,

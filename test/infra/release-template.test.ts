@@ -70,7 +70,7 @@ function joined(value: JsonObject): Json {
 /** The logical id of the alarm subscription contains the address. */
 const stableId = (id: string): string => id.replace(/^AlarmTopic(?:Token|opsexample).*/, 'AlarmMail');
 
-/** The resources and outputs of a template, without the places of the code, in one form. */
+/** Returns the resources and outputs of a template in a form that can be compared, without the places of the code. */
 function contentOf(template: JsonObject, given: Readonly<Record<string, string>>): JsonObject {
   const { evaluate, isTrue } = evaluator({ Parameters: {}, Conditions: {}, ...template }, given);
   const section = (title: string) =>
@@ -94,7 +94,7 @@ function contentOf(template: JsonObject, given: Readonly<Record<string, string>>
 
 interface Use {
   readonly name: string;
-  /** The conditions that hold wherever this reference is evaluated. */
+  /** The conditions that are true whenever this reference is evaluated. */
   readonly holds: readonly string[];
 }
 
@@ -121,11 +121,11 @@ describe('template of a release', () => {
     template = releaseTemplate();
   }, 120_000);
 
-  it('is the stack that the CDK deploys without settings, if no parameter is given', () => {
+  it('the template without parameters is the stack that the CDK deploys without settings', () => {
     expect(contentOf(template, {})).toEqual(contentOf(deployedByCdk({}), {}));
   });
 
-  it('is the stack that the CDK deploys with the same settings, if every parameter is given', () => {
+  it('the template with every parameter is the stack that the CDK deploys with the same settings', () => {
     const settings = {
       prefix: 'groupsync-eu',
       alarmEmail: 'ops@example.com',
@@ -142,7 +142,7 @@ describe('template of a release', () => {
     expect(contentOf(template, given)).toEqual(contentOf(deployedByCdk(settings), {}));
   });
 
-  it('refers only to its own parameters, resources and conditions, and to optional ones only where they exist', () => {
+  it('the template refers only to its own parameters, resources and conditions, and to optional ones only where they exist', () => {
     const resources = template['Resources'] as Readonly<Record<string, JsonObject>>;
     const outputs = template['Outputs'] as Readonly<Record<string, JsonObject>>;
     const parameters = Object.keys(template['Parameters'] as JsonObject);
@@ -163,7 +163,7 @@ describe('template of a release', () => {
     expect(JSON.stringify(template)).not.toContain('Fn::Sub');
   });
 
-  it('needs no bootstrap: no rule, no asset, no parameter of the CDK', () => {
+  it('the template needs no bootstrap: it has no rule, no asset and no parameter of the CDK', () => {
     expect(template).not.toHaveProperty('Rules');
     expect(JSON.stringify(template)).not.toMatch(
       /cdk-bootstrap|hnb659fds|BootstrapVersion|AssetParameters|aws:asset/,
@@ -181,7 +181,7 @@ describe('template of a release', () => {
     expect(zips).toEqual(DEPLOYABLE_KEYS.filter((key) => key !== 'directory' && key !== 'console'));
   });
 
-  it('restricts only values that belong to groupsync', () => {
+  it('the template restricts only values that belong to groupsync', () => {
     const parameters = template['Parameters'] as Readonly<Record<string, JsonObject>>;
     const restricted = Object.entries(parameters).filter(([, one]) =>
       /Allowed|Length|Value"/.test(JSON.stringify(one)),

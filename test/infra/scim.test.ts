@@ -15,16 +15,16 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
 );
 
 describe('stage without SCIM', () => {
-  it('contains no resource or output of SCIM, and names SCIM only in the dashboard and in managed policies', () => {
+  it('a stage without SCIM has no resource or output of SCIM, and names it only in the dashboard and in managed policies', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
-    // The policies allow commands to read the SCIM function although it is not deployed. Without this permission, AWS
-    // would not report that the function is missing.
+    // The policies let commands read the SCIM function, even if it is not deployed. Without this permission, AWS would
+    // not report that the function is missing.
     const isTold = ({ Type }: CfnResource) => /Dashboard|ManagedPolicy/.test(Type);
     const others = Object.entries(everyResourceOf(off)).filter(([, one]) => !isTold(one));
     expect(text + JSON.stringify(others)).not.toMatch(/scim|apigateway/i);
   });
 
-  it('keeps every resource unchanged when SCIM is added, except for the dashboard', () => {
+  it('every resource except the dashboard stays unchanged when SCIM is added', () => {
     const [before, after] = [everyResourceOf(off), everyResourceOf(on)];
     const textOf = (of: typeof before, id: string) => JSON.stringify(of[id]);
     const changed = Object.keys(before).filter((id) => textOf(before, id) !== textOf(after, id));

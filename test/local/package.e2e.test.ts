@@ -76,7 +76,7 @@ beforeAll(async () => {
   stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
   await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: PATIENCE_MS });
   before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
-  // As a user starts it, so with the coalescing window of `--once`.
+  // The command has no option for the coalescing window, so it uses the window of `--once`, as for a user.
   const once = [bin, 'start', '--once', '--json', '--timeout', '280'];
   example = startProcess(process.execPath, once, { cwd: folder });
 });

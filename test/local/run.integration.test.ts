@@ -74,7 +74,7 @@ describe('npm start --once', () => {
     expect(printed.join('')).toContain('Group a');
   });
 
-  it('ends with exit code 1 and shows a group that stays dirty until the timeout', async () => {
+  it('npm start --once ends with exit code 1 and shows a group that stays dirty until the timeout', async () => {
     const { world, file } = folder();
     const fake = fakeParts();
     fake.groups.push({ ...(await fake.parts.readGroups('default' as never))[0], state: 'dirty' } as never);
@@ -84,7 +84,7 @@ describe('npm start --once', () => {
     expect(JSON.parse(printed[0] ?? '')).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
   });
 
-  it('does not wait for the end of a coalescing window once all events are ingested', async () => {
+  it('npm start --once does not wait for the end of a coalescing window once all events are ingested', async () => {
     const ingest = async () => {
       const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
       await new SQSClient({}).send(
@@ -139,7 +139,7 @@ describe('npm start without --once', () => {
     await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
   });
 
-  it('does not wait for a handler that does not end', async () => {
+  it('npm start does not wait for a handler that does not end', async () => {
     let begun = false;
     const fake = fakeParts({
       ingest: () => {
@@ -214,7 +214,7 @@ describe('second npm start next to a running one', () => {
 });
 
 describe('npm start --data', () => {
-  it('keeps the tables, and only one run can use them', async () => {
+  it('npm start --data keeps the tables, and only one run can use them', async () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);
@@ -227,7 +227,7 @@ describe('npm start --data', () => {
     expect(await third.exit).toBe(0);
   });
 
-  it('takes over the data folder of a process that was killed', async () => {
+  it('npm start --data takes over the data folder of a process that was killed', async () => {
     const { world, path, write, file } = folder();
     write('lock', '{"pid":4194304,"startedAt":"1"}');
     const args = ['--once', '--empty', '--world', world, '--local-file', file, '--data', path];

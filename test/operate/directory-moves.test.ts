@@ -386,7 +386,7 @@ describe('takeover while events arrive', () => {
 });
 
 describe('takeover to events that use the ids of the directory', () => {
-  it('with --same-ids the group keeps its id and its members, and the next event counts', async () => {
+  it('a takeover with --same-ids keeps the id and the members of the group, and the next event takes effect', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     const [before] = platformGroupsOf(reader);

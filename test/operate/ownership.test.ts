@@ -295,7 +295,7 @@ describe('released group', () => {
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
-        // These ports belong to one instance of the function, which caches the list of groups for a minute.
+        // These ports belong to one instance of the function. An instance caches the list of groups for a minute.
         const ports = world.portsFor();
         const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
           say(...directoryEvents);

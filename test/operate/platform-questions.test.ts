@@ -11,7 +11,7 @@ import { runCli } from '../support/cli/io.ts';
 import { createWorld, sixInSync } from '../support/operate/world.ts';
 
 const { connection } = createWorld();
-/** Lambda refuses a larger answer. */
+/** The largest answer that Lambda accepts. */
 const MAX_ANSWER = 6 * 1024 * 1024;
 
 /** The function `reconcile` of these ports, as the command line calls it. */

@@ -77,7 +77,7 @@ describe('probe of the platform simulator', () => {
     [{ endOfFeed: 'null' }, 'activity parameter limit', 'honoured'],
     [{}, 'write scope for groups', 'granted'],
     [{}, 'write scope for group members', 'granted'],
-    [{ createdStatus: 201 }, 'users in a group made without any', '0'],
+    [{ createdStatus: 201 }, 'users in a new group that was created without users', '0'],
     [{ versionForm: 'number' }, 'PATCH version', honoured(409)],
     [{ versionForm: 'longNumber' }, 'PUT version', honoured(409)],
     [{ feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' }, 'changes in the activity feed', 'at once'],

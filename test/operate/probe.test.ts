@@ -58,10 +58,10 @@ describe('probe', () => {
         'new group by its id': 'at once',
         'new group in the list': 'at once',
         'spokeId shown by': 'answer, get, list',
-        'users in a group made without any': '0',
+        'users in a new group that was created without users': '0',
         [ODD_NAME]: 'kept',
         [LONG_NAME]: 'kept',
-        'unknown user': 'is kept; the rest of the write is done',
+        'unknown user': 'is kept; the rest of the write takes effect',
         'changes in the activity feed': 'at once',
         'activity parameter startDate': 'honoured',
         'activity parameter limit': 'honoured',
@@ -83,7 +83,7 @@ describe('probe', () => {
     [
       'an installer who joins each group',
       { installer: 'u-boss' },
-      { ...honoured(), 'users in a group made without any': '1' },
+      { ...honoured(), 'users in a new group that was created without users': '1' },
     ],
     ['a late list', { listLagMs: 5_000 }, { ...honoured(), 'new group in the list': 'after 5 s' }],
     ['late groups', { getLagMs: 3_000 }, { ...honoured(), 'new group by its id': 'after 3 s' }],
@@ -100,8 +100,8 @@ describe('probe', () => {
   });
 
   it.each([
-    ['drops', 'refused', 'is dropped; the rest of the write is done'],
-    ['refuses', 'unacceptable', 'is refused with 422; the rest of the write is not done'],
+    ['drops', 'refused', 'is dropped; the rest of the write takes effect'],
+    ['refuses', 'unacceptable', 'is refused with 422; the rest of the write has no effect'],
   ] as const)('the probe reports a platform that %s unknown users', async (_, platformFault, found) => {
     const { probe, platform } = await worldOf();
     platform[platformFault].add(UNKNOWN_USER);

@@ -133,7 +133,7 @@ describe('changed setting', () => {
       ...world.toolPorts.gates,
       read: async (name) => {
         const gate = await world.toolPorts.gates.read(name);
-        // This point is after the reads of settings and gate, and before any write.
+        // At this point, the settings and the gate were read, and nothing was written.
         if (!changed) {
           changed = true;
           const plan = await planSettings(

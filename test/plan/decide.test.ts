@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import type { FlapDamping, GroupState, Intent, SuspectedChange } from '../../shared/domain/group-state.ts';
-import type { Hold } from '../../shared/domain/hold.ts';
+import { type HeldSetName, type Hold, STORED_AS } from '../../shared/domain/hold.ts';
 import {
   connectionName,
   groupId,
@@ -16,7 +16,7 @@ import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import type { ObservedGroup, View } from '../../shared/domain/view.ts';
 import { decide } from '../../shared/plan/decide/index.ts';
 import { READ_GROUP, readList } from '../../shared/plan/decision.ts';
-import type { Facts, Wanted } from '../../shared/plan/facts.ts';
+import type { Facts, HeldUsers, Wanted } from '../../shared/plan/facts.ts';
 import { NOTHING_REMOVED } from '../../shared/plan/guard.ts';
 import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
@@ -616,18 +616,22 @@ describe('decide', () => {
   const lastError = { code: 'other', message: '', atMs: NOW_MS - MINUTE_MS };
   const AGAIN = { kind: 'fail', firstly: { waitMs: MINUTE_MS, why: { code: 'refused' } } };
   const B = { users: new Set([user('b')]), about: 'remove' } as const;
-  const holding = (users: string, over: Partial<Hold> = {}, held: NonNullable<Facts['held']> = B) => ({
-    state: state({
-      hold: {
-        ...{
-          ...{ digest: 'd', rule: 'count', removes: 1, keeps: 0, share: 1, createdAtMs: 0 },
-          ...{ chunks: 1, hash: '' },
-        },
-        ...{ expiresAtMs: NOW_MS + 1, decision: { kind: 'waiting' }, ...over },
-      } as Hold,
-    }),
-    ...{ views: views(view(users)), held },
-  });
+  const holding = (users: string, over: Partial<Hold> = {}, held: HeldUsers[HeldSetName] = B) => {
+    const name = STORED_AS[over.decision?.kind ?? 'waiting'];
+    return {
+      state: state({
+        [name]: {
+          ...{
+            ...{ digest: 'd', rule: 'count', removes: 1, keeps: 0, share: 1, createdAtMs: 0 },
+            ...{ chunks: 1, hash: '' },
+          },
+          ...{ expiresAtMs: NOW_MS + 1, decision: { kind: 'waiting' }, ...over },
+        } as Hold,
+      }),
+      ...{ views: views(view(users)), held: { [name]: held } },
+    };
+  };
+  const REJECTED = { decision: { kind: 'rejected', by: '', reason: '', atMs: 0 } } as const;
   const APPROVED = { decision: { kind: 'approved', by: '', reason: '', atMs: 0 } } as const;
   const gone = (seen: number, policy: 'report' | 'adopt', spoken = 1) => ({
     ...{ state: unlinked(state({ acceptedDeletion: { policy, seen: stampAt(seen) } })), ...NO_BASE },
@@ -753,6 +757,17 @@ describe('decide', () => {
       holding('abc', APPROVED),
       { kind: 'reserve', removals: 1 },
     ],
+    [
+      'a rejection settles the group as held',
+      holding('ab', REJECTED),
+      { kind: 'settle', as: 'held', driftOutcome: 'open' },
+    ],
+    [
+      'a rejection and a leaver lead to a reservation',
+      holding('abc', REJECTED),
+      { kind: 'reserve', removals: 1 },
+    ],
+    ['a rejection without removals ends', holding('a', REJECTED), { kind: 'hold', ends: ['rejection'] }],
   ])('decides: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
@@ -896,7 +911,7 @@ describe('decide', () => {
       expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });
 
-    it('reverts twice immediately, then once an hour, and starts again after a calm time or on request', () => {
+    it('flap damping reverts a change twice immediately, then once an hour, and begins again after two hours without a change or on request', () => {
       const fetched = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(

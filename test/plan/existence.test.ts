@@ -42,7 +42,7 @@ describe('existence of a platform group', () => {
     expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true, listing: undefined })).toBe('gone');
   });
 
-  it('existence is unknown behind a wrong base URL, where every group is 404 and the list is empty', () => {
+  it('the existence of a group is unknown behind a wrong base URL, which answers 404 and an empty list', () => {
     expect(judged(HOUR_MS - 1)).toBe('unknown');
     expect(judged(HOUR_MS - 1, { listing: undefined })).toBe('unknown');
   });

@@ -1,108 +1,199 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Hold, HoldDecision } from '../../shared/domain/hold.ts';
+import { type HeldSetName, type Hold, type HoldDecision, STORED_AS } from '../../shared/domain/hold.ts';
 import { platformUserId } from '../../shared/domain/ids.ts';
-import { applicableHold, isOver, judgeByHold } from '../../shared/plan/hold.ts';
+import { isOver, judgeByHolds } from '../../shared/plan/hold.ts';
 import { NO_PLAN } from '../../shared/plan/plan.ts';
 import { guardLimits } from '../support/guard-limits.ts';
 
-const users = (...ids: string[]) => ids.map(platformUserId);
-const SET = new Set(users('a', 'b'));
+const users = (ids: string) => [...ids].map(platformUserId);
 const EXPIRES_MS = 1_000;
+const BY_ANN = { by: 'Ann', reason: 'a reorganisation', atMs: 0 };
 
 const holdWith = (decision: HoldDecision): Hold => ({
   ...{ digest: 'digest', rule: 'count', removes: 2, keeps: 0, share: 1, createdAtMs: 0 },
   ...{ expiresAtMs: EXPIRES_MS, decision, chunks: 1, hash: 'hash' },
 });
 const waiting = holdWith({ kind: 'waiting' });
-const AFTER_REJECTION: Hold = { ...waiting, afterRejection: true };
-const approved = holdWith({ kind: 'approved', by: 'Ann', reason: 'a reorganisation', atMs: 0 });
-const rejected = holdWith({ kind: 'rejected', by: 'Ann', reason: 'a mistake', atMs: 0 });
+const approved = holdWith({ kind: 'approved', ...BY_ANN });
+const rejected = holdWith({ kind: 'rejected', ...BY_ANN });
+const HOLDS = { hold: waiting, approval: approved, rejection: rejected };
 
-const judged = (parts: Partial<ReturnType<typeof judgeByHold>>) => ({
-  approved: [],
-  unjudged: [],
-  held: [],
-  superseded: false,
-  ...parts,
-});
+interface Given {
+  readonly removals: string;
+  /** The users of each stored set; null for a set that cannot be read. */
+  readonly sets?: Partial<Record<HeldSetName, string | null>>;
+  readonly about?: 'remove' | 'delete';
+  readonly deletes?: boolean;
+  readonly isGuardOn?: boolean;
+  readonly nowMs?: number;
+}
 
-describe('judgeByHold', () => {
-  it('the guard decides about removals if there is no hold', () => {
-    expect(judgeByHold(users('a'), undefined, 0)).toEqual(judged({ unjudged: users('a') }));
+function judge({ removals, sets = {}, about, deletes = false, isGuardOn = true, nowMs = 0 }: Given) {
+  const kind = about ?? (deletes ? 'delete' : 'remove');
+  const names = Object.keys(sets) as HeldSetName[];
+  const read = names.map((name) => {
+    const ids = sets[name];
+    const set = ids == null ? undefined : new Set(users(ids));
+    return [name, { users: set, about: set && kind }] as const;
+  });
+  const plan = {
+    ...NO_PLAN(undefined),
+    ...(deletes && ({ action: 'delete', departs: true } as const)),
+    removals: users(removals),
+  };
+  const verdict = judgeByHolds(plan, {
+    holds: Object.fromEntries(names.map((name) => [name, HOLDS[name]])),
+    read: Object.fromEntries(read),
+    limits: isGuardOn ? guardLimits() : null,
+    nowMs,
+  });
+  const text = (some: readonly string[] | undefined) => some && [...some].sort().join('');
+  return {
+    approved: text(verdict.approved),
+    held: text(verdict.held),
+    unjudged: text(verdict.unjudged),
+    renewed: text(verdict.renewed),
+    ends: verdict.ends,
+    isApproved: verdict.isApproved,
+    isStopped: verdict.isStopped,
+  };
+}
+
+describe('judgeByHolds', () => {
+  it.each<[string, Given, Partial<ReturnType<typeof judge>>]>([
+    ['no set', { removals: 'a' }, { unjudged: 'a', held: '', approved: '', renewed: undefined, ends: [] }],
+    ['a hold with all removals', { removals: 'a', sets: { hold: 'ab' } }, { held: 'a', renewed: undefined }],
+    ['a hold without some', { removals: 'ac', sets: { hold: 'ab' } }, { held: 'ac', renewed: 'ac' }],
+    ['a hold with none', { removals: 'c', sets: { hold: 'ab' } }, { unjudged: 'c', ends: ['hold'] }],
+    ['an approval', { removals: 'bc', sets: { approval: 'ab' } }, { approved: 'b', unjudged: 'c', ends: [] }],
+    ['an approval of none', { removals: 'c', sets: { approval: 'ab' } }, { ends: ['approval'] }],
+    ['a rejection', { removals: 'bc', sets: { rejection: 'ab' } }, { held: 'b', unjudged: 'c', ends: [] }],
+    ['a rejection of none', { removals: 'c', sets: { rejection: 'ab' } }, { ends: ['rejection'] }],
+    [
+      'all sets',
+      { removals: 'abc', sets: { hold: 'a', approval: 'b', rejection: 'c' } },
+      { approved: 'b', held: 'ac', unjudged: '', renewed: undefined, ends: [] },
+    ],
+    [
+      'all sets, and a later removal',
+      { removals: 'abcd', sets: { hold: 'a', approval: 'b', rejection: 'c' } },
+      { approved: 'b', held: 'acd', renewed: 'ad' },
+    ],
+    [
+      'the guard off and a hold',
+      { removals: 'a', sets: { hold: 'a' }, isGuardOn: false },
+      { ends: ['hold'] },
+    ],
+    [
+      'the guard off and a decision',
+      { removals: 'bc', sets: { approval: 'b', rejection: 'c' }, isGuardOn: false },
+      { approved: 'b', held: 'c', ends: [] },
+    ],
+    ['a hold of a deletion', { removals: 'a', sets: { hold: 'a' }, about: 'delete' }, { ends: ['hold'] }],
+    [
+      'a rejection of members, and a deletion',
+      { removals: 'a', sets: { rejection: 'a' }, about: 'remove', deletes: true },
+      { unjudged: 'a', ends: ['rejection'] },
+    ],
+    [
+      'a rejected deletion of a group with other users',
+      { removals: 'bc', sets: { rejection: 'a' }, deletes: true },
+      { held: 'bc', ends: [] },
+    ],
+    [
+      'the deletion of an empty group without a set',
+      { removals: '', deletes: true },
+      { isApproved: false, isStopped: false },
+    ],
+    ...(['hold', 'rejection'] as const).map((name): [string, Given, object] => [
+      `the deletion of an empty group with a ${name}`,
+      { removals: '', sets: { [name]: 'a' }, deletes: true },
+      { isStopped: true, renewed: undefined, ends: [] },
+    ]),
+    [
+      'an approved deletion of an empty group',
+      { removals: '', sets: { approval: 'a' }, deletes: true },
+      { isApproved: true, isStopped: false },
+    ],
+    [
+      'a hold that cannot be read',
+      { removals: 'a', sets: { hold: null } },
+      { held: 'a', renewed: 'a', ends: [] },
+    ],
+    [
+      'a rejection that cannot be read, with the guard off',
+      { removals: 'a', sets: { rejection: null }, isGuardOn: false },
+      { renewed: 'a', ends: [] },
+    ],
+    [
+      'a rejection that cannot be read, next to the new hold',
+      { removals: 'a', sets: { rejection: null, hold: 'a' }, isGuardOn: false },
+      { held: 'a', renewed: undefined, ends: [] },
+    ],
+    [
+      'an approval that cannot be read',
+      { removals: 'a', sets: { approval: null } },
+      { unjudged: 'a', ends: ['approval'] },
+    ],
+  ])('judges with %s', (_, given, expected) => {
+    expect(judge(given)).toMatchObject(expected);
   });
 
-  it.each([
-    ['waiting', waiting, users('a'), judged({ held: users('a') })],
-    ['waiting', waiting, users('a', 'c'), judged({ held: users('a', 'c'), superseded: true })],
-    ['approved', approved, users('a'), judged({ approved: users('a') })],
-    ['approved', approved, users('b', 'c'), judged({ approved: users('b'), unjudged: users('c') })],
-    ['rejected', rejected, users('b', 'c'), judged({ unjudged: users('c'), held: users('b') })],
-  ] as const)('a hold that is %s decides about the removals $2', (_, hold, removals, verdict) => {
-    expect(judgeByHold(removals, { hold, users: SET }, EXPIRES_MS - 1)).toEqual(verdict);
+  it.each<[HeldSetName, boolean, object]>([
+    ['hold', true, { renewed: 'ac', ends: [] }],
+    ['approval', true, { approved: '', renewed: 'ac' }],
+    ['rejection', true, { held: 'a', unjudged: 'c', renewed: undefined, ends: [] }],
+    ['hold', false, { renewed: undefined, ends: ['hold'] }],
+    ['approval', false, { approved: '', unjudged: 'ac', ends: ['approval'] }],
+    ['rejection', false, { held: 'a', unjudged: 'c', ends: [] }],
+  ])('judges with an expired %s, and the guard on: %s', (name, isGuardOn, expected) => {
+    const given = { removals: 'ac', sets: { [name]: 'ab' }, isGuardOn };
+    expect(judge({ ...given, nowMs: EXPIRES_MS })).toMatchObject(expected);
+  });
+
+  it('ends an expired approval after its removals are held again', () => {
+    const sets = { hold: 'ac', approval: 'ab' };
+    const verdict = judge({ removals: 'ac', sets, nowMs: EXPIRES_MS - 1 });
+    expect(verdict).toMatchObject({ approved: 'a', held: 'c' });
+  });
+
+  it('permits only approved removals, keeps rejected users, and lets no removal out of a hold', () => {
+    const some = fc.subarray([...'abcdef']).map((ids) => ids.join(''));
+    const given = fc.record({
+      removals: some,
+      places: fc.array(fc.constantFrom('none', 'hold', 'approval', 'rejection'), {
+        minLength: 6,
+        maxLength: 6,
+      }),
+      nowMs: fc.constantFrom(0, EXPIRES_MS),
+      isGuardOn: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(given, ({ removals, places, ...rest }) => {
+        const inSet = (name: string) => [...'abcdef'].filter((_, at) => places[at] === name).join('');
+        const names = Object.values(STORED_AS).filter((name) => inSet(name) !== '');
+        const sets = Object.fromEntries(names.map((name) => [name, inSet(name)]));
+        const { approved = '', held = '', unjudged = '', renewed } = judge({ removals, sets, ...rest });
+        const split = [...new Set([...approved, ...held, ...unjudged])].sort().join('');
+        expect(split).toBe([...removals].sort().join(''));
+        const planned = (name: HeldSetName) => [...inSet(name)].filter((user) => removals.includes(user));
+        const hasExpired = rest.nowMs === EXPIRES_MS;
+        expect(approved).toBe(hasExpired ? '' : planned('approval').join(''));
+        expect([...held]).toEqual(expect.arrayContaining(planned('rejection')));
+        if (!rest.isGuardOn) return;
+        expect([...held]).toEqual(expect.arrayContaining(planned('hold')));
+        if (hasExpired) expect([...(renewed ?? '')]).toEqual(expect.arrayContaining(planned('approval')));
+      }),
+    );
   });
 
   it.each([
     ['waiting', waiting, true],
     ['approved', approved, true],
     ['rejected', rejected, false],
-  ] as const)('a hold that is %s ends at its time of expiry: $2', (_, hold, over) => {
+  ] as const)('a set that is %s ends at its time of expiry: %s', (_, hold, over) => {
     expect(isOver(hold, EXPIRES_MS)).toBe(over);
     expect(isOver(hold, EXPIRES_MS - 1)).toBe(false);
-    expect(judgeByHold(users('a', 'c'), { hold, users: SET }, EXPIRES_MS)).toEqual(
-      over
-        ? judged({ held: users('a', 'c'), superseded: true })
-        : judged({ unjudged: users('c'), held: users('a') }),
-    );
-  });
-});
-
-describe('applicableHold', () => {
-  const removing = (...ids: string[]) => ({ ...NO_PLAN(undefined), removals: users(...ids) });
-  const limits = guardLimits();
-  const say = (hold: Hold, { removal = 'a', guard = true, nowMs = 0 }) =>
-    applicableHold(
-      hold,
-      { users: SET, about: 'remove' },
-      { plan: removing(removal, 'z'), limits: guard ? limits : null, nowMs },
-    ) !== undefined;
-
-  it.each([
-    ['waiting', waiting, {}, true],
-    ['waiting, with the guard off', waiting, { guard: false }, false],
-    ['waiting after a rejection, with the guard off', AFTER_REJECTION, { guard: false }, true],
-    ['waiting, with none of the wanted removals', waiting, { removal: 'c' }, false],
-    ['approved, with the guard off', approved, { guard: false }, true],
-    ['approved and expired, with the guard off', approved, { guard: false, nowMs: EXPIRES_MS }, false],
-    ['approved and expired', approved, { nowMs: EXPIRES_MS }, true],
-    ['rejected, with the guard off', rejected, { guard: false, nowMs: EXPIRES_MS }, true],
-  ])('a hold that is %s applies: $3', (_, hold, circumstances, expected) => {
-    expect(say(hold, circumstances)).toBe(expected);
-  });
-
-  it.each([undefined, 'delete'] as const)(
-    'a hold whose kind of write is %s does not apply to removals',
-    (about) => {
-      const asked = { plan: removing('a'), limits, nowMs: 0 };
-      expect(applicableHold(waiting, { users: SET, about }, asked)).toBeUndefined();
-      const deleting = { ...asked, plan: { ...asked.plan, departs: true } };
-      expect(applicableHold(waiting, { users: SET, about }, deleting) === undefined).toBe(
-        about === undefined,
-      );
-    },
-  );
-
-  it('a hold of a deletion still applies after all users have left the group', () => {
-    const plan = { ...NO_PLAN(undefined), action: 'delete', departs: true } as const;
-    const covers = (hold: Hold, about: 'remove' | 'delete') =>
-      applicableHold(hold, { users: SET, about }, { plan, limits, nowMs: 0, isEmptyDeletion: true }) !==
-      undefined;
-    expect([covers(waiting, 'delete'), covers(rejected, 'delete')]).toEqual([true, true]);
-    expect([covers(waiting, 'remove'), covers(rejected, 'remove')]).toEqual([false, false]);
-  });
-
-  it('all removals are held again if the users of the hold cannot be read', () => {
-    const unreadable = { users: undefined, about: undefined };
-    const current = applicableHold(approved, unreadable, { plan: removing('a'), limits, nowMs: 0 });
-    expect(judgeByHold(users('a'), current, 0)).toMatchObject({ held: users('a'), superseded: true });
   });
 });

@@ -37,7 +37,7 @@ describe('names that platforms normalise', () => {
     expect(said).toEqual([' Sales', 'Sales']);
   });
 
-  it('names are searched in one pass over a listing, for any number of created groups', () => {
+  it('a listing is read only once to find names, for any number of created groups', () => {
     let looks = 0;
     const found = [
       { name: 'Sales', spokeId: null, version: 'v' },

@@ -69,11 +69,11 @@ describe('notifications about findings', () => {
     expect(told(counts, minutes, failing).said.join(', ')).toBe(expected);
   });
 
-  it('keeps no state once all episodes are over and notified', () => {
+  it('no state is kept once all episodes are over and notified', () => {
     expect(told({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
   });
 
-  it('draws no conclusion about a finding that was not counted', () => {
+  it('the episode of a finding that was not counted stays unchanged', () => {
     const known: readonly Episode[] = [
       { subject: 'token', count: 1, sinceMs: 1, notifiedCount: 1, triedMs: 1 },
     ];

@@ -91,7 +91,7 @@ it('the view before a write, with the change of its intent, equals the view afte
 });
 
 describe('record of uncertain writes', () => {
-  it('the record is the same for every grouping of the merged writes', () => {
+  it('the record is the same for each order in which its parts are merged', () => {
     fc.assert(
       fc.property(writes(6), fc.nat(4), (drawn, at) => {
         const all = recordsOf(drawn);

@@ -33,7 +33,7 @@ it.each<[string, object, object, object?]>([
   ['groups.exclude', policy({ groups: { exclude: ['*'] } }), {}],
   ['no event about the group', with_, { registers: zero }],
   ['no such group', with_, { registers: { ...named, deleted: 'y' } }],
-  ['so has the platform', with_, {}],
+  ['the platform both have them', with_, {}],
   ['refused the group: because', without, FAILED],
   ['added by the next write; last try: because', without, { ...FAILED, dirtySinceMs: 1 }, writes('u')],
   ['the next read adds them', without, {}, writes('u')],

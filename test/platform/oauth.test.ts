@@ -157,7 +157,7 @@ describe('oauthCredential', () => {
     expect(bearers().filter((bearer) => bearer === 'Bearer access-0')).toHaveLength(3);
   });
 
-  it('does not refresh again for a 401 that comes after the refresh', async () => {
+  it('the credential is not refreshed again for a 401 to a call that began before the refresh', async () => {
     let release = () => {};
     const refreshed = new Promise<void>((resolve) => (release = resolve));
     const platform = await rig(async (request) => {

@@ -92,7 +92,7 @@ describe('the client with the simulator, both written from one specification', (
     await simulator.close();
   });
 
-  it('reads employees: active, all, one', async () => {
+  it('the client reads active employees, all employees and one employee', async () => {
     const active = await collect(app.employees.list());
     const everyone = await collect(app.employees.listAll({ limit: 50 }));
     expect(active).toHaveLength(117);
@@ -204,7 +204,7 @@ describe('the client with the simulator, both written from one specification', (
     await control('settings', { createdStatus: 200, versionForm: 'text', keepVersionIfUnchanged: true });
   });
 
-  it('pushes a candidate', async () => {
+  it('the client pushes a candidate', async () => {
     const candidate = {
       name: 'Cy Moss',
       email: 'cy@acme.test',
@@ -226,7 +226,7 @@ describe('the client with the simulator, both written from one specification', (
     await expect(key.candidates.push(candidate)).rejects.toBeInstanceOf(ForbiddenError);
   });
 
-  it('follows company activity, and from the cursor only what is new', async () => {
+  it('the client follows company activity, and reads only new events from the cursor', async () => {
     const first = await collect(app.activity.follow({ sinceMs: Date.now() - 3_600_000 }));
     const cursor = first.at(-1)?.next;
     expect(cursor).toEqual(expect.any(String));

@@ -96,12 +96,15 @@ describe('connection whose OAuth tokens are refused', () => {
   it.each([
     ['without an access token', {}],
     ['with an access token', { accessToken: 'a0' }],
-  ])('costs one refresh, one stored secret and a probe every ten minutes (%s)', async (_, secret) => {
-    const { seen, pumpFor } = await refusedCompany(secret);
-    expect(await pumpFor(59)).toBe('unauthorized');
-    expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-    expect(seen.me).toBeLessThanOrEqual(8);
-  });
+  ])(
+    'a refused connection costs one refresh, one stored secret and a probe every ten minutes (%s)',
+    async (_, secret) => {
+      const { seen, pumpFor } = await refusedCompany(secret);
+      expect(await pumpFor(59)).toBe('unauthorized');
+      expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
+      expect(seen.me).toBeLessThanOrEqual(8);
+    },
+  );
 
   it('several workers together cause at most four refreshes in an hour, each with one stored secret', async () => {
     const { seen, pumpFor, worker, open } = await refusedCompany();

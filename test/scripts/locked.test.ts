@@ -21,7 +21,7 @@ const PROJECT = {
 };
 
 describe('locked packages', () => {
-  it('contain the packages, all that they need, and the checksums of the project', () => {
+  it('locked packages are the given packages, all that they need, and the checksums of the project', () => {
     const { packageJson: made, lock } = lockedPackages('some', ['a'], PROJECT);
     expect(made).toMatchObject({ name: 'some', dependencies: { a: '1.0.0' } });
     expect(lock).toMatchObject({ lockfileVersion: 3 });
@@ -35,13 +35,13 @@ describe('locked packages', () => {
     });
   });
 
-  it('cannot contain a package that the project does not have', () => {
+  it('a package that the project does not have cannot be locked', () => {
     expect(() => lockedPackages('some', ['x'], PROJECT)).toThrow(
       'expected x in package-lock.json, found none',
     );
   });
 
-  it('of the CDK have the versions that the project is tested with, and no install script', () => {
+  it('the locked packages of the CDK have the versions with which the project is tested, and no install script', () => {
     const names = ['aws-cdk', 'aws-cdk-lib', 'constructs'] as const;
     const { packageJson: made, lock } = lockedPackages('cdk', names, packageLock);
     const tested = Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));

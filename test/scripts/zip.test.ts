@@ -10,7 +10,7 @@ const CONTENT = Buffer.from('export const handler = () => 1;\n'.repeat(100));
 const hasUnzip = spawnSync('unzip', ['-v']).status === 0;
 
 describe('zip files', () => {
-  it('contain the file, compressed, and are the same for the same content', () => {
+  it('a zip file contains the file, compressed, and is the same for the same content', () => {
     const zip = zipOf('index.mjs', CONTENT);
     const start = 30 + 'index.mjs'.length;
     expect(inflateRawSync(zip.subarray(start, start + zip.readUInt32LE(18)))).toEqual(CONTENT);

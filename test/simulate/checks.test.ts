@@ -724,6 +724,23 @@ describe('check of the guard', () => {
       (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
       'write_over_share',
     ],
+    [
+      'a member whose removal an operator rejected is removed',
+      (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
+      'rejected_removal',
+    ],
+    [
+      'a member whose removal was rejected and then approved is removed',
+      (w) => [
+        w.action({ kind: 'reject', removals: twenty.slice(0, 2), atMs: w.time.nowMs - 2 }),
+        w.action({ removals: twenty.slice(0, 2), atMs: w.time.nowMs - 1 }),
+        cut(2)(w),
+      ],
+    ],
+    [
+      'other members are removed after a rejection',
+      (w) => [w.action({ kind: 'reject', removals: twenty.slice(5), atMs: w.time.nowMs - 1 }), cut(2)(w)],
+    ],
     ['the platform itself drops members', cut(15, { sent: { users: twenty } })],
     [
       'more members are removed than a limit allows that was lowered within the hour',

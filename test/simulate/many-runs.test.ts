@@ -47,7 +47,7 @@ describe('simulation run of a week', () => {
 });
 
 describe('known.json', () => {
-  it('describes each known violation once, with its effect on people and the work that fixes it', () => {
+  it('known.json describes each known violation once, with its effect on people and the work that fixes it', () => {
     const known = readKnown();
     expect(new Set(known.map(({ check, cause }) => `${check} ${cause}`)).size).toBe(known.length);
     for (const { what, fixedBy } of known)

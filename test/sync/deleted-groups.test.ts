@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { holdsOf } from '../../shared/domain/hold.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
@@ -25,7 +26,7 @@ async function company(
       for (const id of ids) await told.tell({ remove: id });
     },
     onPlatform: () => groups.filter((id) => told.shown(id).length > 0),
-    holdOf: async (id: string) => (await told.state(id))?.hold,
+    holdOf: async (id: string) => holdsOf((await told.state(id)) ?? {})[0],
   };
 }
 
@@ -114,8 +115,8 @@ describe('hold on the deletion of a group', () => {
     expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
     await tell();
     expect(onPlatform()).not.toContain('g2');
-    const { hold, settled } = (await state('g2')) ?? {};
-    expect({ hold, settled }).toEqual({ settled: 'deleted' });
+    const { hold, approval, settled } = (await state('g2')) ?? {};
+    expect({ hold, approval, settled }).toEqual({ settled: 'deleted' });
   });
 
   it.each([

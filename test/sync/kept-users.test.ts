@@ -79,12 +79,12 @@ describe('user that the platform keeps after a removal', () => {
     say();
     await pass(HOUR_MS);
     expect(shown('g')).toEqual([users('a', 'b')]);
-    expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'approved' } } });
+    expect(await state('g')).toMatchObject({ approval: { decision: { kind: 'approved' } } });
     world.platform.kept.clear();
     await pass(HOUR_MS + 60_000);
     expect(shown('g')).toEqual([users('a')]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
-    expect(await state('g')).not.toHaveProperty('hold');
+    expect(await state('g')).not.toHaveProperty('approval');
   });
 });
 

@@ -40,6 +40,7 @@ const scenario = fc.record({
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
   /** An operator's decision on the hold. Apply runs once before the decision. */
   word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
+  isPart: fc.boolean(),
   settings: fc.record({
     membership: fc.constantFrom('authoritative' as const, 'additive' as const),
     onGroupDeleted: fc.constantFrom('delete' as const, 'empty' as const, 'release' as const),
@@ -85,7 +86,7 @@ type World = ReturnType<typeof createWorld>;
 
 /** Creates a company in which another client changed a group, and whose directory then sent more events. */
 async function arrange(drawn: Scenario): Promise<World> {
-  const { meddling: change, foreign, leaver, word, settings, isExodus } = drawn;
+  const { meddling: change, foreign, leaver, word, isPart, settings, isExodus } = drawn;
   const before = isExodus ? [group('g', 'Blue'), added('g', ...PEOPLE), ...drawn.before] : drawn.before;
   const after = isExodus ? [...drawn.after, removed('g', ...PEOPLE)] : drawn.after;
   const world = createWorld(settings);
@@ -104,8 +105,9 @@ async function arrange(drawn: Scenario): Promise<World> {
   if (word !== null) {
     await world.apply('g');
     const hold = (await world.ports.groups.read(ref))?.hold;
-    const said = { digest: hold?.digest, by: 'Ann', reason: 'a test', again: false };
-    if (hold !== undefined) await DECIDE[word](ref, said, world.ports);
+    const held = [...((hold && (await world.ports.groups.readHeld(ref, hold))) ?? [])];
+    const users = isPart ? held.slice(1) : undefined;
+    if (hold !== undefined) await DECIDE[word](ref, { reason: 'a test', users }, world.ports);
     await world.publish(added('g', 'gus'));
   }
   if (leaver === null) return world;

@@ -212,8 +212,9 @@ it.each(['platform.patch', 'update GROUP'])(
       chunks: 0,
       hash: '',
     };
-    const sets = { hold: { hold, users }, approval: undefined };
-    const slow = slowWorker(heldUpBefore, () => world.toolPorts.groups.hold(seen, sets, {} as AuditLink));
+    const slow = slowWorker(heldUpBefore, () =>
+      world.toolPorts.groups.hold(seen, { hold, users }, {} as AuditLink),
+    );
     await applyGroup(ref('g'), world.portsFor(slow));
     const { holdsWaiting } = await readLevels(await world.connection(), world.toolPorts);
     expect(holdsWaiting).toBe((await state('g'))?.hold === undefined ? 0 : 1);

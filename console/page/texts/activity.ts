@@ -50,6 +50,7 @@ export const activity = {
     connect: 'connected',
     dlq_edit: 'edited a dead-lettered message',
     dlq_discard: 'discarded a dead-lettered message',
+    console_sessions_end: 'ended sessions of the console',
     scim_token_create: 'created a SCIM token',
     scim_token_revoke: 'revoked a SCIM token',
     scim_client_create: 'created an OAuth client for SCIM',

@@ -1,14 +1,25 @@
-import type { HeldPeopleCause, HoldLine } from '../../answers.ts';
+import type { DecidedRemovals, HeldPeopleCause, HoldLine } from '../../answers.ts';
 import { many } from './many.ts';
 
 const people = (count: number) => many(count, 'person', 'people');
+const others = (count: number) => many(count, 'other person', 'other people');
 
 export const hold = {
   title: (name: string) => `Hold of ${name}`,
-  summary: (leaving: number, all: number, name: string) =>
-    leaving === 0
-      ? `${name} would be deleted on the platform.`
-      : `${leaving.toLocaleString('en')} of ${people(all)} would be removed from ${name} on the platform.`,
+  summary: {
+    waiting: (leaving: number, all: number, name: string) =>
+      leaving === 0
+        ? `${name} would be deleted on the platform.`
+        : `${leaving.toLocaleString('en')} of ${people(all)} would be removed from ${name} on the platform.`,
+    approved: (leaving: number, all: number, name: string) =>
+      leaving === 0
+        ? `${name} is being deleted on the platform.`
+        : `${leaving.toLocaleString('en')} of ${people(all)} are being removed from ${name} on the platform.`,
+    rejected: (leaving: number, _: number, name: string) =>
+      leaving === 0
+        ? `${name} stays on the platform, because its deletion was rejected.`
+        : `${people(leaving)} ${leaving === 1 ? 'stays' : 'stay'} in ${name}, because the removal was rejected.`,
+  } satisfies Readonly<Record<HoldLine['decision'], (leaving: number, all: number, name: string) => string>>,
   because: {
     group_deleted: () => 'The directory deleted the group.',
     no_member: (count: number) => `No member of the directory has the id of ${many(count, 'user')}.`,
@@ -29,13 +40,21 @@ export const hold = {
   event: (id: string, source: string) => `Event ${id} of ${source}`,
   noEvent: 'No event explains this.',
   sentBy: (by: string) => `sent by ${by}`,
-  limit: 'Limit',
+  limit: 'Why held',
   gone: 'No removals of this group are held.',
   goneText: 'They were written, or the directory added these people again.',
-  approvedPart: ({ removes, by, reason }: { removes: number; by: string; reason: string }) =>
-    `${by} approved the removal of ${many(removes, 'other person', 'other people')} (${reason}). The next write removes them.`,
+  decidedPart: {
+    approved: ({ removes, by, reason }: DecidedRemovals) =>
+      `${by} approved the removal of ${others(removes)} (${reason}). The next write removes them.`,
+    rejected: ({ removes, by, reason }: DecidedRemovals) =>
+      `${by} rejected the removal of ${others(removes)} (${reason}). They stay in the group.`,
+  },
   back: 'View group',
-  leaving: 'Would be removed',
+  people: {
+    waiting: 'Would be removed',
+    approved: 'Being removed',
+    rejected: 'Removal rejected',
+  } satisfies Readonly<Record<HoldLine['decision'], string>>,
   staying: 'Would stay',
   parts: 'People of the group',
   search: 'Search by name, address or department',
@@ -55,8 +74,6 @@ export const hold = {
     count === 0 ? 'Approve deletion' : `Approve ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
   reject: (count: number, isAll: boolean) =>
     count === 0 ? 'Reject deletion' : `Reject ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,
-  rejectAllOnly:
-    'Only all removals of a hold can be rejected together. Approve the others first, then reject the rest.',
   othersHeld: (count: number) => `${many(count, 'other removal')} ${count === 1 ? 'stays' : 'stay'} held.`,
   approveTitle: (count: number) => (count === 0 ? 'Delete the group?' : `Approve ${many(count, 'removal')}?`),
   approveText: (count: number, name: string) =>
@@ -66,8 +83,8 @@ export const hold = {
   rejectTitle: (count: number) => (count === 0 ? 'Keep the group?' : `Reject ${many(count, 'removal')}?`),
   rejectText: (count: number) =>
     count === 0
-      ? 'The group stays on the platform. You can approve its deletion later.'
-      : `${people(count)} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. You can approve the removals later.`,
+      ? 'The group stays on the platform. To change this decision later, use the command line.'
+      : `${people(count)} ${count === 1 ? 'stays' : 'stay'} in the group on the platform. To change this decision later, use the command line.`,
   approved: 'Approved. The removals are being written.',
   rejected: 'Rejected. The members stay.',
   decision: 'Decision',
@@ -90,7 +107,8 @@ export const holds = {
   empty: 'No removals are held.',
   emptyText:
     'Removals above the limits of the connection appear here until an operator approves or rejects them.',
-  columns: { group: 'Group', removes: 'Removals', limit: 'Limit', created: 'Held', decision: 'Decision' },
+  columns: { group: 'Group', removes: 'Removals', limit: 'Why held', created: 'Held', decision: 'Decision' },
   removals: (removes: number) => (removes === 0 ? 'The whole group' : many(removes, 'removal')),
   of: (all: number, share: string) => `of ${people(all)} · ${share}`,
+  shortOf: (all: number, share: string) => `${share} of ${all.toLocaleString('en')}`,
 } as const;

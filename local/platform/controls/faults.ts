@@ -21,7 +21,7 @@ export type Fault = z.infer<typeof Fault>;
 export interface Faults {
   /** Appends the faults; an empty list removes all. */
   add(faults: readonly Fault[]): void;
-  /** Returns the first matching fault and counts it down; undefined if the request is to succeed. */
+  /** Returns the first matching fault and counts it as used once; undefined if the request should succeed. */
   take(method: string, path: string): Fault | undefined;
   list(): readonly Fault[];
 }

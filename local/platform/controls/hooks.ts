@@ -33,7 +33,7 @@ export function decorateRequests(app: FastifyInstance): void {
 
 /**
  * Injects faults before authentication and validation, as a real outage would. With `drop: "after"`, or with a `body`
- * and no status, the request takes effect. The onSend hook then changes only the response.
+ * and no status, the request takes effect, and only its response is changed by the onSend hook.
  */
 export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }: Traffic): void {
   const closing = new AbortController();
@@ -72,7 +72,7 @@ const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
   delay(delayMs, true, { signal }).catch(() => false);
 
 const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));
-/** A string body imitates the response of a proxy. */
+/** Returns the content type of a fault's body. A text imitates the response of a proxy. */
 const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; charset=utf-8' : JSON_TYPE);
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 

@@ -6,9 +6,9 @@ type Headers = FastifyRequest['headers'];
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * A web page can make a browser send requests to this port in two ways. It may use a host name that it resolved to
- * 127.0.0.1 (DNS rebinding); the Host header shows that. Or it may use the address itself; the Origin header shows
- * that.
+ * A web page can make a browser send requests to this port in two ways. It may use a host name that resolves to
+ * 127.0.0.1 (DNS rebinding), which the Host header shows. Or it may use the address itself, which the Origin header
+ * shows.
  * @throws {ApiError} 403 if the Host header is not loopback
  */
 export function refuseForeignHost(request: FastifyRequest): void {

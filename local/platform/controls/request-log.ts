@@ -2,7 +2,7 @@
 export interface LoggedRequest {
   readonly seq: number;
   readonly method: string;
-  /** Without the query string, which is in `query`. */
+  /** The path without the query string, which is in `query`. */
   readonly path: string;
   readonly query: string;
   /** 0 if the request was dropped before it took effect. */

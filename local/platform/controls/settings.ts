@@ -8,7 +8,7 @@ export const Settings = z.strictObject({
   /** Whether PUT and PATCH without a version are rejected. */
   requireVersion: z.boolean(),
   echoSpokeId: z.boolean(),
-  /** Per credential; null means no limit. */
+  /** The limit of requests per second for each credential; null means no limit. */
   requestsPerSecond: z.number().positive().nullable(),
   /** The value of `next` on the last page of the activity feed. */
   endOfFeed: z.enum(['same', 'null', 'absent', 'empty']),

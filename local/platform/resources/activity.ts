@@ -7,7 +7,10 @@ import { ActivityPage } from '../schemas/activity.ts';
 
 const MAX_EVENTS = 1000;
 
-/** A `+` that was not percent-encoded arrives as a blank. A date without a time means its first instant in UTC. */
+/**
+ * Reads a timestamp. A space counts as `+`, because a `+` that was not percent-encoded arrives as a space. A date
+ * without a time means the start of that day in UTC.
+ */
 const TimestampParameter = z
   .string({ error: 'expected one value' })
   .transform((text) => text.trim().replace(/ (?=\d\d:?\d\d$)/, '+'))

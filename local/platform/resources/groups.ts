@@ -128,7 +128,7 @@ function write(method: 'PUT' | 'PATCH', call: Write) {
   return groupResponse(changed.group, call);
 }
 
-/** Runs before the group is read, because a gateway checks scopes first. */
+/** Checks the scopes of a call. This happens before the group is read, because a gateway checks scopes first. */
 function checkScopes({ credential }: Call, needed: { readonly groups: boolean; readonly members: boolean }) {
   for (const what of ['groups', 'members'] as const) {
     if (!needed[what] || mayWrite(what, credential.scopes)) continue;

@@ -23,10 +23,7 @@ const changeable = {
   externalId: z.string().min(1).nullable(),
 };
 
-/**
- * Body of POST /leave_requests. The specification does not show which fields are required, except for leavePolicy;
- * these are our choice.
- */
+/** Body of POST /leave_requests. Which fields are required is our choice, except for leavePolicy. */
 export const CreateLeave = z
   .object({
     role: z.string(),

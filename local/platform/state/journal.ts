@@ -21,22 +21,22 @@ import { parseWorld } from './world.ts';
  *
  *     {"groupsyncPlatform":1,"world":{…}}\n [change, change]\n [change]\n …
  *
- * A line is written by one append before the response is sent, so a confirmed change survives kill -9. (A power cut
- * may lose the last lines.) A line without its newline was never confirmed and is cut off at the next start. When
- * the changes are much larger than the world, a rename replaces the file with a new one.
+ * A line is written by one append before the response is sent, so a confirmed change survives kill -9. (A power cut may
+ * lose the last lines.) A line without its newline was never confirmed and is cut off at the next start. When the
+ * changes are much larger than the world, a new file with the present world replaces the file by a rename.
  */
 
 const Header = z.object({ groupsyncPlatform: z.literal(1), world: z.unknown() });
 const Line = z.array(Change);
 const MIN_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
 
-/** A data file that cannot be continued. */
+/** Thrown for a data file that cannot be continued. */
 export class JournalError extends Error {
   override readonly name = 'JournalError';
 }
 
 export interface Journal {
-  /** Returns once the changes would survive a kill of this process. @throws if they cannot be written */
+  /** Writes the changes. When it returns, they survive a kill of this process. @throws if they cannot be written */
   append(changes: readonly Change[]): void;
   /** Rewrites the file if its changes are much larger than its world. */
   compactIfDue(state: State): void;
@@ -103,7 +103,7 @@ export function openJournal(file: string, state: State): Journal {
       try {
         writeFileSync(descriptor, line);
       } catch (error) {
-        // Remove the partial line, or the lines after it could not be read.
+        // Remove the partial line, because otherwise the lines after it could not be read.
         ftruncateSync(descriptor, totalBytes);
         throw error;
       }

@@ -10,7 +10,7 @@ import type { WorldCredential } from './world.ts';
 
 export type ActivityEntry = FeedEntry<ActivityBatch>;
 
-/** Append-only. An entry never moves, so its position is a cursor with which each entry is read exactly once. */
+/** Activity events. Entries are only appended and never moved, so the position of an entry is a cursor. */
 export interface ActivityLog {
   /** Changes whenever the log starts again, so that cursors of an earlier log are rejected. */
   readonly feed: string;
@@ -34,7 +34,7 @@ export interface CompanyState {
   readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
   /** By role id, in the order of arrival. The lists have the same order. */
   readonly employees: Map<string, EmployeeRecord>;
-  /** Role id by user id. If a user has several roles, it is an active one. */
+  /** The role id of each user id. If a user has several roles, it is the id of an active one. */
   readonly roleByUser: Map<string, string>;
   readonly groups: Map<string, Group>;
   readonly leaveRequests: Map<string, LeaveRecord>;

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 /** The only place that changes the state. */
 export interface Store {
   readonly state: State;
-  /** Applies these changes together. After it returns, all of them survive a kill; if it throws, none was applied. */
+  /** Applies these changes together. When it returns, all survive a kill. If it throws, none was applied. */
   commit(changes: readonly Change[]): void;
   /** Returns to the world that the store was opened with. */
   reset(): void;

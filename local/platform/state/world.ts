@@ -75,7 +75,7 @@ export const World = z.object({
 export type World = z.infer<typeof World>;
 export type WorldInput = z.input<typeof World>;
 
-/** A world file that cannot be used. The message is one line that names the field. */
+/** Thrown for a world file that cannot be used. The message is one line that names the field. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }

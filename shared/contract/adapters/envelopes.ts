@@ -85,11 +85,12 @@ export const readOktaHook: Adapter = (value) => {
 };
 
 /**
- * One schema per type. It is built when the first event of the type arrives, because building costs more than parsing.
+ * One schema per type. A schema is built when the first event of its type arrives, because building costs more than
+ * parsing.
  */
 const SCHEMAS = new Map(NATIVE_TYPES.map((type) => [type, z.lazy(() => nativeEvent(type))] as const));
 
-/** CloudEvents 1.0 in structured JSON: the native form, and events of other producers in the same queue. */
+/** Reads CloudEvents 1.0 in structured JSON: native events, and events of other producers in the same queue. */
 export const readCloudEvent: Adapter = (value) => {
   if (!Object.hasOwn(value, 'specversion')) return undefined;
   const envelope = CloudEvent.safeParse(value);
@@ -99,7 +100,7 @@ export const readCloudEvent: Adapter = (value) => {
   return readNative(type, value);
 };
 
-/** A value with a `directory.*` type. groupsync defines these types, so an unknown type is an error. */
+/** Reads a value whose type begins with `directory.`. groupsync defines these types, so an unknown type is an error. */
 function readNative(type: string, value: Readonly<Record<string, unknown>>): Reading {
   const schema = isNativeType(type) ? SCHEMAS.get(type) : undefined;
   if (schema === undefined) {

@@ -17,7 +17,7 @@ const Target = z.lazy(() =>
 );
 type Target = z.infer<typeof Target>;
 
-/** The other fields of the actor are not checked. */
+/** Checks only these fields of the actor. */
 const OktaActor = z.lazy(() =>
   z
     .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
@@ -42,7 +42,7 @@ const LogEvent = z.lazy(() =>
 /** An attempt that Okta refused or skipped changed nothing in the directory. */
 const NOT_DONE = new Set(['FAILURE', 'SKIPPED', 'DENY', 'CHALLENGE', 'ABANDONED']);
 
-/** One System Log event, from a log stream or an event hook. An event has the same stamp in both. */
+/** Reads one System Log event, from a log stream or an event hook. An event gets the same stamp from both. */
 export const readOkta: Adapter = (value) => {
   if (!['uuid', 'published', 'eventType'].every((key) => Object.hasOwn(value, key))) return undefined;
   const parsed = LogEvent.safeParse(value);
@@ -94,7 +94,8 @@ function changesOf(
   if (isMembership && (groups.length === 0 || members.length === 0))
     return invalid('target: expected a UserGroup and a User');
   if (data.length === 0) return invalid(`target: expected ${isOfUser ? 'a User' : 'a UserGroup'}`);
-  // Each group is combined with each member: thousands of both would give millions of memberships.
+  // Each group is combined with each member. Thousands of groups and thousands of members would give millions of
+  // memberships.
   if (isMembership && groups.length * members.length > MAX_MEMBERS_PER_EVENT)
     return invalid(`target: ${TOO_MANY}`, 'too_large');
   const changes: DirectoryChange[] = [];
@@ -106,7 +107,7 @@ function changesOf(
   return { changes };
 }
 
-/** An AppUser is the same person under an application's id. It is used only if the event names no User. */
+/** An AppUser is a User under the id of an application. It is used only if the event names no User. */
 function usersAmong(targets: readonly Target[]): readonly Target[] {
   const users = targets.filter((target) => target.type === 'User');
   return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');

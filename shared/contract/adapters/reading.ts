@@ -2,7 +2,6 @@ import type * as z from 'zod';
 import type { DirectoryChange, EventActor } from '../../domain/event.ts';
 import type { DeadLetterCode } from '../names.ts';
 
-/** The content of one JSON value, as an adapter read it. */
 export type Reading = Changes | typeof IGNORED | Envelope | Invalid;
 
 /** A value that has the shape of the adapter's format, but is not valid. */
@@ -16,7 +15,10 @@ export interface Invalid {
 export interface Changes {
   readonly kind: 'changes';
   readonly source: string;
-  /** Absent if the format has no time. The time of the envelope, or else of the delivery, is used then. */
+  /**
+   * Absent if the format has no time. Then the time of the envelope is used, or without an envelope the time of the
+   * delivery.
+   */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly sequence?: string | undefined;
@@ -26,11 +28,11 @@ export interface Changes {
   readonly changes: readonly DirectoryChange[];
 }
 
-/** A wrapper of events, without a change of its own. */
+/** A message that contains other events and has no change of its own. */
 export interface Envelope {
   readonly kind: 'envelope';
   readonly content: { readonly json: string } | { readonly value: unknown };
-  /** Time and id of the envelope, for contents without a time and id of their own. */
+  /** Time and id of the envelope. They are used for contents that have no time and id of their own. */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly connection?: string | undefined;
@@ -53,8 +55,8 @@ export const invalid = (message: string, code: DeadLetterCode = 'invalid_event')
 const SHOWN_ISSUES = 3;
 
 /**
- * The reason of a dead-lettered message, from the issues of zod: the place, the expected value, and the type of the
- * actual value.
+ * Converts the issues of zod to the reason of a dead-lettered message: the place, the expected value, and the type of
+ * the actual value.
  */
 export function invalidBy(error: z.ZodError): Invalid {
   const lines = error.issues

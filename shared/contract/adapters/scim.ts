@@ -10,7 +10,7 @@ import { type Adapter, IGNORED, type Invalid, invalid, invalidBy } from './readi
 const PATCH_OP_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
-/** Schema URNs are compared without case (RFC 7643 section 2.1). Other schemas may be in the same list. */
+/** Whether the list `schemas` contains the URN. URNs are compared without case (RFC 7643 section 2.1). */
 function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boolean {
   const { schemas } = value;
   return (
@@ -19,7 +19,7 @@ function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boo
   );
 }
 
-/** Optional fields of a SCIM message that give its place in the order. The delivery provides the missing ones. */
+/** Optional fields of a SCIM message that give its place in the order. A missing field is taken from the delivery. */
 const scimPlace = () => ({
   time: Instant.nullish().transform((time) => time ?? undefined),
   sequence: Sequence.nullish().transform((sequence) => sequence ?? undefined),

@@ -22,14 +22,14 @@ export type MatchPreview = Answer<typeof MatchPreview>;
 export const AdoptedPair = z.object({ group: text, name: text, platformId: text });
 export type AdoptedPair = Answer<typeof AdoptedPair>;
 
-/** The existing platform groups that would be adopted, by each setting of `adoptExisting`. */
+/** The existing platform groups that each value of `adoptExisting` would adopt. */
 const AdoptionPlan = z.object({
   /** Groups on the platform. */
   existing: count,
   /** Groups that the directory has named so far. */
   directory: count,
   bySpokeId: z.array(AdoptedPair),
-  /** By name, if only one group has the name and no group has the spokeId. */
+  /** Adopted by name: only one group has the name, and no group has the spokeId. */
   byName: z.array(AdoptedPair),
   /** Unmanaged groups with the name of a group that would be created, and that these settings do not adopt. */
   clashes: z.array(AdoptedPair),
@@ -58,7 +58,6 @@ export const Inspection = z.object({
 });
 export type Inspection = Answer<typeof Inspection>;
 
-/** The results of `probe`. */
 export const ProbeReport = z.object({
   findings: z.array(Finding),
   kept: z

@@ -46,7 +46,6 @@ export const Survey = z.object({
 });
 export type Survey = Answer<typeof Survey>;
 
-/** The current state of a group that a dead-lettered message is about. */
 const CurrentGroupState = z.object({
   group: text,
   state: GroupStateName,
@@ -90,7 +89,8 @@ export const ReplayReport = z.object({
   /** Messages that the queue or the table refused. They are still in the dead-letter queue. */
   failed: count,
   /**
-   * Selected messages that another consumer has in flight, that were refused, or that failed again during the replay.
+   * Selected messages that are still in the queue: another consumer is reading them, they were refused, or they failed
+   * again during the replay.
    */
   remaining: count,
   failedAgain: count.describe(

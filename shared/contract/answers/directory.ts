@@ -4,9 +4,9 @@ import { type Answer, count, instant, nullable, text } from './forms.ts';
 import { SourceReport } from './status.ts';
 
 /**
- * The steps of reading a directory, in the order in which they are tried. The sign-in is a stored key (`credential`),
- * or the next three steps without a key. The step `administrator` tests the account in whose name the reader reads. The
- * last steps test one right each.
+ * The steps of reading a directory, in the order in which they are tried. The reader signs in with a stored key
+ * (`credential`). Without a key, it signs in by the next three steps. The step `administrator` tests the account in
+ * whose name the reader reads. The last steps test one right each.
  */
 export const DIRECTORY_STEPS = [
   'credential',
@@ -29,7 +29,6 @@ export const DIRECTORY_GROUP_STATES = [
   'missing',
 ] as const;
 
-/** A group of a directory that is read. */
 export const DirectoryGroupRow = z.object({
   group: text,
   state: z
@@ -68,7 +67,6 @@ export const DirectoryStatus = z.object({
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
 
-/** The preview of a directory before it is connected. */
 export const DirectoryPreview = z.object({
   listed: count.describe('Groups of the directory.'),
   selected: count.describe('Groups that groups.include and groups.exclude select.'),
@@ -90,7 +88,7 @@ export const DirectoryPreview = z.object({
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
-/** Groups of other sources, each with the same group in the directory. */
+/** Groups that were sent by other sources, each with the same group in the directory. */
 export const TakeoverPlan = z.object({
   to: z.enum(SOURCES).describe('The new owner of the groups.'),
   groups: z.array(
@@ -186,7 +184,6 @@ export const DirectoryComparison = z.object({
 });
 export type DirectoryComparison = Answer<typeof DirectoryComparison>;
 
-/** The result of one step of reading a directory. */
 export const DirectoryStepRow = z.object({
   step: z.enum(DIRECTORY_STEPS),
   problem: nullable(text).describe('Null: the step works.'),
@@ -200,7 +197,6 @@ export const DirectoryExamination = z.object({
   reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]),
 });
 
-/** One run of the reader. */
 export const DirectoryReadReport = z.object({
   connection: text,
   groups: count,

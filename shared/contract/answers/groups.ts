@@ -12,8 +12,8 @@ export const Change = z.object({
 });
 
 /**
- * The state of a group for users. With `dirty`, other fields may be out of date. `unknown`: only member events named
- * the group.
+ * The state of a group for users. With `dirty`, other fields may be out of date. `unknown` means that only member
+ * events named the group.
  */
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
@@ -26,7 +26,6 @@ export const Waiting = z.object({
 });
 export type Waiting = Answer<typeof Waiting>;
 
-/** One group as `groups` and `status` show it. */
 export const GroupReport = z.object({
   connection: text,
   id: text.describe('Id of the group in the directory.'),
@@ -68,7 +67,7 @@ export const Plan = z.object({
   held: z.array(text).describe('Users whose removal the guard stops.'),
   /** Identifies the held removals for an approval. Without a hold, a digest of the action and its changes. */
   digest: text,
-  /** Why nothing would be done, if the reason is not that the group is in sync. */
+  /** The reason why nothing would be done; null if the group is in sync. */
   note: nullable(text),
   waiting: nullable(Waiting).describe('Why the action is not done yet, and when the group is read again.'),
   clashes: z

@@ -4,7 +4,6 @@ import { type Answer, count, nullable, text } from './forms.ts';
 /** How a platform group relates to the directory groups of the connection. */
 export const PLATFORM_GROUP_STATES = ['managed', 'adoptable', 'unmanaged'] as const;
 
-/** One group of the platform, as `platform-groups` shows it. */
 const PlatformGroupRow = z.object({
   platformId: text,
   name: nullable(text).describe('Null: the platform shows the group without a usable name.'),

@@ -49,7 +49,6 @@ export const SourceReport = z.object({
 });
 export type SourceReport = Answer<typeof SourceReport>;
 
-/** The state of one connection. */
 export const StatusReport = z.object({
   connection: text,
   gate: z.object({

@@ -31,7 +31,10 @@ const LooseMember = z
   })
   .meta({ description: 'A member of a group. Other attributes of type string may be named by match rules.' });
 
-/** The parser drops this name from its output. It is refused here, because otherwise it would be lost silently. */
+/**
+ * Refuses an attribute name that the parser drops from its output, because otherwise the attribute would be lost
+ * silently.
+ */
 export const MemberField = z.preprocess((raw, context) => {
   if (typeof raw === 'object' && raw !== null && Object.hasOwn(raw, '__proto__')) {
     context.addIssue({ code: 'custom', message: 'expected no attribute named __proto__' });
@@ -43,14 +46,15 @@ export const MembersField = z
   .array(MemberField, expecting('a list of members'))
   .max(MAX_MEMBERS_PER_EVENT, { error: `expected at most ${MAX_MEMBERS_PER_EVENT} members` });
 
-/** A Map, so that a name chosen by a producer, such as `constructor`, has no special meaning. */
+/** Returns a Map, so that a name chosen by a producer, such as `constructor`, has no special meaning. */
 function attributesOf(raw: object): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
     // An attribute without a name cannot be stored.
     if (name === 'id' || name === '') continue;
     if (typeof value === 'string') attributes.set(name, value);
-    // An employee number is often sent as a JSON number. Other numbers have more than one text form.
+    // An employee number is often sent as a JSON number. Only integers are accepted, because other numbers have more
+    // than one text form.
     else if (Number.isSafeInteger(value)) attributes.set(name, String(value));
   }
   return attributes;
@@ -70,10 +74,7 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
   return undefined;
 }
 
-/**
- * Returns the attributes that a login means, such as `alternateId` of Okta. A login that is an address is also the
- * e-mail.
- */
+/** Returns the attributes for a login, such as `alternateId` of Okta. A login that is an address is also the e-mail. */
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
   return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
 }

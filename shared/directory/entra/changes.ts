@@ -12,10 +12,12 @@ import { Change } from './schemas.ts';
 const DAY_MS = 86_400_000;
 /** A link to changes is valid for seven days ("Use delta query", token duration). */
 const LONGEST_MS = 6 * DAY_MS;
-/** Only changed properties are shown. The reader needs only the ids. */
+/**
+ * With this header, the answer contains only changed properties. That is enough, because the reader needs only the ids.
+ */
 const HEADERS = { prefer: 'return=minimal' };
 
-/** The links to the changes since a time. */
+/** The links from which later changes are read, and the time when they were created. */
 const Cursor = z.object({ groups: z.string(), users: z.string(), atMs: z.number() });
 type Cursor = Readonly<z.infer<typeof Cursor>>;
 
@@ -34,8 +36,8 @@ const isReset = (error: unknown): boolean =>
   error instanceof DirectoryError && error.kind === 'odd' && error.reason !== undefined;
 
 /**
- * Reads which groups and users have changed. It makes two calls if nothing has changed. If the directory does not accept
- * the links any more, the result is a reset with a new cursor, which begins before the reset.
+ * Reads which groups and users have changed. It makes two calls if nothing has changed. If the directory does not
+ * accept the links any more, the result is a reset with a new cursor, which begins before the reset.
  */
 export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
   const nowMs = graph.clock();
@@ -62,7 +64,6 @@ const reset = async (graph: Graph): Promise<DirectoryChanges> => ({
   isReset: true,
 });
 
-/** Returns the cursor for changes from the present time on. */
 export async function cursorNow(graph: Graph): Promise<string> {
   const atMs = graph.clock();
   const linkOf = async (resource: Resource) => {
@@ -114,7 +115,7 @@ function changesOf(entries: readonly Entry[], nowMs: number): readonly Directory
 const USER = '#microsoft.graph.user';
 const GROUP = '#microsoft.graph.group';
 
-/** Lists of members are read by kind, so devices and service principals are left out here too. */
+/** Returns the changed users and groups. Devices and service principals are left out, as in the lists of members. */
 const membersIn = ({ 'members@delta': members = [] }: Entry, atMs: number): readonly NamedMember[] =>
   members.flatMap(({ id: key, '@odata.type': type, '@removed': removed }) => {
     const named = { key, atMs, isMember: removed === undefined };

@@ -17,7 +17,10 @@ export interface EntraOptions {
   readonly baseUrl?: string | undefined;
 }
 
-/** Lists and changes may be minutes late. A dynamic group follows its rule later than other groups. */
+/**
+ * How late lists and changes may be. In a dynamic group, a change may be even later, because its members follow from a
+ * rule.
+ */
 const LAG_MS = 10 * 60_000;
 /** Returns a directory that reads Entra ID through Microsoft Graph. */
 export function createEntraDirectory(options: EntraOptions, world: DirectoryWorld): Directory {

@@ -40,7 +40,10 @@ export async function examineEntra(
   return [proven, signed, ...(await Promise.all(steps))];
 }
 
-/** A client secret is checked by the sign-in. A federated credential needs a token of AWS first. */
+/**
+ * Tests the credential. The sign-in tests a client secret, so here only the token of AWS for a federated credential is
+ * tested.
+ */
 const examineCredential = async (
   credential: EntraOptions['credential'],
   world: DirectoryWorld,

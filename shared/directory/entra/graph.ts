@@ -51,7 +51,6 @@ export interface Listing<Item extends z.ZodType> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One page of a Graph list. */
 export interface GraphPage<Item> {
   readonly items: readonly Item[];
   readonly asOfMs: number;
@@ -61,7 +60,10 @@ export interface GraphPage<Item> {
   readonly deltaLink: string | undefined;
 }
 
-/** Reads a list to its end. Each page but the last has a link to the next page, also a page without items. */
+/**
+ * Reads a list to its end. Every page except the last one has a link to the next page. So a page without items is not
+ * the end.
+ */
 export function listPages<Item extends z.ZodType>(
   graph: Graph,
   { operation, url, item, headers = {} }: Listing<Item>,

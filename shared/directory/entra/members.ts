@@ -10,12 +10,12 @@ const COUNTED = { consistencylevel: 'eventual' };
 const READ_HIDDEN = 'Member.Read.Hidden';
 const HIDDEN = 'HiddenMembership';
 
-/** An empty list without a count is requested again this often. */
+/** How often an empty list without a count is requested. */
 const MAX_UNCOUNTED = 3;
 
 /**
- * Lists the direct members that are users. Devices and service principals are left out. An empty list needs a count,
- * because an absent count is unknown, and not 0.
+ * Lists the direct members that are users. Devices and service principals are left out. An empty list is accepted only
+ * with a count, because an absent count does not mean 0.
  * @throws DirectoryError `odd` if no empty list has a count, or if the membership is hidden
  */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
@@ -46,7 +46,6 @@ async function* usersOf(graph: Graph, group: string): AsyncGenerator<MemberPage>
   }
 }
 
-/** Lists the direct members that are groups. */
 export async function* groupMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const operation = 'groups.members.groups';
   const query = { $select: 'id', $top: MAX_PAGE, $count: 'true' };
@@ -63,7 +62,7 @@ export async function* groupMemberPages(graph: Graph, group: string): AsyncGener
 /** Lists the direct members that are users or groups. Both lists are read at the same time, which halves the time. */
 export async function* memberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const groups = allPages(groupMemberPages(graph, group));
-  // If the users cannot be read either, their error is the one that counts.
+  // If the users cannot be read either, their error is thrown, and the error of the groups is ignored.
   groups.catch(() => undefined);
   yield* userMemberPages(graph, group);
   yield* await groups;
@@ -75,7 +74,7 @@ async function allPages<Page>(pages: AsyncIterable<Page>): Promise<Page[]> {
   return all;
 }
 
-/** Searches a second list, because Graph has no request for one member of a group. */
+/** Searches the list of member groups, because Graph has no request for one member of a group. */
 export async function hasNestedGroup(graph: Graph, group: string, member: string): Promise<boolean> {
   const found = await unlessMissing(async () => {
     for await (const { items } of groupMemberPages(graph, group)) {
@@ -87,7 +86,8 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
 }
 
 /**
- * Refuses a group with hidden membership. Without the right to read it, such a group looks like a group without members.
+ * Refuses a group with hidden membership. Without the right to read it, such a group looks like a group without
+ * members.
  * @throws DirectoryError `odd` for this group, unless the access token has the right
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {

@@ -8,7 +8,10 @@ export const MAX_PAGE = '999';
 export const GROUP_PROPERTIES = 'id,displayName';
 export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
-/** Graph addresses groups by id only, and counts the members with their first page. */
+/**
+ * Returns a group without an address and a count: Graph finds groups only by id, and sends the count with the first
+ * page of members.
+ */
 export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: displayName,
@@ -17,9 +20,10 @@ export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGr
 });
 
 /**
- * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. The principal name of a
- * guest is not an address that the guest knows.
- * @throws DirectoryError `denied` if the application may not read users. Whether the user is active is then unknown
+ * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. The principal name of
+ * a guest is not an address that the guest knows.
+ * @throws DirectoryError `denied` if the application may not read users. Without this right, it is unknown whether the
+ * user is active
  */
 export function userOf(
   operation: string,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /*
- * The properties of Microsoft Graph v1.0 that the reader uses. A property without a value is null, or absent in a list of
- * changes.
+ * The properties of Microsoft Graph v1.0 that the reader uses. A property without a value is null, or absent in a list
+ * of changes.
  */
 
 const filled = z.string().min(1);
@@ -38,18 +38,21 @@ const ChangedMember = z.object({
   '@removed': Removed,
 });
 
-/** An object in a list of changes. `changed`: it can be restored. `deleted`: it cannot. */
+/**
+ * An object in a list of changes. If it was removed, the reason `changed` means that it can be restored, and `deleted`
+ * that it cannot.
+ */
 export const Change = z.object({
   id: filled,
-  /** Shown only if it has changed. */
+  /** Present only if it has changed. */
   displayName: nullable,
   '@removed': Removed,
   'members@delta': z.array(ChangedMember).optional(),
 });
 
 /**
- * Returns the schema of one page of a list. A page must have its context. Otherwise the JSON of a proxy could be read as
- * an empty list.
+ * Returns the schema of one page of a list. A page must have its context. Otherwise the JSON of a proxy could be read
+ * as an empty list.
  */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
@@ -61,5 +64,4 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
     value: z.array(item),
   });
 
-/** The secret of the connection. */
 export const ClientSecret = z.object({ clientSecret: filled });

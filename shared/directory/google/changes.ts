@@ -4,8 +4,8 @@ import type { Api } from './api.ts';
 import { Activity, listOf } from './schemas.ts';
 
 /**
- * The span that each run requests again. Entries appear late, and an older entry may appear after a newer one ("Data
- * retention and lag times": most entries of the admin log within minutes).
+ * The length of the time span that each run reads again. Entries appear late, and an older entry may appear after a
+ * newer one ("Data retention and lag times": most entries of the admin log within minutes).
  */
 const OVERLAP_MS = 30 * 60_000;
 const MAX_PAGE = '1000';
@@ -20,7 +20,7 @@ const USER_PARAMETERS = new Set(['USER_EMAIL']);
 /** Reads which groups and users the Reports API names. It makes two calls if nothing has changed. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const sinceMs = Number(cursor);
-  // The connection read another directory before.
+  // The cursor is from another directory, which the connection read before.
   if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const startTime = new Date(Math.min(sinceMs, nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
@@ -59,7 +59,8 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
 const DELETIONS = new Set(['DELETE_GROUP', 'delete_group', 'DELETE_USER']);
 
 /**
- * Names of the events that change only the members of a group. After another event, the name of the group is read too.
+ * Names of the events that change only the members of a group. After any other event, the name of the group may have
+ * changed and is read too.
  */
 const MEMBERSHIPS = new Set([
   'ADD_GROUP_MEMBER',
@@ -84,8 +85,8 @@ const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
 const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
 
 /**
- * Returns the latest deletion and the latest other change of each key, because a new group or user may take the address
- * of a deleted one.
+ * Returns two changes of each key: the latest deletion and the latest other change. Both are needed, because a new
+ * group or user may get the address of a deleted one.
  */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();

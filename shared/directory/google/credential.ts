@@ -23,7 +23,6 @@ export interface Credential {
   sign(claims: Claims): Promise<string>;
 }
 
-/** Returns a credential that signs with the key of a service account. */
 export const keyCredential = (key: ServiceAccountKey): Credential => ({
   account: key.client_email,
   async sign(claims) {
@@ -38,7 +37,6 @@ export const keyCredential = (key: ServiceAccountKey): Credential => ({
 export interface FederationOptions {
   /** Full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
   readonly provider: string;
-  /** Address of the service account. */
   readonly serviceAccount: string;
   /** Base URLs of Security Token Service and of IAM Credentials. */
   readonly stsUrl: string;

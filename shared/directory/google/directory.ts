@@ -107,7 +107,7 @@ function groupOf({ id, email, name, directMembersCount = '' }: z.infer<typeof Gr
   return { id: groupId(id), name: name === '' ? email : name, address: email, userCount };
 }
 
-/** Members of these states may not sign in. Members of other companies have no status. */
+/** Members with one of these statuses may not sign in. Members of other companies have no status. */
 const INACTIVE_STATUSES = new Set(['SUSPENDED', 'ARCHIVED']);
 
 function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): DirectoryMember {

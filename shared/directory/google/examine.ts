@@ -62,7 +62,8 @@ type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise
 /** One call of the reader for each right. Only the first page of a list is read. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   groups: (api) => firstOf(groupPages(api)),
-  // The API checks the right to list members before it searches for the group.
+  // The address names no group. This is enough, because the API checks the right to list members before it searches for
+  // the group.
   members: (api, { administrator }) => unlessMissing(() => firstOf(memberPages(api, administrator))),
   users: (api, { administrator }) => findUser(api, administrator),
   reports: (api, _, world) => changesSince(api, cursorAt(world.clock()), world.clock()),

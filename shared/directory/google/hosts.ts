@@ -2,7 +2,7 @@
 export interface Hosts {
   /** Directory API and Reports API. */
   readonly api: string;
-  /** The token endpoint itself. */
+  /** The complete URL of the token endpoint. */
   readonly token: string;
   /** Security Token Service. */
   readonly sts: string;

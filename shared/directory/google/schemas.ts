@@ -8,7 +8,6 @@ import { ErrorCode } from '../error-code.ts';
 
 const filled = z.string().min(1);
 
-/** Resource `groups`. */
 export const Group = z.object({
   id: filled,
   email: filled,
@@ -17,7 +16,6 @@ export const Group = z.object({
   directMembersCount: z.string().optional(),
 });
 
-/** Resource `members`. */
 export const Member = z.object({
   id: filled,
   /** `USER`, `GROUP` or `CUSTOMER`. */
@@ -28,7 +26,6 @@ export const Member = z.object({
   status: z.string().optional(),
 });
 
-/** Resource `users`. */
 export const User = z.object({
   id: filled,
   primaryEmail: filled,
@@ -79,7 +76,7 @@ export const ApiError = z.object({
 
 /** Answer of signJwt (IAM Credentials). */
 export const SignedJwt = z.object({ signedJwt: filled });
-/** RFC 6749, section 5.2. */
+/** The answer that refuses a token (RFC 6749, section 5.2). */
 export const TokenRefusal = z.object({ error: ErrorCode });
 
 /** The fields of a service account's key file that the sign-in needs. */

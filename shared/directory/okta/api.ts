@@ -16,8 +16,8 @@ export interface ApiCall<Body extends z.ZodType> {
   readonly path: string;
   readonly body: Body;
   /**
-   * Whether every organisation has this resource. Then 404 means that a right is missing: if a resource set limits the
-   * application, Okta answers 404 to a request without the scope.
+   * True if every organisation has this resource. Then 404 means that a right is missing: if the application is limited
+   * to a resource set, Okta answers 404 to a request without the scope.
    */
   readonly isFixed?: boolean;
 }
@@ -41,7 +41,7 @@ export interface ApiOptions {
   readonly limits: RateLimits;
 }
 
-/** A first request, one with a new token, and one with a new nonce. */
+/** The first request, a request with a new token, and a request with a new nonce. */
 const MAX_REQUESTS = 3;
 
 /** Reads the APIs of one organisation. */

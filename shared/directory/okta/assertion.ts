@@ -25,7 +25,6 @@ const ALGORITHM_OF_CURVE: Readonly<Record<string, string>> = {
   'P-521': 'ES512',
 };
 
-/** Returns a signer with a stored private key. */
 export const keySigner = (jwk: PrivateJwk): Signer => ({
   async sign(claims) {
     const alg = jwk.alg ?? ALGORITHM_OF_CURVE[jwk.crv ?? ''] ?? 'RS256';

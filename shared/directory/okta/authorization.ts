@@ -5,17 +5,15 @@ import type { SignIn } from './sign-in.ts';
 
 /** Authenticates the calls of the API. */
 export interface Authorization {
-  /** Returns the headers of one request to `url`. */
   begin(url: string): Promise<AuthorizedRequest>;
 }
 
 interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** Takes note of the answer. Returns whether the request may succeed with new headers. */
+  /** Reads the answer, and remembers a new nonce. Returns whether the request may succeed with new headers. */
   repeats(answer: DirectoryAnswer): boolean;
 }
 
-/** Returns the authorization with an API token. */
 export const apiTokenAuthorization = (apiToken: string): Authorization => ({
   begin: async () => ({
     headers: { authorization: `SSWS ${apiToken}` },
@@ -48,7 +46,10 @@ export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
 
 const NONCE_DEMAND = 'use_dpop_nonce';
 
-/** RFC 9449, section 9, has 401 and a challenge. Okta also answers 400, with the demand in the body only. */
+/**
+ * Whether the answer asks for a new nonce. RFC 9449, section 9, defines 401 with a challenge. Okta also answers 400
+ * with the error code only in the body.
+ */
 const asksForNonce = (answer: DirectoryAnswer): boolean =>
   (answer.status === 400 || answer.status === 401) &&
   (apiReasonOf(answer) === NONCE_DEMAND ||

@@ -9,8 +9,8 @@ import type { LogEvent } from './schemas.ts';
 import { userList, userOf } from './users.ts';
 
 /**
- * The span that each run requests again, for clocks that differ and for answers that are late. The log needs none,
- * because its cursor is in the order of storage.
+ * The length of the time span that each run reads again, because clocks differ and answers are late. The log is not
+ * read again, because its cursor follows the order of storage.
  */
 const OVERLAP_MS = 5 * 60_000;
 
@@ -35,7 +35,7 @@ export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: now
 export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);
   const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
-  // The connection read another directory before.
+  // The cursor is from another directory, which the connection read before.
   if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;
   const log = await pollLog(api, cursor.log, firstPoll(sinceMs, nowMs));
@@ -61,7 +61,9 @@ async function changedGroups(api: Api, sinceMs: number): Promise<readonly Direct
   return changes;
 }
 
-/** Returns the changed users with their states, so that a change of all users costs one call for 200 of them. */
+/**
+ * Returns the changed users with their states. One call returns 200 users, so a change of all users costs few calls.
+ */
 async function changedUsers(api: Api, sinceMs: number): Promise<readonly DirectoryChange[]> {
   const changes: DirectoryChange[] = [];
   for await (const { items, asOfMs } of listPages(
@@ -86,8 +88,8 @@ const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * Returns the changes of groups or users in the log. A change of a membership also names its user. Such a change belongs
- * to the group.
+ * Returns the changes of groups or users in the log. A change of a membership also names its user. Such a change
+ * belongs to the group.
  */
 const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
   events
@@ -113,7 +115,9 @@ function membersIn(event: LogEvent): readonly NamedMember[] {
   return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
 }
 
-/** Returns the latest change of each key. A deletion is final, so a list that was late does not replace it. */
+/**
+ * Returns the latest change of each key. A deletion is final, so a change from a list that is late does not replace it.
+ */
 function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();
   for (const change of changes) {

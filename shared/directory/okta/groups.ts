@@ -25,8 +25,8 @@ export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<Direct
 }
 
 /**
- * Finds a group by its id. The list is asked first, because only the list counts the users. It may begin with empty
- * pages, and an empty list is no proof that there is no such group.
+ * Finds a group by its id. The list is requested first, because only the list counts the users. It may begin with empty
+ * pages, and an empty list does not prove that the group does not exist.
  */
 export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
   const filter = `id eq ${JSON.stringify(id)}`;
@@ -40,7 +40,7 @@ export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | 
   });
 }
 
-/** Groups of Okta have no address. */
+/** Returns a group. Groups of Okta have no address. */
 const groupOf = ({ id, profile, _embedded }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: profile.name,

@@ -7,7 +7,7 @@ import { DirectoryError } from '../../sync/ports/directory.ts';
  *     link: <https://acme.okta.com/api/v1/groups?limit=200>; rel="self"
  *     link: <https://acme.okta.com/api/v1/groups?after=00g…&limit=200>; rel="next"
  *
- * A page without the link `self` proves no end: a proxy may have removed the headers.
+ * A page without the link `self` may not be the last one, because a proxy may have removed the headers.
  * @param requested the address of the requested page. A link to another host or another list is refused, because the
  * token would be sent to that host.
  * @throws DirectoryError `odd`
@@ -39,7 +39,10 @@ interface Link {
   readonly rel: string;
 }
 
-/** Returns the links of one header (RFC 8288, section 3). Okta sends each link in a header, a proxy may join them. */
+/**
+ * Returns the links of one header (RFC 8288, section 3). Okta sends each link in a separate header, but a proxy may
+ * join them.
+ */
 const linksIn = (header: string): readonly Link[] =>
   [...header.matchAll(/<([^<>]*)>([^<]*)/g)].map(([, url = '', parameters = '']) => ({
     url,

@@ -5,7 +5,7 @@ import { LogEvent } from './schemas.ts';
 
 /** The largest page ("List all System Log events": limit). */
 const MAX_PAGE = '1000';
-/** The pages of one run. The next run continues after them. */
+/** Maximum number of pages that one run reads. The next run continues after them. */
 const MAX_PAGES = 100;
 const DAY_MS = 86_400_000;
 /** Okta keeps events for 90 days. */
@@ -44,7 +44,7 @@ export const firstPoll = (sinceMs: number, nowMs: number): string =>
  * event that was stored late is not skipped. Every page has a next link. An empty page means that there are no more
  * events now, and its next link continues later.
  * @param next the link of the last poll
- * @param first the poll that replaces it if Okta refuses the link, or if the filter is another one by now
+ * @param first the poll that is used if Okta refuses the link, or if the filter has changed since
  */
 export async function pollLog(api: Api, next: string | undefined, first: string): Promise<LogRead> {
   if (next === undefined || filterOf(next) !== FILTER) return poll(api, first, false);
@@ -52,7 +52,7 @@ export async function pollLog(api: Api, next: string | undefined, first: string)
     return await poll(api, next, false);
   } catch (error) {
     if (!(error instanceof DirectoryError) || error.kind !== 'odd' || error.reason === undefined) throw error;
-    // Okta answered 400. Its reason is the cursor, because the same filter was accepted before.
+    // Okta answered 400. The cursor is the reason, because Okta has accepted the same filter before.
     return poll(api, first, true);
   }
 }

@@ -1,13 +1,16 @@
 import type { DirectoryAnswer, DirectoryWorld } from '../exchange.ts';
 import { headersOf } from '../exchange.ts';
 
-/** A limit counts the calls of one minute ("Rate limits"). So no wait is longer, whatever the clocks show. */
+/**
+ * The longest wait. A limit counts the calls of one minute ("Rate limits"), so a longer wait would only come from a
+ * wrong clock.
+ */
 const LONGEST_WAIT_MS = 61_000;
-/** `X-Rate-Limit-Reset` has whole seconds. */
+/** Time that is added to `X-Rate-Limit-Reset`, because that header has whole seconds. */
 const MARGIN_MS = 1_000;
 /** The part of a limit that the calls of this process may use. */
 const OWN_SHARE = 1 / 2;
-/** The part of a limit that is always left to other programs, however many calls they have made. */
+/** The part of a limit that this process never uses, so that other programs can always send some calls. */
 const RESERVED_SHARE = 1 / 10;
 
 export interface RateLimits {
@@ -28,9 +31,10 @@ interface Window {
 }
 
 /**
- * Keeps to half of each limit, and leaves the last tenth to the sign-ins and other programs of the organisation. The
- * calls of other programs do not count for the half. Otherwise a busy program would leave one call a minute.
- * Okta counts each operation by itself, and each answer shows its limit, the remaining calls and the end of the minute.
+ * Keeps to half of each limit, and leaves the last tenth to the sign-ins and other programs of the organisation. Calls
+ * of other programs do not count towards the half. Otherwise a busy program would leave groupsync only one call a
+ * minute. Okta counts each operation by itself, and each answer shows its limit, the remaining calls and the end of the
+ * minute.
  *
  *   in this minute                                          | the next call
  *   --------------------------------------------------------|-----------------------------
@@ -84,7 +88,8 @@ function takeNote(window: Window, answer: DirectoryAnswer, nowMs: number): void 
   window.limit = limit;
   window.remaining = isNew ? remaining : Math.min(window.remaining, remaining);
   if (isNew) {
-    // The first answer of a minute: the calls of this minute are this call and the other ones without an answer.
+    // This is the first answer of a minute. The calls of this minute are the answered call and the calls that still
+    // have no answer.
     window.own = window.inFlight;
     window.resetMs = Math.min(endMs, latestMs);
   }

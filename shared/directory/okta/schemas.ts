@@ -18,7 +18,6 @@ export const Group = z.object({
   _embedded: z.object({ stats: z.object({ usersCount: z.int().min(0).nullish() }).nullish() }).nullish(),
 });
 
-/** A user. */
 export const User = z.object({
   id: filled,
   /** `ACTIVE`, `SUSPENDED`, `DEPROVISIONED` and others. */
@@ -27,7 +26,6 @@ export const User = z.object({
   profile: z.object({ login: z.string().nullish(), email: z.string().nullish() }),
 });
 
-/** An event of the System Log. */
 export const LogEvent = z.object({
   published: Time,
   eventType: z.string(),
@@ -39,16 +37,16 @@ export type LogEvent = Readonly<z.infer<typeof LogEvent>>;
 /** The error of an API ("Okta error codes and descriptions"). */
 export const ApiError = z.object({ errorCode: ErrorCode });
 
-/** RFC 6749, section 5.1, and RFC 9449, section 5. */
+/** The answer with an access token (RFC 6749, section 5.1, and RFC 9449, section 5). */
 export const Token = z.object({
   access_token: filled,
   token_type: filled,
   expires_in: z.number().positive(),
   scope: z.string().optional(),
 });
-/** RFC 6749, section 5.2. */
+/** The answer that refuses a token (RFC 6749, section 5.2). */
 export const TokenRefusal = z.object({ error: ErrorCode });
-/** RFC 9449, sections 7.1 and 8: a refused proof of a key. Okta may send it in the body only. */
+/** A refused proof of a key (RFC 9449, sections 7.1 and 8). Okta may send it in the body only. */
 export const ProofRefusal = z.object({ error: z.enum(['invalid_dpop_proof', 'use_dpop_nonce']) });
 
 /** A private key in the form that Okta shows once, when it creates the key (RFC 7517). */
@@ -61,5 +59,4 @@ export const PrivateJwk = z.looseObject({
 });
 export type PrivateJwk = Readonly<z.infer<typeof PrivateJwk>>;
 
-/** The stored form of an API token. */
 export const ApiToken = z.object({ apiToken: filled });

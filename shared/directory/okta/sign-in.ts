@@ -15,9 +15,7 @@ export interface AccessToken {
 }
 
 export interface SignIn {
-  /** Returns a valid token. */
   current(): Promise<AccessToken>;
-  /** Forgets a token that the API refused. */
   forget(token: AccessToken): void;
   /** Keeps the nonce of an answer, for the next proofs. Returns false if there is none. */
   keepNonce(answer: DirectoryAnswer): boolean;
@@ -34,17 +32,17 @@ export interface SignInOptions {
   readonly newId: NewId;
 }
 
-/** Okta accepts an hour at most. A request is answered within seconds. */
+/** The lifetime of an assertion. Okta accepts an hour at most, and answers a request within seconds. */
 const ASSERTION_SECONDS = 300;
-/** A token is renewed this time before its end. */
+/** How long before its end a token is renewed. */
 const EARLY_MS = 300_000;
-/** A first request, one with a proof, and one with a nonce. */
+/** The first request, a request with a proof, and a request with a nonce. */
 const MAX_REQUESTS = 3;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
- * Signs in as an application, with a signed assertion (RFC 7523). An organisation may ask for tokens that are bound to a
- * key (RFC 9449). The first request has no proof. If Okta asks for one, all further requests have it:
+ * Signs in as an application, with a signed assertion (RFC 7523). An organisation may ask for tokens that are bound to
+ * a key (RFC 9449). The first request has no proof. If Okta asks for one, all further requests have it:
  *
  *     request ──400 invalid_dpop_proof──▶ with proof ──400 use_dpop_nonce──▶ with nonce ──▶ bound token
  */

@@ -6,7 +6,7 @@ import { type Api, pathOf } from './api.ts';
 import { type List, PAGE_SIZE } from './lists.ts';
 import { User } from './schemas.ts';
 
-/** A list of users. Without a filter, the list of all users lacks those who are deprovisioned. */
+/** A list of users. A list without a filter does not contain users who are deprovisioned. */
 export const userList = (query: {
   readonly filter?: string;
   readonly limit?: string;
@@ -17,7 +17,6 @@ export const userList = (query: {
   isFixed: true,
 });
 
-/** Finds a user by id or login. */
 export const findUser = (api: Api, key: string): Promise<DirectoryUser | undefined> =>
   unlessMissing(async () => {
     const { body } = await api.one({ operation: 'getUser', path: pathOf(['users', key]), body: User });
@@ -25,8 +24,9 @@ export const findUser = (api: Api, key: string): Promise<DirectoryUser | undefin
   });
 
 /**
- * Users of these states may not sign in until an administrator changes that. A locked account or an expired password
- * ends without an administrator, so its memberships stay. Okta's own provisioning treats them in the same way.
+ * Users of these states may not sign in until an administrator changes that. An account that is locked or has an
+ * expired password becomes usable without an administrator, so its memberships stay. Okta's own provisioning treats
+ * them in the same way.
  */
 const INACTIVE_STATUSES = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 

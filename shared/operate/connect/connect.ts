@@ -19,18 +19,18 @@ export interface ConnectRequest {
   readonly company: string;
   readonly settings: ConnectionSettings;
   readonly token: string;
-  /** The connection plans and writes nothing until an operator resumes it. */
+  /** Whether the connection only plans, and writes nothing until an operator resumes it. */
   readonly observing: boolean;
   /** The stored connection from which the new settings were made; undefined if there was none. */
   readonly known: Connection | undefined;
 }
 
 /**
- * Stores an accepted credential, then the connection that uses it, so a connection never exists without its secret. For
- * an existing connection it replaces both. The new credential opens a gate that the old one had closed, and the result of
- * the old credential's daily check is deleted.
+ * Stores an accepted credential, and then the connection that uses it, so a connection never exists without its secret.
+ * For an existing connection, both are replaced. If the platform had refused the old credential, the gate opens. The
+ * result of the old credential's daily check is deleted.
  * @returns how many groups will be planned again
- * @throws Error if the name belongs to another company, or the same setting was changed since
+ * @throws Error if the name belongs to another company, or if the same setting was changed meanwhile
  */
 export async function storeConnection(request: ConnectRequest, ports: ConnectPorts): Promise<number> {
   const { name, company } = request;
@@ -49,7 +49,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   return changed === undefined ? 0 : replanAll(name, ports);
 }
 
-/** The reason why a name is not available: groups, people and tokens of its first company are stored under it. */
+/** Returns the message that a name is not available, because data of another company is stored under it. */
 export const keptFor = (name: ConnectionName, company: string): string =>
   `the name ${name} is kept for the company ${company}, whose groups and people are stored under it`;
 
@@ -60,7 +60,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const action = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
-    // A token that was created during the removal of the connection must not give access again.
+    // A token that was created while the connection was removed may still be stored. It must not be valid again.
     await revokeAllTokens(name, ports);
     await ports.vault.store(name, token);
     return ports.connections.replace(made, undefined);

@@ -54,7 +54,10 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
 
 export type InspectedInput = Pick<InspectInput, 'name' | 'settings' | 'isNew'>;
 
-/** A new connection uses the field that the groups show; for a known connection an operator must change the setting. */
+/**
+ * For a new connection, `memberIdField` is the field that the existing groups show. For a known connection, the setting
+ * stays, and an operator must change it.
+ */
 export const proposedSettings = (
   { settings, isNew }: InspectedInput,
   memberIds: MemberIds | null,
@@ -119,7 +122,8 @@ export function neededFields(settings: ConnectionSettings): readonly string[] {
 }
 
 /**
- * A field that no employee has is hidden from the credential. A field that is null for all employees is only unused.
+ * Checks the fields that match rules need. If no employee of the answer has a field, the credential may not read it. If
+ * the field is null for all employees, it is only unused.
  */
 export function checkFields(settings: ConnectionSettings, sample: readonly SampledEmployee[]) {
   if (sample.length === 0) {

@@ -20,7 +20,7 @@ export interface InspectInput {
   readonly name: ConnectionName;
   readonly settings: ConnectionSettings;
   readonly applicant: Applicant;
-  /** No connection of this name is stored yet. */
+  /** Whether no connection of this name is stored yet. */
   readonly isNew: boolean;
 }
 
@@ -29,7 +29,7 @@ export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
 
-/** Tries the match rules on known members, against the employees that were read. */
+/** Tries the match rules with the known members and the employees that were read. */
 export async function previewMatch(
   { name, settings }: InspectInput,
   employees: readonly SampledEmployee[],
@@ -60,7 +60,7 @@ export async function previewMatch(
 interface MatchResult {
   readonly user: UserState;
   readonly outcome: 'matched' | 'ambiguous' | 'unmatched';
-  /** The first rule whose value some employee has. */
+  /** The first rule that finds an employee; undefined if none does. */
   readonly rule: TriedRule | undefined;
 }
 
@@ -124,7 +124,7 @@ async function someMembers(connection: ConnectionName, ports: ToolPorts) {
   return [...(await ports.users.read(connection, [...members])).values()];
 }
 
-/** The members of all groups, one group after another. A member of several groups is repeated. */
+/** Yields the members of all groups, group by group. A member of several groups is yielded several times. */
 async function* presentMembers(connection: ConnectionName, { index, groups }: ToolPorts) {
   for await (const page of index.all(connection)) {
     for (const { ref } of page) {
@@ -136,7 +136,10 @@ async function* presentMembers(connection: ConnectionName, { index, groups }: To
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
 
-/** The groups that the connection would adopt. A platform group of another live connection of the company is not adopted. */
+/**
+ * Returns the groups that the connection would adopt. A platform group that another existing connection of the company
+ * owns is not adopted.
+ */
 export async function planAdoption(
   { name: connection, settings, company }: InspectInput & { readonly company: string },
   listed: readonly Listed[],

@@ -2,7 +2,7 @@ import type { Check } from '../../contract/answers/connect.ts';
 import { type Applicant, PlatformFailure } from '../../sync/ports/platform.ts';
 import { fault, messageOf, well } from '../doctor/check.ts';
 
-/** Write scopes are separate: one for groups, one for their members. */
+/** The platform has two scopes for writes: one for groups, and one for their members. */
 export type WriteScope = 'groups' | 'members';
 
 /** The message about a refused scope, and the fix. */
@@ -19,13 +19,13 @@ export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: str
 
 const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } as const;
 
-const tryIt = (name: string) => `to try it on a new group: groupsync probe --connection ${name}`;
+const tryIt = (name: string) => `to test this with a new group: groupsync probe --connection ${name}`;
 
 /**
- * Tries both write scopes without writing. A platform that checks scopes first answers 403 to a PATCH of a group that
- * does not exist. Other platforms answer 403 for every unknown id, to hide which groups exist. So 403 counts only if
- * the scopes differ, or if a GET of the same id gets another answer. Any other result proves nothing; `probe` writes to
- * its own group.
+ * Tests both write scopes without a write, by a PATCH of a group that does not exist. If a scope is missing, the
+ * platform answers 403, if it checks scopes first. But some platforms answer 403 for every unknown id. So a 403 is a
+ * proof only if the two scopes get different answers, or if a GET of the same id gets another answer. In all other
+ * cases only `probe` can test the scopes, because it writes to a group of its own.
  */
 export async function checkWriteScopes(connection: string, applicant: Applicant): Promise<readonly Check[]> {
   const groups = await answerOf(() => applicant.refusesWrite('groups'));
@@ -56,7 +56,7 @@ interface Answers {
 function checkScope(scope: WriteScope, { connection, refuses, hides }: Answers): Check {
   const name = CHECK_NAMES[scope];
   const hint = tryIt(connection);
-  if (refuses === false) return well(name, `not refused for a group that does not exist; ${hint}`);
+  if (refuses === false) return well(name, `a write to a group that does not exist is not refused; ${hint}`);
   if (refuses instanceof PlatformFailure) return well(name, `not known: ${messageOf(refuses)}; ${hint}`);
   if (hides instanceof PlatformFailure) return well(name, `not known: ${messageOf(hides)}; ${hint}`);
   if (hides) {

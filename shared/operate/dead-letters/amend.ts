@@ -14,8 +14,8 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
- * Returns where an operator's action on a dead-lettered message is recorded. It is the group of the message, else the
- * journal of the connection, else the journal of the default connection.
+ * Returns where an operator's action on a dead-lettered message is recorded: with the group of the message; if there is
+ * none, in the journal of the connection; if that is unknown too, in the journal of the default connection.
  */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };
@@ -23,9 +23,9 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
 }
 
 /**
- * A part of the original message may be stored. If the edited message had the same stamps, the two would be joined, and
- * a member that was deleted from a snapshot would stay. So the operations of the edited message come after the
- * operations of the original.
+ * Returns a stamp after all operations of the original message. A part of the original may be stored already. If the
+ * edited message had the same stamps, the two would be joined, and a member that the operator deleted from a snapshot
+ * would stay.
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
@@ -33,13 +33,13 @@ function rewordedStamp({ message, events }: DeadLetter): Stamp {
 }
 
 /**
- * The queue for an edited message. A message that names no connection goes back to the queue from which it came. Any
- * other message goes to the common events queue.
+ * Returns the queue for an edited message. If the message names no connection, its queue decides the connection, so it
+ * goes back to that queue. Otherwise it goes to the common events queue.
  */
 const wayBack = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
-/** Returns the problems that ingest would report for a body now, one line each; none if it would be accepted. */
+/** Returns the problems that ingest would report for a body now, one line each; empty if it would be accepted. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);
@@ -47,9 +47,9 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
 }
 
 /**
- * Sends an edited message in place of a dead-lettered one of the events queue. The original is recorded in the audit log
- * first, and then deleted.
- * @returns false if another consumer took the message since it was shown
+ * Sends an edited message in place of a dead-lettered one. The original is first recorded in the audit, and deleted at
+ * the end.
+ * @returns false if another consumer has received the message since it was shown
  */
 export async function sendAmended(
   deadLetter: DeadLetter,
@@ -77,11 +77,13 @@ export async function sendAmended(
   return isSent;
 }
 
-/** Deletes one dead-lettered message permanently; false if another consumer has taken it. */
+/** Deletes one dead-lettered message permanently; false if another consumer has received it. */
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
-/** Records a message in several audit entries if needed: a message has up to 1 MiB, and an entry up to 400 KB. */
+/**
+ * Records a message, in several audit entries if it is too large: a message has up to 1 MiB, and an entry up to 400 KB.
+ */
 async function recordBodies(
   deadLetter: DeadLetter,
   verb: 'edit' | 'discard',
@@ -97,15 +99,15 @@ async function recordBodies(
   }
 }
 
-/** Splits a text at character boundaries. Two parts, at up to four bytes a character, fit into one entry. */
+/** Splits a text at character boundaries. With at most four bytes a character, two parts fit into one entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
-/** The number of characters of an id that lists show. They identify a dead-lettered message. */
+/** The number of characters of an id that lists show, which is enough to identify a dead-lettered message. */
 export const SHORT_ID = 8;
 
 /**
- * Finds dead-lettered messages by their ids, or by prefixes of ids, in the given queues, and returns all messages to
- * the queues. The result is in the order of the ids, without the missing ones.
+ * Finds dead-lettered messages by their ids, or by prefixes of ids. All messages that were read are made visible again.
+ * The result has the order of the ids, and leaves out those that were not found.
  * @throws NotFound if a prefix matches several messages
  */
 export async function findDeadLetters(

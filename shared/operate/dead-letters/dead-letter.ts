@@ -11,7 +11,7 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 export interface DeadLetter {
   readonly message: DeadMessage;
   readonly queue: Mailbox['name'];
-  /** The events that can be read from the message now; empty if it cannot be read. */
+  /** The events of the message; empty if it cannot be decoded. */
   readonly events: readonly DirectoryEvent[];
   /** The problems that ingest would report now. */
   readonly problems: readonly string[];
@@ -20,13 +20,13 @@ export interface DeadLetter {
    * connection any more.
    */
   readonly connection: ConnectionName | undefined;
-  /** The directory group of the message, even if the other parts cannot be read. */
+  /** The directory group of the message. It may be known even if the message cannot be decoded. */
   readonly group: string | undefined;
   /** For a message of the apply queue: the group to check. */
   readonly ref: GroupRef | undefined;
 }
 
-/** @param nowMs the time of the read, because an event from the future may have become acceptable */
+/** @param nowMs the present time. An event that was dated in the future may be acceptable by now */
 export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: number): DeadLetter {
   if (queue === 'apply') {
     const ref = readApplyMessage(message.body);
@@ -52,10 +52,10 @@ export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], now
   };
 }
 
-/** A value of unknown form, which may or may not have the field. */
+/** A value of unknown form. Each field may be absent. */
 type Loose = { readonly [field: string]: Loose } | null | undefined;
 
-/** Reads the connection and the group of a refused message. Most refused messages still contain both. */
+/** Reads the connection and the group of a message that cannot be decoded, as far as it contains them. */
 function guess(body: string) {
   const parsed = parseJson(body);
   const event = parsed.ok ? (parsed.value as Loose) : undefined;
@@ -63,7 +63,7 @@ function guess(body: string) {
   return { connection: event?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
 }
 
-/** Returns the CloudEvents source and type of a message, also if the other parts cannot be read; null if it has none. */
+/** Returns the CloudEvents source and type of a message, even if it cannot be decoded; null if it has none. */
 export function originOf({ message, queue }: Pick<DeadLetter, 'message' | 'queue'>) {
   const parsed = queue === 'events' ? parseJson(message.body) : undefined;
   const event = parsed?.ok === true ? (parsed.value as Loose) : undefined;
@@ -78,8 +78,8 @@ const asName = (event: unknown) =>
   typeof event === 'string' && /^[a-z0-9-]{1,32}$/.test(event) ? connectionName(event) : undefined;
 
 /**
- * Returns the stamp for sending a dead-lettered message to the events queue again. With this stamp, an event without a
- * time of its own keeps its first place in the order. An event with a time ignores the stamp.
+ * Returns the stamp for sending a dead-lettered message to the events queue again. An event without a time of its own
+ * uses this stamp, so it keeps its original place in the order.
  */
 export function stampOf({ stamp, sentAtMs, originalMessageId, id }: DeadMessage): Stamp {
   const given = stamp === undefined ? undefined : parseStamp(stamp);

@@ -44,7 +44,7 @@ export async function describeDeadLetter(
   return { document, missing };
 }
 
-/** The groups that a dead-lettered message names, as they are now; unknown groups are left out. */
+/** Returns the current states of the groups that a dead-lettered message names. Unknown groups are left out. */
 export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);
@@ -62,7 +62,7 @@ export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<Too
   }));
 }
 
-/** The reasons why ingest would refuse the dead-lettered message now, and the unknown connections in it. */
+/** Returns the reasons why ingest would refuse the message now, and the unknown connections that it names. */
 export async function refusalsOf(
   { events, problems }: Pick<DeadLetter, 'events' | 'problems'>,
   { connections }: Pick<ToolPorts, 'connections'>,
@@ -76,9 +76,9 @@ export async function refusalsOf(
 }
 
 /**
- * Whether newer state supersedes a dead-lettered message: replaying it would be harmless and change nothing. A value
- * with the event's own stamp comes from the event itself. Other parts of the event may be missing, and its group may
- * not be woken yet.
+ * Whether newer values supersede a dead-lettered message, so that a replay would change nothing. Only values with a
+ * later stamp count. A value with the event's own stamp comes from the event itself, and other parts of the event may
+ * still be missing.
  *
  *     event            | superseded if, at a stamp newer than the event's,
  *     -----------------|-------------------------------------------------------------------

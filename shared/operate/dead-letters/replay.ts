@@ -31,7 +31,8 @@ const TAKE = 10;
  *            ▲ killed here: visible again after the hold       ▲ killed here: sent twice
  *
  * Sending twice is harmless: events are joined into registers by their stamps, and an apply message only names a group.
- * A message that is dead-lettered again during the replay stays there, so a replay ends even if no fault was fixed.
+ * A message that is dead-lettered again during the replay is not sent a second time. So the replay ends even if the
+ * fault was not fixed.
  */
 export async function replayDeadLetters(
   queue: Mailbox['name'],
@@ -92,7 +93,7 @@ async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSi
   }
 }
 
-/** Sends the dead-lettered messages of one queue back. */
+/** Sends dead-lettered messages of one queue again. */
 interface Resend {
   /** @returns the dead-lettered messages that were not accepted */
   send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;
@@ -125,13 +126,16 @@ export const outgoing = (message: DeadMessage) => ({
   failedBefore: pastOf(message),
 });
 
-/** The number of failures and the first failure, sent with the message so that it keeps its age if it fails again. */
+/**
+ * The number of failures and the time of the first one. They are sent with the message, so that it keeps its age if it
+ * fails again.
+ */
 const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
- * A dead-lettered message of apply reports that a group failed. The group is marked dirty and woken, once for all its
- * messages. A message whose rev is higher than the rev of the wake-up is a new failure.
+ * A dead-lettered message of apply reports that a group failed. For a replay, the group is marked dirty and woken, once
+ * for all its messages. If a later message has a higher rev than this wake-up, it reports a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
@@ -140,7 +144,7 @@ function groupWaker(ports: ReplayPorts): Resend {
     async send(deadLetters) {
       const refs = new Map(deadLetters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
       const fresh = [...refs].filter(([key]) => !woken.has(key));
-      // Must come before the wake-up: a group that fails again is reported again, with the age of its oldest message.
+      // This comes before the wake-up, so that a new failure is reported with the age of the group's oldest message.
       for (const [key, ref] of fresh) {
         const ofGroup = deadLetters.filter(
           (deadLetter) => deadLetter.ref !== undefined && keyOf(deadLetter.ref) === key,

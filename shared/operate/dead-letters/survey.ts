@@ -10,9 +10,8 @@ import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 /** Selects dead-lettered messages. A message must match each given part. */
 export interface Selection {
-  /** Ids, or prefixes of ids. */
   readonly ids?: readonly string[] | undefined;
-  /** Messages of this group, also those that name no connection. */
+  /** Selects messages about this group, also those that name no connection. */
   readonly group?: GroupRef | undefined;
   readonly code?: string | undefined;
 }
@@ -22,11 +21,11 @@ export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mail
 export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
-  /** The maximum number of listed messages. Memory holds these messages, and only the id of every other message. */
+  /** The maximum number of listed messages. Of all others, only the ids are kept in memory. */
   readonly limit: number;
 }
 
-/** Reads dead-letter queues and returns all messages to them. Counts messages by cause, and superseded messages. */
+/** Reads dead-letter queues without removing messages. Counts them by cause, and counts the superseded ones. */
 export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;

@@ -1,15 +1,15 @@
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
-/** How long a message that is read here is hidden from other readers. After a crash it is visible again after this time. */
+/** How long a message that is read here is hidden from other readers. After a crash, it then becomes visible. */
 export const HOLD_SECONDS = 30;
-/** The maximum time of reading a queue. It is shorter than `HOLD_SECONDS`, so no message becomes visible meanwhile. */
+/** The maximum duration of a read. It is shorter than `HOLD_SECONDS`, so no message becomes visible meanwhile. */
 export const LOOK_MS = 25_000;
-/** How often the visibility timeout of held messages is renewed: at least twice within a hold. */
+/** The interval at which the visibility timeout of hidden messages is renewed. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
-/** How long to wait for messages that another consumer, or a killed process, holds. An empty poll takes a second. */
+/** How long to wait for messages that another consumer or a killed process has hidden. An empty poll takes a second. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
-/** After this number of long polls without a new message, the remaining visible messages cannot be received. */
+/** The walk ends after this number of long polls without a new message, even if the queue reports visible ones. */
 const VAIN_TAKES = 3;
 
 export interface WalkOptions {
@@ -21,19 +21,20 @@ export interface WalkOptions {
   readonly most?: number;
   /** How long to wait for messages that another consumer holds; 0 for a caller that reads the queue again soon. */
   readonly patienceSeconds?: number | undefined;
-  /** Called with the number of messages that are waited for, and the longest wait. */
+  /** Called before a wait, with the number of messages in flight and the longest wait. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
-/** The messages that a walk has shown and not removed. */
+/** The messages that a walk has received and not removed. */
 export type Held = ReturnType<typeof hold>;
 
 /**
- * Shows every message of a dead-letter queue once, and returns the messages that were not removed. All messages stay
- * hidden until the end. Otherwise a slow walk would receive the same messages again and again, and never reach the
- * others. In memory are an id and a receipt for each message.
- * @param look handles messages; false ends the walk
- * @returns the number of messages found, whether none was left, and how many another consumer had in flight at the end
+ * Passes every message of a dead-letter queue to `look` once. At the end, it makes the messages that were not removed
+ * visible again. Until then, all messages stay hidden. Otherwise a slow walk would receive the same messages again and
+ * again, and never reach the others. It keeps only an id and a receipt of each message in memory.
+ * @param look handles messages; if it returns false, the walk ends
+ * @returns the number of messages found, whether the whole queue was read, and how many messages another consumer had
+ * in flight at the end
  */
 export async function walkMailbox(
   mailbox: Mailbox,
@@ -44,7 +45,7 @@ export async function walkMailbox(
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
   let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
-  /** @returns false if no other consumer holds messages, or they were waited for long enough */
+  /** @returns false if no messages are in flight elsewhere, or if the walk has waited for them long enough */
   const spendPatience = (elsewhere: number): boolean => {
     if (elsewhere <= 0 || patience <= 0) return false;
     waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
@@ -75,7 +76,7 @@ export async function walkMailbox(
   }
 }
 
-/** The messages that one walk keeps hidden. A message that SQS delivers twice counts once. */
+/** Keeps the messages of one walk hidden. A message that SQS delivers twice is counted only once. */
 function hold(mailbox: Mailbox, clock: () => number) {
   const receipts = new Map<string, string>();
   const all = () => [...receipts.values()].map((receipt) => ({ receipt }));

@@ -6,8 +6,8 @@ import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 type AcceptPorts = JournalPorts & Pick<ToolPorts, 'sources'>;
 
 /**
- * Records that an operator accepts that the groups which the directory does not find are deleted. The entry has the
- * reason for which the reader had stopped.
+ * Records that an operator has confirmed that the missing groups are deleted. The entry contains the reason why the
+ * reader had stopped.
  */
 export async function recordAcceptedDeletions(connection: ConnectionName, ports: AcceptPorts): Promise<void> {
   const { stopped } = readerHealthOf(await ports.sources.read(connection));
@@ -24,7 +24,7 @@ export async function recordAcceptedDeletions(connection: ConnectionName, ports:
   );
 }
 
-/** Records the groups that the reader deleted because an operator had accepted it. */
+/** Records the groups that the reader deleted after an operator had confirmed their deletion. */
 export async function recordDeletedGroups(
   connection: ConnectionName,
   groups: readonly string[],

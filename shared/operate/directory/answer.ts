@@ -10,7 +10,7 @@ import {
   type DirectoryPage,
 } from '../../sync/ports/directory.ts';
 
-/** The greatest number of groups or members in one answer. The answer then stays below 6 MB, the limit of Lambda. */
+/** The maximum number of groups or members in one answer, which keeps the answer below 6 MB, the limit of Lambda. */
 const MAX_ITEMS = 15_000;
 
 interface Asked {
@@ -27,7 +27,7 @@ export interface AnswerPorts {
 
 /**
  * Answers a question of an operator's command about a directory. Changes nothing.
- * @returns a value of the form DirectoryReply; a failed call is a part of the answer
+ * @returns a value of the form DirectoryReply. If a call of the directory fails, the answer contains the failure
  */
 export async function answerQuestion(
   connection: Connection,
@@ -59,7 +59,7 @@ async function membersOf(
       answers.push({ group, members: [], ...read });
       continue;
     }
-    // A group that does not fit is the first group of the next question.
+    // If a group does not fit any more, the caller asks for it in the next question.
     if (index > 0 && count + read.members.length > MAX_ITEMS) break;
     count += read.members.length;
     answers.push({ group, ...part(read.members, index === 0 ? from : 0, 'members') });

@@ -16,7 +16,6 @@ import { type DirectoryListing, type DirectoryToolPorts, listDirectory } from '.
 import { type PlatformGroups, readPlatformGroups } from './platform-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
-/** The maximum number of listed members of each kind, and of listed groups that stay. */
 const LISTED = 100;
 
 type Row = DirectoryComparison['groups'][number];
@@ -35,8 +34,8 @@ interface Comparing {
 }
 
 /**
- * Returns what a first run of the reader would change on the platform. Each selected group of the directory is read
- * whole and compared with the platform's list. Changes nothing.
+ * Returns the changes that a first run of the reader would cause on the platform. It reads each selected group of the
+ * directory completely, and compares it with the platform's list. Changes nothing.
  * @throws DirectoryError, PlatformFailure
  */
 export async function compareDirectory(
@@ -50,7 +49,8 @@ export async function compareDirectory(
   const shared = { connection, directory, listing, platform, others, ports };
   const comparing: Comparing = { ...shared, users: new Map(), changes: [] };
   const groups: Row[] = [];
-  // One group after the other: the directory limits calls per minute, and the deployed reader makes calls too.
+  // The groups are read one after the other, because the directory limits the calls per minute and the deployed reader
+  // also needs some.
   for (const one of listing.selected) groups.push(await compareGroup(one, comparing));
   const adopted = new Set(groups.flatMap(({ action, platformId }) => (action === 'adopt' ? platformId : [])));
   const left = platform.unmanaged.filter(({ id }) => !adopted.has(id));
@@ -139,7 +139,7 @@ async function membersOf(
       listed: listing.listed,
       nested,
       known: [],
-      // No earlier read has found nested groups, so there is nothing to ask.
+      // There was no earlier read, so there are no earlier nested groups to ask about.
       questions: { unproven: async () => [] },
     });
     if (whole === undefined) return 'the directory does not find the group';
@@ -151,7 +151,7 @@ async function membersOf(
   }
 }
 
-/** The platform users of these members, each with the members that are bound to the user. */
+/** Returns the platform users of these members, each with the members that are bound to the user. */
 async function usersOf(
   members: readonly DirectoryUser[],
   comparing: Comparing,

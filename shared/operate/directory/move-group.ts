@@ -12,7 +12,10 @@ import { dirtyNow } from '../../sync/wake.ts';
 import { doRecorded } from '../journal.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
-/** A write of the group ends within a minute. A retry may take longer and is not awaited. */
+/**
+ * How long to wait for the end of an open write. Most writes end within a minute. A write that is retried may take
+ * longer; the command then fails.
+ */
 const WAIT_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
 
@@ -21,9 +24,9 @@ const ASKED_EVERY_MS = 2_000;
  *
  *     open move ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked ──▶ move closed
  *
- * The old group is released before its link ends, otherwise apply would create another platform group for it. A group
- * of the reader has no name until the reader has sent all its members. A group without a name is not written.
- * @returns false if a write of the old group does not end
+ * The old group is released before its link ends. Otherwise apply would create another platform group for it. A new
+ * group of the reader has no name until the reader has sent all its members, and a group without a name is not written.
+ * @returns false if a write of the old group does not end in time
  */
 export async function moveGroup(
   connection: Connection,
@@ -107,16 +110,16 @@ async function claim(
 
 const isSame = (a: GroupRef, b: GroupRef): boolean => a.connection === b.connection && a.group === b.group;
 
-/** The last view of the old group: it records which users groupsync had added. */
+/** Returns the last view of the old group, which shows the users that groupsync had added. */
 async function lastView({ ref, link, previousLink }: GroupState, { groups }: DirectoryToolPorts) {
   const { view } = link ?? previousLink ?? {};
   return view && groups.readView(ref, view);
 }
 
 /**
- * Returns the group of the reader without a name. It is not written, and does not count as deleted. If the reader owned
- * the group before, the group still has its earlier name and members, so the name is removed. The removal has the
- * earliest possible time, because the reader sends the name with the time of its read.
+ * Returns the group of the reader without a name, so that it is not written, but does not count as deleted. If the
+ * reader owned the group earlier, it still has its earlier name and members. Then the name is removed, with the
+ * earliest possible time, so that the name that the reader sends next has a later stamp.
  */
 async function unnamed(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {
   const known = (await ports.groups.read(ref))?.registers ?? NO_GROUP;
@@ -153,7 +156,7 @@ async function link(
 ): Promise<boolean> {
   const platform = await openPlatform(connection, ports);
   const observed = await platform.groups.get(id);
-  // The platform group is gone: apply creates the new group like every other group.
+  // If the platform group is gone, apply creates one for the new group as for every other group.
   if (observed === undefined) return ports.groups.endRelease(state.ref, dirtyNow(ports));
   const { acceptedDrift: _, ...known } = base ?? {};
   const before = 'users' in known ? (known as View) : undefined;

@@ -11,7 +11,6 @@ import type { DirectoryToolPorts } from './listing.ts';
 /** The platform groups that a first run would find. */
 export interface PlatformGroups {
   readonly byId: ReadonlyMap<string, ListedGroup>;
-  /** Groups that no directory group owns. */
   readonly unmanaged: readonly ListedGroup[];
   /** The unmanaged group that this group of the directory would adopt. */
   readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;

@@ -24,7 +24,7 @@ import { type DirectoryToolPorts, listDirectory } from './listing.ts';
 import { readPlatformGroups } from './platform-groups.ts';
 import { otherSourcesOf } from './takeover.ts';
 
-/** Groups that are read whole for the preview. */
+/** The number of groups that are read completely for the preview. */
 const SAMPLE = 10;
 
 /**
@@ -42,7 +42,7 @@ export interface DirectoryTrial {
 
 interface TryReport {
   readonly steps: readonly DirectoryStepRow[];
-  /** Null if a step does not work. */
+  /** Null if a step fails. */
   readonly trial: DirectoryTrial | null;
 }
 
@@ -77,7 +77,7 @@ const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
 
 /**
  * Tries a directory before it is connected, with every kind of call that the reader makes. Returns the groups that the
- * reader would take, and how many members of the first groups have an employee. Changes nothing.
+ * reader would sync, and for the first groups the number of members with an employee. Changes nothing.
  * @throws DirectoryError if a call is refused
  */
 export async function previewDirectory(
@@ -88,7 +88,7 @@ export async function previewDirectory(
   return comparePlatform(connection, await readTrial(connection, directory, ports), ports);
 }
 
-/** The preview of a directory that was tried, with the platform groups that its groups would adopt. */
+/** Returns the preview of a directory, with the platform groups that its groups would adopt. */
 export async function comparePlatform(
   connection: Connection,
   { preview, selected }: DirectoryTrial,
@@ -124,7 +124,7 @@ async function readTrial(
   };
 }
 
-/** @returns null if the platform cannot be read now. The directory can be connected even then. */
+/** @returns null if the platform cannot be read now, which does not prevent the connection of the directory */
 async function countAdoptable(
   connection: Connection,
   selected: readonly NamedGroup[],
@@ -144,7 +144,7 @@ interface Trying {
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
 }
 
-/** @returns the users, or the reason why only this group cannot be read */
+/** @returns the users, or the reason if only this group cannot be read */
 async function usersOf(
   group: GroupId,
   { connection, directory, listed }: Trying,

@@ -5,7 +5,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import { plural } from '../names.ts';
 import { groupsWithSource, type SourceGroupPorts } from './source-groups.ts';
 
-/** The groups that the reader owns. A released group has no owner, because it is not written. */
+/** Returns the groups that the reader owns. A released group is left out, because no source owns it. */
 export async function groupsOfReader(
   connection: Pick<Connection, 'name'>,
   ports: SourceGroupPorts,
@@ -16,8 +16,8 @@ export async function groupsOfReader(
 }
 
 /**
- * Returns the groups that a takeover has given to a directory and that the reader has not found yet, each with the group
- * from which it was taken.
+ * Returns the groups that a takeover has given to a directory and that the reader has not found yet, each with the
+ * group from which it was taken.
  */
 export async function awaitedGroups(
   { name }: Pick<Connection, 'name'>,
@@ -32,8 +32,8 @@ export async function awaitedGroups(
 const MAX_NAMED = 5;
 
 /**
- * Refuses to end the reading of a directory whose groups the reader owns. These groups would have no source, and the
- * next source would create them a second time. A takeover has already given groups to the next directory.
+ * Refuses to disconnect a directory while the reader owns groups. These groups would have no source, and the next
+ * source would create them a second time. Groups that a takeover has already given to the next directory do not count.
  * @throws InvalidSettingError
  */
 export async function refuseOwnerless(
@@ -52,7 +52,10 @@ export async function refuseOwnerless(
   ]);
 }
 
-/** Whether the new setting names other groups. Another administrator of Google reads the same groups. */
+/**
+ * Whether the new setting reads other groups. If only the administrator of a Google directory changes, the groups are
+ * the same.
+ */
 export function isReplaced(before: DirectorySetting | null, after: DirectorySetting | null): boolean {
   if (before === null || after === null || before.kind !== after.kind) return true;
   return accountOf(before) !== accountOf(after);

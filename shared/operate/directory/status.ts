@@ -13,7 +13,6 @@ import { instant, sourceRows } from '../status.ts';
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
 type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
 
-/** The state of reading the directory of a connection. */
 export async function readDirectoryStatus(
   connection: Pick<Connection, 'name' | 'settings'>,
   ports: StatusPorts,

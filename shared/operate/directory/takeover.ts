@@ -13,15 +13,14 @@ import { awaitedGroups } from './reader-groups.ts';
 import { type GroupOfSource, groupsWithSource } from './source-groups.ts';
 import type { ShownDirectory } from './through-function.ts';
 
-/** The new owner of the groups. */
 export type TakeoverTarget =
   | {
       readonly source: 'directory';
       readonly directory: ShownDirectory;
-      /** Whether the connection still reads another directory. The groups of that directory move too. */
+      /** Whether the connection still reads another directory, whose groups then move too. */
       readonly replaces: boolean;
     }
-  /** `sameIds`: the other source names a group of the reader by the id that the directory uses. */
+  /** `sameIds`: the other source uses the same group ids as the directory. */
   | { readonly source: 'scim' | 'events'; readonly sameIds: boolean };
 
 /** The ids of groups and of their targets, as an operator wrote them. */
@@ -46,7 +45,8 @@ export async function planTakeover(
   const begun = await unfinished(connection, target.source, ports);
   const isBegun = new Set(begun.map(({ group }) => group));
   const names = new Map(known.map(({ group, name }) => [group, name]));
-  // A group that no reader has found has no name yet. It has the name of the group from which it was taken.
+  // A group that the reader has not found yet has no name. It is shown with the name of the group from which it was
+  // taken.
   const sources = known
     .filter((one) => isToMove(one, target, awaited) && !isBegun.has(one.group))
     .map((one) => ({ ...one, name: one.name ?? names.get(awaited.get(one.group) ?? one.group) }));
@@ -61,7 +61,7 @@ interface Pairing {
   readonly file: GroupFile;
 }
 
-/** Finds the target of each group. A target that has a platform group already cannot get a second one. */
+/** Finds the target of each group. A target that already has a platform group is left out. */
 function pairUp(
   sources: readonly GroupOfSource[],
   targets: readonly Target[],
@@ -80,7 +80,7 @@ function pairUp(
   for (const { from, to, by } of mapping.pairs) {
     const name = nameOf(from);
     const keepsId = to.id === from;
-    // An earlier takeover has already moved a group that the directory has under the same id.
+    // An earlier takeover has already moved this group to the same id.
     if (keepsId && sourceOf.get(from)?.source === owner) continue;
     if (keepsId || !to.isLinked) {
       groups.push({ group: from, name, target: to.id, targetName: to.name ?? null, by });
@@ -92,8 +92,8 @@ function pairUp(
 }
 
 /**
- * No source owns a released group, because it is not written. A group that the reader has not found may belong to another
- * directory, for which an operator has begun a takeover.
+ * Whether a group moves. A released group does not, because no source owns it. Neither does a group that the reader has
+ * not found yet: an operator may have begun to take it over for another directory.
  */
 function isToMove(
   { group, source, state }: GroupOfSource,
@@ -163,16 +163,16 @@ async function unfinished(
   }));
 }
 
-/** The number of groups that move at the same time. Each costs one call to the platform. */
+/** The number of groups that move at the same time. Each move needs one call to the platform. */
 const MOVED_AT_ONCE = 4;
 
 /**
- * Makes another source the owner of groups. From its first step, the connection only observes. So nothing is written,
- * and no member is removed, before an operator has checked the plan and resumed the connection.
+ * Makes another source the owner of groups. The first step makes the connection observe. So nothing is written to the
+ * platform before an operator has checked the plan and resumed the connection.
  *
  *     observe ──▶ each group: its source changes nothing on the platform any more ──▶ its platform group moves
  *
- * After a crash the command can be repeated. It continues with the remaining groups.
+ * After a crash, the command can be repeated, and continues with the remaining groups.
  */
 export async function takeOverGroups(
   connection: Connection,
@@ -191,8 +191,8 @@ export async function takeOverGroups(
 }
 
 /**
- * Groups of other sources. While there are any, no directory can be connected, because the connection would have these
- * groups a second time.
+ * Returns the groups of other sources. While there are any, no directory can be connected, because the connection would
+ * have these groups twice.
  */
 export const otherSourcesOf = async (
   { name }: Pick<Connection, 'name'>,

@@ -8,7 +8,7 @@ import { type Directory, DirectoryError, type DirectoryMember } from '../../sync
 /** The calls that a comparison and a takeover make. */
 export type ShownDirectory = Pick<Directory, 'groups' | 'group' | 'membersOf'>;
 
-/** The number of groups whose members one question asks for. */
+/** The number of groups whose members are requested with one question. */
 const GROUPS_AT_ONCE = 100;
 
 type Members = NonNullable<DirectoryReply['members']>[number];
@@ -22,8 +22,8 @@ interface Asking {
 }
 
 /**
- * Returns a directory that the deployed function reads, because only its role can sign in. The members of the groups
- * that follow in the list are asked for in advance, since a comparison reads one group after the other.
+ * Returns a directory that is read by the deployed function, because only its role can sign in. The members of several
+ * groups are requested together, because a comparison reads the groups in the order of the list.
  */
 export function directoryThroughFunction({ connection, setting, functions, clock }: Asking): ShownDirectory {
   const order: GroupId[] = [];

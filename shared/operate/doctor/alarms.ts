@@ -8,7 +8,9 @@ import { redeploy } from './redeploy.ts';
 const TRIES = 15;
 const BETWEEN_MS = 2_000;
 
-/** Triggers one alarm and follows it as far as AWS reports it, to the topic and its subscribers. Then resets the alarm. */
+/**
+ * Triggers one alarm, checks its way to the topic and its subscribers as far as AWS reports it, and resets the alarm.
+ */
 export const checkAlarms = (
   { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmClient },
   { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,
@@ -37,7 +39,7 @@ export const checkAlarms = (
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });
 
-/** Checks that a person or program receives the alarms. It triggers no alarm. */
+/** Checks that the alarms have a receiver, without triggering an alarm. */
 export async function checkAlarmTarget({
   prefix,
   deployment,

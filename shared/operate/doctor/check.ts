@@ -22,7 +22,7 @@ export const check = (
 export type Checked = Check | readonly Check[];
 
 /**
- * Runs a check. A part that cannot be read is reported as a fault and does not stop the other checks.
+ * Runs a check. If a read fails, this is reported as a fault, and the other checks still run.
  * @param fixOf returns the fix for the error; undefined if none is known
  */
 export async function guarded(
@@ -42,8 +42,8 @@ export async function guarded(
 export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}`;
 
 /**
- * The fix for a failed platform call. A new credential is the fix only if the platform refuses the present credential.
- * undefined for any other error.
+ * Returns the fix for a failed platform call; undefined for any other error. The fix is a new credential only if the
+ * platform refuses the present one.
  */
 export async function fixOfCall(
   error: unknown,

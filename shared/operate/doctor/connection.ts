@@ -1,4 +1,5 @@
 import type { Check } from '../../contract/answers/connect.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
@@ -26,7 +27,8 @@ import {
 import { checkDirectory } from './directory.ts';
 
 /**
- * If more members than this share match no employee, the match rules are usually wrong, and not the data of the people.
+ * If more than this share of the members match no employee, usually a match rule is wrong, and not the data of single
+ * people.
  */
 const MAX_UNMATCHED_SHARE = 0.1;
 /** The age of the feed after three missed runs of the schedule. */
@@ -34,7 +36,10 @@ const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minut
 /** Page size when a linked group is searched for. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
-/** The tolerated clock difference of an operator's machine. Stamps tolerate 5 minutes (`time_in_future`). */
+/**
+ * The tolerated clock difference of an operator's machine. Events are refused only if their time is 5 minutes ahead
+ * (`time_in_future`).
+ */
 const MAX_SKEW_MS = 60_000;
 
 /** Checks one connection, from the credential to the last group. */
@@ -70,7 +75,7 @@ const checkRequests = (connection: Connection): readonly Check[] =>
     ),
   );
 
-/** The function checks the credential, because only functions have it. Here, this machine's clock is checked. */
+/** Lets the function check the credential, because only functions have it. Then checks the clock of this machine. */
 async function checkStoredCredential(
   connection: Connection,
   { checkCredential, clock }: ToolPorts,
@@ -109,7 +114,7 @@ async function checkGate(
       fix: fixes[state],
     }),
     check('platform calls', failing.length === 0, {
-      detail: failing.length === 0 ? 'none fails' : failing.map(formatFailingCalls).join('; '),
+      detail: failing.length === 0 ? 'no call fails' : failing.map(formatFailingCalls).join('; '),
       fix: wait(untilMs, clock()),
     }),
     check('observing', !connection.observing, {
@@ -151,9 +156,9 @@ async function countGroups(connection: Connection['name'], { index, groups, cloc
     total += page.length;
     failed += page.filter(({ failedAtMs }) => failedAtMs !== undefined).length;
     oldestMs = Math.max(oldestMs, ...page.map(({ dirtySinceMs = nowMs }) => nowMs - dirtySinceMs));
-    for (const { counts, hold } of await groups.readMany(page.map(({ ref }) => ref))) {
-      wanted += counts?.wanted ?? 0;
-      if (hold !== undefined) holds[hold.decision.kind] += 1;
+    for (const state of await groups.readMany(page.map(({ ref }) => ref))) {
+      wanted += state.counts?.wanted ?? 0;
+      for (const { decision } of holdsOf(state)) holds[decision.kind] += 1;
     }
   }
   return { total, failed, oldestMs, wanted, holds };
@@ -192,7 +197,7 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
       unmatched === 0
         ? 'none'
         : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) have no employee`,
-    fix: 'change the setting match so that they are found. The command shows why each member has no employee:\ngroupsync pending',
+    fix: 'change the setting match so that these members match an employee. The next command shows why each matches none:\ngroupsync pending',
   });
 }
 

@@ -13,7 +13,7 @@ export type CredentialPorts = Pick<ToolPorts, 'gates' | 'health' | 'clock'> & {
 };
 
 /**
- * Checks the stored credential of a connection, and what it may do on the platform. A function runs this, because only
+ * Checks the stored credential of a connection and its rights on the platform. This runs in a function, because only
  * functions may read the credential.
  */
 export async function checkCredential(
@@ -70,7 +70,7 @@ export async function checkCredential(
   return { checks, ...(platformTimeMs !== undefined && { platformTimeMs }) };
 }
 
-/** Whether the person behind the credential stays. The daily check stores who it is. */
+/** Checks whether the person behind the credential will leave. The daily check has stored who this is. */
 async function checkHolder(
   name: Connection['name'],
   { health, clock }: CredentialPorts,

@@ -38,11 +38,14 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
   return rounds.flat();
 }
 
-/** Errors of invalid AWS credentials, which every request would get. */
+/** The errors for invalid AWS credentials, with which every request would fail. */
 const INVALID_CREDENTIALS =
   /^(?:CredentialsProviderError|ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|(?:InvalidSignature|TokenRefreshRequired)\w*)$/;
 
-/** Without valid AWS credentials every check fails for the same reason, so only this fault is reported. */
+/**
+ * Checks the AWS credentials first. If they are invalid, every other check would fail for the same reason, so only this
+ * fault is reported.
+ */
 export async function checkAccess({ account }: Deployment): Promise<Check | undefined> {
   const error = await account().then(
     () => undefined,
@@ -86,7 +89,9 @@ function redriveOf(key: QueueKey, { redrivesTo }: QueueFacts, prefix: string): r
   if (wanted === undefined) return [];
   const target = queueName(prefix, wanted.to);
   const detail =
-    redrivesTo === undefined ? 'no dead-letter queue is set' : `dead messages go to ${redrivesTo}`;
+    redrivesTo === undefined
+      ? 'no dead-letter queue is set'
+      : `messages that keep failing go to ${redrivesTo}`;
   return [check(`redrive ${key}`, redrivesTo === target, { detail, fix: `${redeploy}; expected ${target}` })];
 }
 
@@ -124,7 +129,7 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
         detail: recoverable ? 'point-in-time recovery is on' : 'point-in-time recovery is off',
         fix: redeploy,
       }),
-    // A stage without `retainData` has an unprotected table on purpose.
+    // The table of a stage without `retainData` is unprotected on purpose.
     isProtected !== undefined && well('table protection', isProtected ? 'on' : UNPROTECTED),
   ].filter((one) => one !== false);
 }

@@ -9,9 +9,9 @@ import { checkConnection } from './connection.ts';
 import { checkAccess, checkDeployment, stopped } from './deployment.ts';
 
 /**
- * Checks every part, from the queues to the last group of each connection, and returns a fix for each fault. It changes
- * nothing. A part that cannot be read does not stop the other checks. Only invalid AWS credentials stop all checks.
- * In the console that people sign in to, it checks one connection, and names no other.
+ * Checks the deployment and each connection, and returns a fix for each fault. It changes nothing. If a part cannot be
+ * read, the other checks still run, except if the AWS credentials are invalid. In the console that people sign in to,
+ * it checks one connection, and names no other.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },
@@ -29,7 +29,6 @@ export async function examine(
   return { checks: [...deployed, ...connected] };
 }
 
-/** All connections, or the one that is named. */
 async function checkConnections(
   { prefix, named }: { readonly prefix: string; readonly named: ConnectionName | undefined },
   ports: ToolPorts,
@@ -107,7 +106,7 @@ function stateOf({ state }: ScimFacts): readonly Check[] {
   return [check('scim', state === 'Active' || state === 'Inactive', { detail, fix })];
 }
 
-/** Every answer below 500 counts as working. Without a token the server answers 401. */
+/** The request has no token, so the server answers 401. Every answer below 500 shows that it works. */
 async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Promise<Check> {
   if (url === undefined) return well('scim url', 'the stack’s output ScimUrl has the URL');
   try {

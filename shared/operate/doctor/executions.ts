@@ -4,7 +4,9 @@ import { EVENT_SOURCES } from '../../contract/topology.ts';
 import type { Deployment } from '../../sync/ports/deployment.ts';
 import { type Checked, check, well } from './check.ts';
 
-/** The executions that all functions except SCIM use at most: those of the queues, and one of each other function. */
+/**
+ * The maximum number of executions of all functions except SCIM: those of the queues, and one for each other function.
+ */
 const NEEDED =
   Object.values(EVENT_SOURCES).reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) +
   FUNCTION_KEYS.filter((key) => !(key in EVENT_SOURCES)).length;
@@ -12,8 +14,8 @@ const NEEDED =
 const QUOTA = 'docs/deploy.md, "Before you start", shows how to request a higher quota; it is free';
 
 /**
- * Compares the executions that the SCIM function can use with the account's limit. Requests from the internet must not
- * take the executions of the other functions.
+ * Compares the executions that the SCIM function can use with the account's limit, because requests from the internet
+ * must not use up the executions of the other functions.
  */
 export async function checkExecutions(deployment: Deployment): Promise<Checked> {
   const [executions, scim] = await Promise.all([deployment.executions(), deployment.scim()]);

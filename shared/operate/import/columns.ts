@@ -1,29 +1,28 @@
 import { type Column, type Heading, plainHeading, readHeading } from './headings.ts';
 
-/** How the members and groups of a file are identified, and in which field each column is (from 0). */
+/** The columns of a file, each by the index of its field (from 0), and whether they contain ids. */
 export interface Layout {
   readonly fields: number;
   /** Whether the first record is a header and not a row. */
   readonly hasHeader: boolean;
-  /** Columns of the header that are not read. */
   readonly ignored: readonly string[];
-  /** undefined: the file is about one group, which `--group` names. */
+  /** undefined if the file is about one group, which `--group` names. */
   readonly group: GroupColumns | undefined;
   readonly member: MemberColumns;
 }
 
 interface GroupColumns {
   readonly at: number;
-  /** True if the column holds the directory's ids; false if it holds ids or names. */
+  /** Whether the column certainly contains the directory's ids. Otherwise it may contain ids or names. */
   readonly isId: boolean;
   readonly name: number | undefined;
 }
 
 interface MemberColumns {
   readonly at: number;
-  /** True if the column holds the directory's ids; false if an address may identify the member. */
+  /** Whether the column certainly contains the directory's ids. Otherwise an address may identify the member. */
   readonly isId: boolean;
-  /** True if the heading is used for ids in some files, and for names of people in others. */
+  /** Whether some files use this heading for ids, and others for names of people. */
   readonly mayBeName: boolean;
   readonly email: number | undefined;
   /** A user name, which is an address in most directories. */
@@ -35,7 +34,6 @@ interface MemberColumns {
 /** Headings from `--columns`, for columns with unusual headings. */
 export type Headings = ReadonlyMap<Column, string>;
 
-/** The keys of `--columns`. */
 export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
   ['group', 'group id'],
   ['name', 'group name'],
@@ -43,19 +41,18 @@ export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
   ['email', 'email'],
 ]);
 
-/** Why no layout can be read from these headings. */
+/** The reason why these headings do not give a layout. */
 export interface NoLayout {
   readonly problem: string;
 }
 
 interface HeaderOptions {
-  /** `--columns`. */
   readonly headings?: Headings | undefined;
   /** `--group` names the group of every row. */
   readonly hasGroup: boolean;
 }
 
-/** Finds the columns by their headings. The position of a column never counts. */
+/** Finds the columns by their headings, in any order. */
 export function layoutOf(
   fields: readonly string[],
   { headings, hasGroup }: HeaderOptions,
@@ -109,7 +106,10 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
   return given;
 }
 
-/** Returns the first column whose spelling has the given rank; without a rank, the best rank in the header. */
+/**
+ * Returns the place of the first heading of a column with the given rank; without a rank, of the heading with the best
+ * rank.
+ */
 function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);

@@ -46,8 +46,8 @@ interface Found {
 }
 
 /**
- * Returns what a file would change. Each group is compared with the stored state of the directory. Values that are
- * later than the file stay. The groups are read from the table one by one.
+ * Returns the changes that a file would make. Each group is compared with the stored desired state. Stored values that
+ * are later than the file stay, so they are no changes.
  */
 export async function compareWithNow(
   rows: AsyncIterable<Row>,
@@ -142,7 +142,7 @@ interface Joining {
   readonly context: Context;
 }
 
-/** Counts the members who join, and how many of these will be pending because no employee can be written for them. */
+/** Counts the members who join, and how many of them will be pending. */
 async function countJoining(
   fresh: readonly (readonly [MemberId, string])[],
   { file, found, known, context: { connection, ports } }: Joining,
@@ -165,7 +165,7 @@ async function countJoining(
   found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
 }
 
-/** Existing platform groups with the names of new groups. @returns null if the platform cannot be read */
+/** Finds platform groups that have the names of new groups. @returns null if the platform cannot be read */
 async function clashesOf(
   created: readonly { readonly group: string; readonly name: string }[],
   connection: Connection,

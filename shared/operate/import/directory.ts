@@ -9,7 +9,10 @@ import { membersHolding } from '../find-member.ts';
 
 /** Finds the known groups and members that a file identifies by a name or an address. */
 export interface Directory {
-  /** The group with this id, else the group with this name, else a new group with the text as id and name. */
+  /**
+   * Returns the group with this id; if there is none, the group with this name; if there is none, a new group with the
+   * text as id and name.
+   */
   readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
   /** The member with this address; undefined if no known member has it. */
   readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;
@@ -27,7 +30,7 @@ export interface Ambiguous {
   readonly ids: readonly string[];
 }
 
-/** Used without a deployment: names and addresses are used as ids. */
+/** Used without a deployment: each name and address is taken as an id. */
 export const NO_DIRECTORY: Directory = {
   groupOf: async (text) => ({ id: text, name: text }),
   memberOf: async () => undefined,
@@ -69,7 +72,6 @@ export function createDirectory(connection: Connection, ports: DirectoryPorts): 
 
 const addressForm = (address: string): string => matchForm('workEmail', address);
 
-/** The present and earlier members of a group, by each of their known addresses. */
 async function addressesIn(group: string, { name }: Connection, { groups, users }: DirectoryPorts) {
   const found = new Map<string, MemberId[]>();
   const registers = await groups.members({ connection: name, group: groupId(group) });

@@ -4,16 +4,16 @@ export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 
 export interface Heading {
   readonly column: Column;
   /**
-   * The certainty of the spelling; 0 is the most certain. If a header has two spellings of a column, only the spelling
-   * with the lower rank is read.
+   * How certain the meaning of the spelling is; 0 is the most certain. If a header has two spellings of a column, only
+   * the one with the lower rank is read.
    */
   readonly rank: number;
 }
 
 /**
- * Usual spellings of each column, without case, spaces and punctuation, by rank. Sources: Google Workspace (download of members,
- * bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report), Active Directory and Exchange
- * (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
+ * Usual spellings of each column, without case, spaces and punctuation, by rank. Sources: Google Workspace (download of
+ * members, bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report),
+ * Active Directory and Exchange (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
  */
 export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>> = {
   'group id': [
@@ -35,7 +35,7 @@ export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>>
       'objectid',
     ],
     ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey'],
-    // Ids or addresses in some files, and names in others.
+    // Some files have ids or addresses under these headings, others have names.
     ['member', 'user'],
   ],
   id: [['id'], ['objectguid']],
@@ -74,7 +74,7 @@ export function readHeading(field: string): Heading | undefined {
   return undefined;
 }
 
-/** The texts inside and outside brackets, as in "Member object ID or UPN [memberObjectIdOrUpn] Required". */
+/** Returns the texts outside and inside brackets, as in "Member object ID or UPN [memberObjectIdOrUpn] Required". */
 function spellingsOf(field: string): readonly string[] {
   const inside = /\[([^\]]*)\]/.exec(field)?.[1] ?? '';
   const outside = field.replace(/\[[^\]]*\]/g, '').replace(/\b(?:required|optional)\b\W*$/i, '');
@@ -88,8 +88,8 @@ const ID = /\b(?:id|identifier|guid|uuid)\b/i;
 const MEMBER = /\b(?:member|user|person|employee)\b/i;
 
 /**
- * Returns a value for `--columns` for unusual headings: for each column, the only heading that contains the full name
- * of the column.
+ * Returns a value of `--columns` for unusual headings: each column is mapped to the heading that contains its full
+ * name, if there is only one.
  * @returns undefined if the column of the group or of the member is not certain
  */
 export function certainColumns(fields: readonly string[]): string | undefined {

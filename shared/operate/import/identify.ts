@@ -3,7 +3,7 @@ import type { Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 
-/** The meaning of a file. It lists all members of its groups, the members to add, or the members to remove. */
+/** The meaning of a file: it lists all members of its groups, the members to add, or the members to remove. */
 export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
@@ -46,8 +46,8 @@ async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow
   if (member === undefined) return row;
   if (typeof member !== 'string')
     return refusal(row.line, 'an address of one member', row.member, member.ids);
-  // The address only served to find the member, so the import does not change the stored address. If the address is
-  // itself the id of the member, the row keeps its address.
+  // The address was used only to find the member, so the import must not change the stored address. If the address is
+  // the id of the member, the row keeps it.
   return { ...row, member, email: member === row.member ? row.email : '' };
 }
 
@@ -66,7 +66,7 @@ async function groupOf(
   return hasName ? { ...chosen, name } : chosen;
 }
 
-/** Returns a group with this id. Used if no known group has the id, and another group has the same text as its name. */
+/** Returns a group with exactly this id. The directory may have found another group with this text as its name. */
 const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
   id,
   name: id,

@@ -22,15 +22,12 @@ export interface ImportOptions {
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Later events of the directory take precedence. Default: now. */
   readonly asOf?: string | undefined;
-  /** Columns with unusual headings. */
   readonly columns?: Headings | undefined;
   /** Whether the file lists all members (the default), or people to add or to remove. */
   readonly kind?: FileKind | undefined;
-  /** The group of every row, if the file has no groups. Otherwise the only group that is read. */
+  /** If the file has no column for the group, the group of every row. Otherwise only rows of this group are read. */
   readonly group?: NamedGroup | undefined;
-  /** Finds groups by name and members by address. */
   readonly directory: Directory;
-  /** Compares the rows with the stored state of the directory. */
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
@@ -55,8 +52,8 @@ const BATCH = 10;
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
- * Nothing is sent before the whole file was checked. If one line is not valid, nothing is sent at all: a snapshot lists
- * all members, so a missing line would remove a member.
+ * Nothing is sent before the whole file was checked. If one line is not valid, nothing is sent at all, because in a
+ * snapshot a missing line would remove a member.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -93,7 +90,7 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   );
 }
 
-/** A member may be twice in a group, but both lines must have the same e-mail. */
+/** Checks members who are in a group more than once: all their lines must have the same e-mail. */
 async function findDuplicates(rowSort: RowSort) {
   const errors = createErrors();
   let before: Row | undefined;

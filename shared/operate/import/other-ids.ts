@@ -15,9 +15,8 @@ export interface Newcomer {
 }
 
 /**
- * Returns the newcomers whose person is already a member under another id, because the file is of another system. An
- * event of the directory would remove only the directory's own id. The person would stay in the group under the id of
- * the file.
+ * Returns the newcomers whose person is already a member under another id, because the file comes from another system.
+ * If the directory later removed its own id, the person would stay in the group under the id of the file.
  */
 export async function knownUnderOtherIds(
   newcomers: readonly Newcomer[],

@@ -27,7 +27,7 @@ export interface Reading {
   readonly directory: Directory;
 }
 
-/** Name and size of a group of the file: `name` is the name in its first line, `weight` the bytes of its members. */
+/** A group of the file: `name` is from its first line, and `weight` is the size of its members in bytes. */
 interface GroupSize {
   readonly name: string;
   readonly line: number;
@@ -74,7 +74,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
   return { ...errors.result(), groups, ...counts, ignoredColumns: layout.ignored, certain: {} };
 }
 
-/** Returns what is missing in a file without errors; undefined if the file can be imported. */
+/** Returns why a file without errors cannot be imported; undefined if it can. */
 function lackOf(
   { rows, noPeople, otherGroups }: Record<'rows' | 'noPeople' | 'otherGroups', number>,
   { hasHeader }: Layout,
@@ -83,7 +83,7 @@ function lackOf(
   if (rows === 0 && otherGroups > 0)
     return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
   if (rows === 0) return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
-  // The import would remove all members of every group of the file.
+  // Such an import would remove all members of every group of the file.
   if (rows === noPeople)
     return `expected rows of people, got ${plural(rows, 'row')} about groups or devices only`;
   return undefined;
@@ -111,7 +111,7 @@ const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
 
 type Unreadable = Unread & { readonly skipLines?: number };
 
-/** Gives an address that is used as a member id its first spelling in the file. */
+/** Returns a function that replaces an address which is used as a member id by its first spelling in the file. */
 function oneSpelling() {
   const first = new Map<string, string>();
   return (row: ReadRow): ReadRow => {
@@ -124,7 +124,7 @@ function oneSpelling() {
   };
 }
 
-/** Adds a row to the size of its group. @returns the row, or the error if the name differs */
+/** Adds a row to the size of its group. @returns the row, or an error if it has another name for the group */
 function noted(row: ReadRow, groups: Map<string, GroupSize>): ReadRow | LineError {
   const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
   if (known.name !== row.name) {

@@ -1,6 +1,6 @@
 import type { Row } from './rows.ts';
 
-/** All rows of a file are sorted in memory: about 300 bytes each. */
+/** The maximum number of rows. They are sorted in memory, and each needs about 300 bytes. */
 const MAX_ROWS = 1_000_000;
 
 /** Sorts rows by group, member and line. */

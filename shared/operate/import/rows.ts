@@ -28,17 +28,17 @@ export interface LayoutOptions {
   readonly hasGroup: boolean;
 }
 
-/** Why a file cannot be read, and the options with which the file certainly can be read. */
+/** The reason why a file cannot be read, and the options that help, if they are certain. */
 export type Unread = LineError & {
   readonly columns?: string;
   readonly delimiter?: string;
-  /** The line has usual headings, so it is the header. No later line can be the header. */
+  /** Whether the line is certainly the header, because it has usual headings. Then the search for a header ends. */
   readonly isHeader?: boolean;
 };
 
 /**
- * Finds the columns of a file by its first record: a header in any order, or a row of the documented four columns. Any
- * other record is refused, because as a row it would become a group on the platform.
+ * Finds the columns of a file by its first record, which must be a header in any order, or a row with the documented
+ * four columns. Any other record is refused, because an unknown header could become a group on the platform.
  */
 export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | Unread {
   if (problem !== undefined) return { line, message: problem };
@@ -57,17 +57,19 @@ export function readLayout({ line, fields, problem }: CsvRecord, options: Layout
   };
 }
 
-/** Whether a record can be the header. */
 export const isLayout = (fields: readonly string[], options: LayoutOptions): boolean =>
   isHeader(fields) && !('problem' in layoutOf(fields, options));
 
 const OTHER_SEPARATORS = [';', '\t', '|'];
 
-/** The separator with which this line certainly is a header. */
+/** Returns the separator with which this line certainly is a header. */
 const separatorOf = (fields: readonly string[], options: LayoutOptions): string | undefined =>
   OTHER_SEPARATORS.find((sign) => isLayout(fields.join(',').split(sign), options));
 
-/** A record with an address is no header. (Headings alone are no proof: a group may have the name "Mail".) */
+/**
+ * A record that contains an address is not a header. A usual heading alone does not prove a header, because a group may
+ * have the name "Mail".
+ */
 const isHeader = (fields: readonly string[]): boolean => !fields.some((field) => field.includes('@'));
 
 function readFirst(fields: readonly string[], options: LayoutOptions): Layout | NoLayout {
@@ -84,7 +86,7 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
 function isDocumentedRow(fields: readonly string[], { headings, hasGroup }: LayoutOptions): boolean {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
-  // One usual heading may be the name of a group, such as "Mail". Two usual headings are a header.
+  // One usual heading may be the name of a group, such as "Mail". With two usual headings, the record is a header.
   const isPlain = fields.filter((field) => readHeading(field) !== undefined).length < 2;
   const isUnguided = headings === undefined && !hasGroup;
   return isUnguided && fields.length === DOCUMENTED_FIELDS && hasAddress && isPlain;
@@ -112,14 +114,13 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u;
 const ROUNDED = /^(?:-?\d(?:[.,]\d+)?E\+\d+|[1-9]\d{14}0{5,})$/i;
 const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
-/** Whether a text has the form of an address. */
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
 /** @returns the row, or the error of the line. A line without a member only states that the group exists. */
 export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): ReadRow | LineError {
   if (problem !== undefined) return { line, message: problem };
   const { group, member } = layout;
-  // If the address is the last field and empty, the line may end before its comma.
+  // An empty address at the end of a line may be left out with its comma.
   const least = member.email === layout.fields - 1 ? layout.fields - 1 : layout.fields;
   const further = fields.slice(layout.fields).some((field) => field.trim() !== '');
   if (fields.length < least || further) {
@@ -135,7 +136,8 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
 }
 
 /**
- * A row without a member must have the id of a group. A row with only a name may be the total at the end of a report.
+ * Returns the error of a row without a member: such a row must have the id of a group, because a row with only a name
+ * may be the total at the end of a report.
  */
 function lackOfMember(row: Row, layout: Layout): string | undefined {
   const isNamedById = layout.group?.isId === true;
@@ -149,7 +151,7 @@ function personOf(field: (at: number | undefined) => string, { at, isId, email, 
   const own = isId ? field(at) : address(at);
   const given = address(email);
   const other = [address(login), own].find(isAddress) ?? '';
-  // A user name that is no address belongs to the system that wrote the file.
+  // A user name that is not an address is only valid in the system that wrote the file.
   const isForeign = at === login && !isAddress(own) && isAddress(given);
   return { member: isForeign ? given : own, email: given === '' ? other : given };
 }

@@ -2,8 +2,8 @@ import type { FileKind } from './identify.ts';
 import type { Row } from './rows.ts';
 
 /**
- * The maximum size of the members of one part, in bytes of JSON: some hundred members. A batch of ingest has a hundred
- * messages. With this size, one run can store a full batch even if all its members are new.
+ * The maximum size of the members of one part, in bytes of JSON: some hundred members. With this size, one run of
+ * ingest can store a full batch of a hundred messages, even if all members are new.
  */
 const PART_BYTES = 8_000;
 /** The bytes of a member in addition to its id and address. */
@@ -14,7 +14,6 @@ export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): numb
   Buffer.byteLength(JSON.stringify([member, email])) + MEMBER_OVERHEAD;
 
 interface Cutting {
-  /** Weight of all rows of a group. */
   readonly weights: (group: string) => number;
   /** The time of every event of this import. */
   readonly time: string;
@@ -36,9 +35,9 @@ interface OpenPart {
 }
 
 /**
- * Splits rows, sorted by group and member, into events. The first part of a group must contain the number of its parts,
- * so the number is computed from the weight of all its rows. A row belongs to the part that contains its last byte. No
- * row is as long as a part, so no part is empty.
+ * Splits rows, sorted by group and member, into events. The first part of a group must already contain the number of
+ * parts, so this number is computed from the weight of all rows of the group. A row belongs to the part in which its
+ * last byte falls. A row is shorter than a part, so no part is empty.
  */
 export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
   let messages = 0;
@@ -69,14 +68,16 @@ async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
   if (part !== undefined) yield part;
 }
 
-/** A line without a member only names the group. A repeated member has the same address, which was checked before. */
+/**
+ * Whether a line adds a member. A line without a member only names the group, and a repeated member has the same
+ * address, which was checked before.
+ */
 const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
 
 const memberOf = ({ member: id, email }: Row) => (email === '' ? { id } : { id, email });
 
 const partOf = (weight: number): number => Math.floor((weight - 1) / PART_BYTES);
 
-/** The number of parts of a group of this weight. */
 snapshotsOf.count = (weight: number): number => partOf(weight) + 1;
 
 function eventOf(

@@ -11,9 +11,9 @@ import {
   type Platforms,
 } from '../../sync/ports/platform.ts';
 
-/** The size of a part of a list. An answer then stays below 6 MB, the limit of Lambda. */
+/** The maximum size of a part of a list, which keeps an answer below 6 MB, the limit of Lambda. */
 const MAX_BYTES = 4_000_000;
-/** For this time, a worker takes all parts from the same read of the list. */
+/** A worker returns all parts of a list from the same read, unless the read is older than this. */
 const LIST_AGE_MS = 60_000;
 
 export interface PlatformAnswerPorts {
@@ -30,7 +30,8 @@ export async function answerPlatformQuestion(
 ): Promise<PlatformReply> {
   const answer = async () => ({ answer: await answerTo(question, connection, ports) });
   try {
-    // After a refusal, the platform is opened again: the operator may have replaced the credential that this worker knows.
+    // After a refusal, the platform is opened again, because an operator may have replaced the credential that this
+    // worker knows.
     return await answer().catch((error: unknown) => {
       if (error instanceof PlatformFailure && error.kind === 'unauthorized') return answer();
       throw error;
@@ -73,7 +74,7 @@ const sent = ({ fields, ...employee }: EmployeeRecord) => ({
   values: Object.fromEntries([...fields].map(([field, value]) => [fieldName(field), value])),
 });
 
-/** If the list has changed since the earlier parts were sent, the digest differs, and the command begins again. */
+/** If the list has changed since its earlier parts were sent, the digest differs. The command then begins again. */
 function partOf(all: readonly object[], { from, digest: known }: Part): ListPart {
   const texts = all.map((item) => JSON.stringify(item));
   const digest = createHash('sha256').update(texts.join('\n')).digest('hex');

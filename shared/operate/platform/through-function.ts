@@ -19,7 +19,7 @@ type Ask = (question: PlatformQuestion) => Promise<unknown>;
 
 /**
  * Returns the platforms as commands use them: the function `reconcile` makes each call, because only functions have the
- * credential. A command reads the platform and never writes it.
+ * credential. Commands only read the platform.
  */
 export function platformsThroughFunction({
   functions,

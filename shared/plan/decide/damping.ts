@@ -1,4 +1,5 @@
 import type { FlapDamping, GroupState, SuspectedChange } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { type ObservedGroup, type View, withUnwanted } from '../../domain/view.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
@@ -30,8 +31,8 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // With a hold, or in a mode other than `sync`, a write now would not remove the member.
-  const mayLeave = state.hold === undefined && treatmentOf(facts).mode === 'sync';
+  // With held removals, or in a mode other than `sync`, a write now would not remove the member.
+  const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
@@ -45,8 +46,8 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
   return nowMs < flapDamping.sinceMs + HOUR_MS ? flapDamping : undefined;
 }
 
-const passesDamping = ({ suspectedChange, hold, approval }: GroupState): boolean =>
-  isAsked(suspectedChange) || hold?.decision.kind === 'approved' || approval !== undefined;
+const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
+  isAsked(suspectedChange) || approval !== undefined;
 
 /** Whether a user that groupsync added must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
@@ -63,8 +64,8 @@ export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =
   suspectedChange?.version === null;
 
 /**
- * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, `seen` is
- * the newest directory stamp. Only newer events then bypass the damping.
+ * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, the
+ * counter stores the newest directory stamp as `seen`. Then only newer events bypass the damping.
  */
 export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
@@ -102,8 +103,8 @@ function countedAgain(
 }
 
 /**
- * Whether the group already contains the wanted users and name. If not, a directory event is not written yet, and the
- * write of that event must not wait.
+ * Whether the group already contains the wanted users and name. If it does not, some directory event is not written
+ * yet, and its write must not wait for the damping.
  */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;

@@ -29,8 +29,8 @@ import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
- * The maximum ages of the list, tried in this order. With 5 s, many groups share one list. If that list does not answer
- * the question, a new list is read, because the first list may be older than the change of the group.
+ * The maximum ages of the list, tried in this order. With 5 s, many groups can use the same list. If that list does not
+ * contain the needed information, a new list is read, because the first one may be older than the change of the group.
  */
 export const LIST_AGES_MS = [5_000, 0] as const;
 
@@ -72,8 +72,8 @@ export function waitForProof(facts: Facts, fetched: ObservedGroup): Wait | undef
 }
 
 /**
- * Returns a wait if a fetch soon after groupsync's own write lacks users. The fetch may show the state before that
- * write, so it proves no removal.
+ * Returns a wait if a fetch soon after groupsync's own write lacks users. The fetch may show the state from before that
+ * write, so it does not prove that the users were removed.
  */
 export function decideLacking(
   { state, nowMs, createSettleMs }: Facts,
@@ -90,8 +90,8 @@ export function decideLacking(
 }
 
 /**
- * Decides about a fetched group whose stored view cannot be read. Without the view, external members look like members
- * that groupsync added. If external members may stay, every user with a register counts as managed, also if the
+ * Decides about a fetched group whose stored view cannot be read. Without the view, it is unknown which members
+ * groupsync added. If external members may stay, every user with a register counts as added by groupsync, even if the
  * register is a tombstone. Without this rule, a member that groupsync added and the directory removed would stay
  * forever.
  */
@@ -118,8 +118,8 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
 });
 
 /**
- * Decides about external changes. Apply first records the changes, and then stores the observed group as the view.
- * Differences that the policy accepts are marked in the view.
+ * Decides about external changes. When apply performs the decision, it first records the changes, and then stores the
+ * observed group as the view. The view marks the differences that the drift policy accepts.
  * @param views the states that groupsync may have written: the stored view, and the intended result of an open write
  */
 export function decideExternal(
@@ -186,8 +186,8 @@ function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExter
 }
 
 /**
- * Returns the hidden users: they were in the group before, the fetch lacks them, and they are still in the group. A
- * version stands for one content of the group:
+ * Returns the hidden users: the users that are still in the group although the fetch does not show them. Each version
+ * stands for exactly one content of the group:
  *
  *     the fetch shows     | a user that the fetch lacks is hidden
  *     --------------------|------------------------------------------------------
@@ -212,8 +212,9 @@ function hiddenUsers(
 }
 
 /**
- * Whether the next write could remove a user who must stay, if the user counted as removed. If the policy restores
- * drift, a write sends each user that groupsync added again, and other users matter only if they may stay.
+ * Whether the next write could remove a user who must stay, if the missing users counted as removed by another client.
+ * If the policy restores drift, the write sends all users that groupsync added again. Users that other clients added
+ * are then lost only if they may stay in the group.
  */
 function mayBeLost(isOwn: boolean, facts: Facts): boolean {
   const { drift, mode } = treatmentOf(facts);
@@ -235,8 +236,8 @@ const weightOf = (differences: readonly Difference[]): number =>
   differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
- * Returns the drift policy that applies to a difference. Two kinds of drift are never restored: any drift of a group in
- * the mode `report`, and added members if external members may stay.
+ * Returns the drift policy that applies to a difference. Two kinds of drift are never restored: all drift of a group in
+ * the mode `report`, and members added by other clients if external members may stay.
  */
 export function driftPolicyFor(
   { kind }: Difference,
@@ -258,8 +259,8 @@ export function stillAccepted(
 ): ReturnType<typeof validAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
-  // The users that the directory removed must be read separately. They matter only if the policy `adopt` accepted an
-  // added user.
+  // The users that the directory has removed since must be read first, but only if the policy `adopt` accepted a user
+  // that another client added.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
     return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };

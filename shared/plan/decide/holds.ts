@@ -1,20 +1,19 @@
 import type { SettledState } from '../../domain/group-state.ts';
-import type { Hold, HoldRule } from '../../domain/hold.ts';
+import { HELD_SETS, type HeldSetName, holdsOf } from '../../domain/hold.ts';
 import type { IntentId, PlatformUserId } from '../../domain/ids.ts';
 import { withUnwanted } from '../../domain/view.ts';
-import type { Decision, EndHold, Reserve, Wait, Write } from '../decision.ts';
+import type { Decision, EndHold, Reserve, StartHold, Wait, Write } from '../decision.ts';
 import type { Facts, Reservation } from '../facts.ts';
 import { type GuardInput, type GuardVerdict, judgeRemovals } from '../guard.ts';
-import { applicableHold, approvedRemovals, isOver, judgeByHold } from '../hold.ts';
+import { type HoldVerdict, isOver, judgeByHolds } from '../hold.ts';
 import type { Plan } from '../plan.ts';
 import { hiddenWanted } from '../unshown.ts';
 import { settle } from './settle.ts';
 
-export const endHold = (...ends: readonly ('hold' | 'approval')[]): EndHold => ({ kind: 'hold', ends });
+export const endHold = (...ends: readonly HeldSetName[]): EndHold => ({ kind: 'hold', ends });
 
 /** Settles a group that needs no write. A hold that is over ends first. */
-export const settleUnheld = (facts: Facts, as: SettledState): Decision =>
-  isHoldOver(facts) ? endHold('hold', 'approval') : settle(as);
+export const settleUnheld = (facts: Facts, as: SettledState): Decision => endUnneeded(facts) ?? settle(as);
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
   /** Whether the group may not be deleted now. */
@@ -27,9 +26,9 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user and no group                      | end a hold that is over; else the plan may be written
- *     has an approval that covers none of its removals  | end the approval
- *     has a hold that covers none of its other removals | end the hold
+ *     removes no user and no group                      | end the sets that are over; else the plan may be written
+ *     has removals that must wait in a new hold         | hold (`judgeByHolds`)
+ *     has a set that covers none of its removals        | end the set
  *     has removals that an operator decided about       | keep or remove these users, as decided
  *     has other removals that are not reserved          | reserve
  *     … the guard allows them                           | the plan may be written
@@ -37,84 +36,61 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
  *     … otherwise                                       | hold
  */
 export function guard(plan: Plan, facts: Facts): Guarded | Decision {
-  const { state, held: read, nowMs } = facts;
-  const none: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  const removesNothing = plan.removals.length === 0 && plan.action !== 'delete';
-  if (removesNothing) return isHoldOver(facts) ? endHold('hold', 'approval') : none;
-  if ((state.hold ?? state.approval) !== undefined && read === undefined)
-    return { kind: 'read', what: ['held'] };
-  const permitted = approvedRemovals(state.approval, read?.approved, { plan, nowMs });
-  if (state.approval !== undefined && permitted.length === 0) return endHold('approval');
-  return guardOthers({ plan, facts, permitted });
+  const { state, held: read, settings, nowMs } = facts;
+  const isEmptyDeletion = plan.removals.length === 0;
+  if (isEmptyDeletion && plan.action !== 'delete')
+    return endUnneeded(facts) ?? { held: new Set(), consumes: undefined, isReserved: false };
+  if (holdsOf(state).length > 0 && read === undefined) return { kind: 'read', what: ['held'] };
+  const stored = { holds: state, read: read ?? {}, limits: settings.guard, nowMs };
+  return guardBy({ plan, facts, verdict: judgeByHolds(plan, stored) });
+}
+
+function guardBy(context: GuardContext): Guarded | Decision {
+  const { plan, facts, verdict } = context;
+  const { renewed, ends, isApproved, isStopped } = verdict;
+  const { state, settings } = facts;
+  if (renewed !== undefined) return startHold(renewed, { rule: holdsOf(state)[0]?.rule ?? 'count' }, context);
+  if (ends.length > 0) return endHold(...ends);
+  const isEmptyDeletion = plan.removals.length === 0;
+  const guarded: Guarded = {
+    held: new Set(verdict.held),
+    consumes: isApproved ? state.approval?.digest : undefined,
+    isReserved: false,
+    isDeletionHeld: isEmptyDeletion && isStopped,
+  };
+  const isDecided = isEmptyDeletion ? isApproved || isStopped : verdict.unjudged.length === 0;
+  return isDecided || settings.guard === null ? guarded : judgeOthers(guarded, context);
 }
 
 interface GuardContext {
   readonly plan: Plan;
   readonly facts: Facts;
-  /**
-   * Removals that an operator approved while other removals of the group stayed held. The guard does not judge them.
-   */
-  readonly permitted: readonly PlatformUserId[];
+  readonly verdict: HoldVerdict;
 }
 
-/** Judges the removals that the group's approval does not permit. */
-function guardOthers({ plan, facts, permitted }: GuardContext): Guarded | Decision {
-  const { state, settings, held: read, nowMs } = facts;
-  const limits = settings.guard;
-  const others = plan.removals.filter((user) => !permitted.includes(user));
-  const isEmptyDeletion = plan.removals.length === 0;
-  const asked = { plan: { ...plan, removals: others }, limits, nowMs, isEmptyDeletion };
-  const current = state.hold && read && applicableHold(state.hold, read, asked);
-  if (state.hold !== undefined && current === undefined) return endHold('hold');
-  if (isEmptyDeletion) return guardEmptyDeletion(current?.hold, plan, facts);
-  const verdict = judgeByHold(others, current, nowMs, plan.action === 'delete');
-  const size = sizeOf(facts);
-  const holdAll = (users: readonly PlatformUserId[], rule: HoldRule, share?: number): Decision => ({
-    kind: 'hold',
-    users,
-    approved: [...permitted, ...verdict.approved],
-    size,
-    rule,
-    share,
-    deletes: plan.departs,
-  });
-  if (verdict.superseded) return holdAll(others, current?.hold.rule ?? 'count');
-  // One write makes the removals of an approved hold and of the separate approval. The write uses up both approvals.
-  const used = verdict.approved.length > 0 ? state.hold : state.approval;
-  const consumes = used?.digest;
-  const held = new Set(verdict.held);
-  if (verdict.unjudged.length === 0 || limits === null) return { held, consumes, isReserved: false };
-  const judgement = judgeReserved(verdict.unjudged.length, size, plan, facts);
+/** Judges the removals that are in no set, or the deletion of a group without users. */
+function judgeOthers(guarded: Guarded, context: GuardContext): Guarded | Decision {
+  const { plan, facts, verdict } = context;
+  const judgement = judgeReserved(verdict.unjudged.length, sizeOf(facts), plan, facts);
   if ('kind' in judgement) return judgement;
-  if (judgement.allowed) return { held, consumes, isReserved: true };
-  return holdAll([...verdict.held, ...verdict.unjudged], judgement.rule, judgement.share);
+  return judgement.allowed
+    ? { ...guarded, isReserved: true }
+    : startHold(verdict.unjudged, judgement, context);
 }
 
-/**
- * Judges the deletion of a group without users. Its hold lists no user, so an operator's decision about the hold
- * applies to the deletion.
- */
-function guardEmptyDeletion(current: Hold | undefined, plan: Plan, facts: Facts): Guarded | Decision {
-  const free: Guarded = { held: new Set(), consumes: undefined, isReserved: false };
-  const hold = (rule: HoldRule, share?: number): Decision => ({
-    kind: 'hold',
-    users: [],
-    approved: [],
-    size: 0,
-    rule,
-    share,
-    deletes: true,
-  });
-  if (current !== undefined) {
-    if (isOver(current, facts.nowMs)) return hold(current.rule);
-    const isApproved = current.decision.kind === 'approved';
-    return isApproved ? { ...free, consumes: current.digest } : { ...free, isDeletionHeld: true };
-  }
-  if (facts.settings.guard === null) return free;
-  const judgement = judgeReserved(0, 0, plan, facts);
-  if ('kind' in judgement) return judgement;
-  return judgement.allowed ? { ...free, isReserved: true } : hold(judgement.rule, judgement.share);
-}
+const startHold = (
+  users: readonly PlatformUserId[],
+  { rule, share }: Pick<StartHold, 'rule'> & Partial<Pick<StartHold, 'share'>>,
+  { plan, facts, verdict }: GuardContext,
+): StartHold => ({
+  kind: 'hold',
+  users,
+  approved: verdict.approved.length,
+  size: sizeOf(facts),
+  rule,
+  share,
+  deletes: plan.departs,
+});
 
 /**
  * Returns the number of users in the group now, as far as groupsync knows. Hidden users who are wanted do not count
@@ -154,12 +130,15 @@ function judgeReserved(
 }
 
 /**
- * Whether a hold ends because the plan removes nothing. A platform group that is gone may come back with its held
- * members, so the hold stays until it expires.
+ * Returns the decision that ends the sets of a group whose plan removes nothing. A platform group that is gone may come
+ * back with its held members, so its sets stay until they expire.
  */
-function isHoldOver({ state: { hold, approval, link, previousLink }, nowMs }: Facts): boolean {
-  const held = hold ?? approval;
-  return held !== undefined && (link !== undefined || previousLink?.isGone !== true || isOver(held, nowMs));
+function endUnneeded({ state, nowMs }: Facts): EndHold | undefined {
+  const mayComeBack = state.link === undefined && state.previousLink?.isGone === true;
+  const isUnneeded = (name: HeldSetName) =>
+    state[name] !== undefined && (!mayComeBack || isOver(state[name], nowMs));
+  const ends = HELD_SETS.filter(isUnneeded);
+  return ends.length > 0 ? endHold(...ends) : undefined;
 }
 
 /**

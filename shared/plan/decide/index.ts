@@ -48,19 +48,19 @@ const decideReleased = (facts: Facts): Decision =>
   facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
 /**
- * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. A decided
- * hold stays, in case the group is included again.
+ * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. An
+ * operator's decisions stay, in case the group is included again.
  */
 const decideExcluded = ({ state }: Facts): Decision =>
-  state.hold?.decision.kind === 'waiting' ? endHold('hold') : settle('excluded');
+  state.hold === undefined ? settle('excluded') : endHold('hold');
 
 /**
  * Decides after the platform refused a write. If another platform group has the sent name, a new group waits until the
- * name is free. An existing group keeps its old name, and its other changes are written.
+ * name is free. An existing group keeps its old name, and its other changes are written without the name.
  */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, fetched } = facts;
-  // Soon after a write, the fetch may show an old version, and does not show whether the refusal was a version
+  // Soon after a write, the fetch may show an old version. It then does not prove whether the refusal was a version
   // conflict.
   const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;
@@ -72,8 +72,9 @@ function decideRejected(facts: Facts, { name }: Rejected): Decision {
 }
 
 /**
- * Returns the decision to fail. A change of an existing group fails only after two refusals, at least `READS_BEHIND_MS`
- * apart. Within that time the platform may show an old version, so the first refusal may be a version conflict.
+ * Returns the decision to fail. A change of an existing group fails only after two refusals that are at least
+ * `READS_BEHIND_MS` apart. Within that time the platform may show an old version, so the first refusal may come from a
+ * version conflict.
  */
 function failing({ state: { link, lastError }, nowMs }: Facts): Decision {
   const before = lastError !== undefined && ONCE_REFUSED.has(lastError.code) ? lastError : undefined;

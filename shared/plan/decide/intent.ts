@@ -31,8 +31,8 @@ export function decideIntent(facts: Facts, intent: Intent): Decision {
   const dropped: Drop = {
     kind: 'drop',
     intent,
-    // The guard's record stays, because the request may still arrive after the fetch. At most one of two writes from
-    // the same version can succeed, so the next write takes over the record.
+    // The guard's record stays, because the request may still take effect after the fetch. The next write takes over
+    // the record, because at most one of two writes from the same version can succeed.
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
@@ -82,8 +82,8 @@ function decideOther(
 }
 
 /**
- * Decides after a refused write. The refused write changed nothing. If the group shows its additions, another client
- * made them.
+ * Decides after a refused write. The refused write had no effect. So if the group shows the additions of this write,
+ * another client made them.
  */
 function decideOtherAfterRefusal(
   facts: Facts,

@@ -9,7 +9,7 @@ import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
-/** After this number of searches without a result, a group counts as never created. */
+/** After this number of searches without a result, a POST counts as without effect. */
 export const CREATE_MISSES = 3;
 
 /** Ends the suspected external change, because there is no platform group to read. */
@@ -58,7 +58,8 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
     acceptedDrift: undefined,
     lateWrite,
   };
-  // No other client changed anything if the directory deleted the group, or if groupsync's own DELETE took effect late.
+  // In these cases no other client deleted the group: the directory deleted it, or groupsync's own DELETE took effect
+  // late.
   if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
   const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =

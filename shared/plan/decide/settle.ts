@@ -11,7 +11,9 @@ export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
   unnamed: 'unnamed',
 };
 
-/** The outcome of open drift when the group settles. A hold only delays the restoration, so the drift stays open. */
+/**
+ * How open drift is settled when the group settles. A hold only delays the restoration, so the drift then stays open.
+ */
 const DRIFT_OUTCOME: Readonly<Record<SettledState, DriftOutcome>> = {
   in_sync: 'restore',
   deleted: 'restore',

@@ -85,9 +85,9 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
 }
 
 /**
- * Returns the wanted users that count as additions while they are hidden. During the search for refused users, only the
- * users that the attempt excludes count as additions. All other hidden users may be in the group, so every attempt
- * sends them.
+ * Returns the hidden wanted users that the plan treats as additions. During the search for refused users, these are
+ * only the users that the current attempt excludes. All other hidden users may be in the group, so every attempt sends
+ * them.
  */
 const sentAgain = (
   { isNarrowed, excluded = new Set() }: Facts,
@@ -138,7 +138,7 @@ function settleAs(
   counts: MemberCounts,
   { left, facts, treatment }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
-  // A group that is only observed has no plan, and so no difference.
+  // A group that is only observed has no plan, so there is no difference to compare.
   if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined
@@ -191,8 +191,8 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before the last write may lack a platform group that this directory group has released since. For an
-  // adoption by name, another directory group may have released the platform group.
+  // A list from before the last write may lack a platform group that this directory group has released since then. If
+  // adoption by name is allowed, the platform group may also have been released by another directory group.
   const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
   const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
@@ -210,8 +210,8 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   if (absence !== 'gone') return absence;
   const incomplete = decideListedWhole(facts);
   if (incomplete !== undefined) return incomplete;
-  // With a wrong base URL the list is empty. The intent therefore also names the previously linked group, which must
-  // not count as the created group.
+  // The previously linked group must not count as the created group. With a wrong base URL the list does not show it,
+  // so the intent names it too.
   return {
     kind: 'write',
     plan,
@@ -244,12 +244,12 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 const changesGroup = ({ action }: Plan): boolean =>
   action === 'patch' || action === 'put' || action === 'delete';
 
-/** The maximum age of a fetch or an answer from which a change is planned, at the beginning of the pass. */
+/** The maximum age, at the beginning of a pass, of a fetch or an answer from which a change is planned. */
 const CURRENT_MS = 5_000;
 
 /**
- * Whether the stored view is current. The view is current if an earlier pass of this attempt fetched or wrote the group
- * in the stored version.
+ * Whether the stored view is current: a recent pass of this attempt fetched or wrote the group, and the platform showed
+ * the stored version.
  */
 function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;

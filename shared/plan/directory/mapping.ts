@@ -2,7 +2,6 @@ import { foldName } from '../names.ts';
 
 /** The keys by which a group of one source is found in another source. */
 interface GroupKeys {
-  /** The address of a group of the directory. */
   readonly address?: string | undefined;
   /** The external id that the SCIM client of the group gave. */
   readonly externalId?: string | undefined;
@@ -32,8 +31,9 @@ export interface Mapping<Target extends TargetGroup> {
 }
 
 /**
- * Finds the group of the target for each group of another source. Each group of the target is used once. A name counts
- * only if exactly one unmapped group of each source has the name. Names are compared by `foldName`, as for duplicates.
+ * Finds for each group of another source the corresponding group of the target. Each group of the target is used only
+ * once. A name is used only if exactly one group that is not mapped yet has it, in each of the two sources. Names are
+ * compared by `foldName`, as for duplicates.
  *
  *     the group of the target                                     | mapped by
  *     ------------------------------------------------------------|------------
@@ -91,7 +91,7 @@ export function mapGroups<Target extends TargetGroup>(
   };
 }
 
-/** Upper and lower case are equal in addresses and external ids. */
+/** Addresses and external ids are compared without regard to case. */
 const folded = (key: string | undefined): string | undefined => key?.toLowerCase();
 
 /** Returns the groups by a key. A group whose key is missing or empty is left out. */

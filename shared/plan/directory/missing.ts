@@ -1,12 +1,12 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** If more than this share of the groups is missing at once, the listing counts as wrong. */
+/** If more than this share of the groups is missing at the same time, the list counts as wrong. */
 const MAX_MISSING_SHARE = 0.05;
 
 /**
- * Whether a listing counts as wrong because too many groups are missing. Possible causes are a lost permission, or an
- * administrator who sees only a part of the directory.
+ * Whether a list counts as wrong because too many groups are missing. A possible cause is a lost permission, or the
+ * account of an administrator who can see only a part of the directory.
  *
  *   groups known | missing                   | wrong
  *   -------------|---------------------------|------
@@ -23,7 +23,6 @@ export function isListingWrong(known: number, missing: number): boolean {
 }
 
 export interface MissingEvidence {
-  /** Whether the directory reported that the group was deleted. */
   readonly isReportedDeleted: boolean;
   /** Whether another group could be read in this run. */
   readonly isAnotherReadable: boolean;
@@ -31,8 +30,9 @@ export interface MissingEvidence {
 }
 
 /**
- * Whether a group was deleted, after the directory did not find its id. A lost permission may give the same answer. The
- * proof is a report of the deletion, or a day of such answers while another group is readable.
+ * Whether a group was deleted, if the directory does not find its id. A lost permission may cause the same answer. So
+ * the deletion is proven only if the directory reported it, or if the group was not found for a day while another group
+ * was readable.
  */
 export function isDeleted(
   { missingMs }: Pick<ReaderGroup, 'missingMs'>,

@@ -11,9 +11,7 @@ interface Lag {
   readonly lagMs: number;
 }
 
-/**
- * Returns the named memberships that a list must show. After the lag, a list counts even if it contradicts a report.
- */
+/** Returns the named memberships with which a list must agree. After the lag, it need not agree any more. */
 export const namedWithinLag = (
   { named = [] }: Pick<ReaderGroup, 'named'>,
   { nowMs, lagMs }: Lag,
@@ -40,8 +38,8 @@ export interface ListedMembers {
 }
 
 /**
- * Returns whether a list is older than a report: it lacks a member that the report shows as added, or has one that the
- * report shows as removed. Such a list can also lack other members, so it must not be sent.
+ * Whether a list is older than a report: it lacks a member that was reported as added, or has a member that was
+ * reported as removed. Such a list can also lack other members, so it must not be used.
  */
 export const isOlderThanReports = (
   { group, members, showsGroups }: ListedMembers,

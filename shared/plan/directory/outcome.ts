@@ -6,8 +6,8 @@ import { type Difference, type GroupRead, isEqual } from './read.ts';
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 /**
- * A read is short if the directory lists fewer users than it counts. After this many short reads within an hour, the
- * listed members are added.
+ * A read is called short if the directory lists fewer users than it counts. After this many short reads within an hour,
+ * the listed users are added, but no member is removed.
  */
 export const MAX_SHORT_READS = 3;
 /** Groups up to this size are sent as a snapshot. Larger groups are sent as changes. */
@@ -24,12 +24,12 @@ export type ReadOutcome =
       readonly isNamed: boolean;
       readonly added: readonly MemberId[];
       readonly removed: readonly MemberId[];
-      /** Whether the listing is short. No member is then removed, and the group is read again. */
+      /** Whether the read was short. Then no member is removed, and the group is read again. */
       readonly isShort: boolean;
     };
 
 /**
- * Decides which events to send. A listing that is short or empty by mistake must remove no member.
+ * Decides which events to send. A list that is short or empty by mistake must not remove a member.
  *
  *   users listed     short reads in the hour  empty, had members    difference            result
  *   ---------------  -----------------------  --------------------  --------------------  ------------------------------

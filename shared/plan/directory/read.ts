@@ -3,7 +3,6 @@ import type { MemberId } from '../../domain/ids.ts';
 import type { Presence, Register } from '../../domain/register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 
-/** A group from one read of the directory. */
 export interface GroupRead {
   readonly name: string;
   /** Users only. Groups among the members are replaced by their members, or left out. */
@@ -31,14 +30,15 @@ export interface Difference {
   /** Whether the group is new or has another name. */
   readonly isNamed: boolean;
   /**
-   * Whether an event newer than the read caused a part of the difference. That event wins, and the group is read again.
+   * Whether an event that is newer than the read caused a part of the difference. That event has priority, and the
+   * group is read again.
    */
   readonly isSuperseded: boolean;
 }
 
 /**
- * Compares a read with desired state. The result contains only changes that an event with the stamp of the read would
- * make. Values with a later stamp stay.
+ * Compares a read with the desired state. Values with a later stamp than the read stay, so the result does not contain
+ * them.
  * @param stamp the stamp of the read
  */
 export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp): Difference {
@@ -58,7 +58,7 @@ export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp)
   };
 }
 
-/** Returns the members in the group, and the members whose membership an event after the read has set. */
+/** Returns the members of the group, and the members whose membership was set by an event after the read. */
 function membersOf({ registers, members }: StoredGroup, stamp: Stamp) {
   const floor = groupFloor(registers);
   const counted = groupExists(registers)

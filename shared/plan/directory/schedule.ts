@@ -5,8 +5,9 @@ import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } fro
 
 const HOUR_MS = 3_600_000;
 /**
- * A group without changes is read again at the first full hour after 23 hours: daily, at the same hour. A run reads
- * each user once, even if several groups share the user. So groups that are due together need fewer reads.
+ * A group without changes is read again at the first full hour after 23 hours, so daily at the same hour. At that time
+ * many groups are due together. This saves requests, because a run reads each user only once, even if the user is in
+ * several groups.
  */
 const ROLLING_MS = 23 * HOUR_MS;
 /** For this time after a change, an answer may show the state before the change, in a directory without a longer lag. */
@@ -22,7 +23,7 @@ export interface WholeRead {
   /** The time of the stamp, if an event was sent. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
-  /** The addresses of the nested groups that the lists show with an address. */
+  /** The addresses of the nested groups, as far as the lists show them. */
   readonly belowAddresses: readonly string[];
   /** The directory's count of direct members, or the number of listed ones if the count was not read. */
   readonly counted: number | undefined;
@@ -32,9 +33,10 @@ export interface WholeRead {
 }
 
 /**
- * Returns the reader's item of a group after a whole read. If two reads, at least ten minutes and the lag of the directory
- * apart, agree with desired state, the next read is the daily read. If events were sent, the next read checks whether
- * they took effect. A read within the lag does not disprove that the group was deleted.
+ * Returns the reader's item of a group after a whole read. If two reads agree with the desired state, and the time
+ * between them is at least ten minutes and the lag of the directory, the next read is the daily one. If events were
+ * sent, the next read checks whether they took effect. Within the lag, a successful read does not prove that a group
+ * which was reported as deleted still exists.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { shortMs } = known;
@@ -86,14 +88,16 @@ const isShort = (outcome: ReadOutcome): boolean =>
   (outcome.kind === 'again' && outcome.because === 'short') ||
   (outcome.kind === 'changes' && outcome.isShort);
 
-/** Returns the reader's item of a group after a list that is older than a report. The next run reads the group again. */
+/**
+ * Returns the reader's item of a group after a read whose list was older than a report. The next run reads the group
+ * again.
+ */
 export const afterOldList = ({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup =>
   afterFailure(known, OLD, nowMs);
 
 const OLD = 'the directory lists members as before a reported change';
 const SHORT = 'the directory lists fewer members than it counts';
 
-/** Returns the reader's item of a group after a failed read. */
 export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number): ReaderGroup => ({
   ...known,
   problem,
@@ -105,8 +109,8 @@ export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number)
 const LASTING_MS = 3_600_000;
 
 /**
- * Whether an operator must check the group. A missing group does not count. After a day the group counts as deleted,
- * unless it is found again.
+ * Whether an operator must check the group. A group that is missing in the directory needs no check: if it is not found
+ * for a day, it counts as deleted.
  */
 export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup, nowMs: number): boolean =>
   missingMs === undefined &&
@@ -128,8 +132,8 @@ export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: numbe
 }
 
 /**
- * Returns the reader's item of a group after a report about one of its users. Until the lag has passed, every answer may
- * show the earlier state of the user. So reads after the lag must agree again.
+ * Returns the reader's item of a group after a report about one of its users. Until the lag has passed, every answer
+ * may show the earlier state of the user. So two reads after the lag must agree again.
  */
 export function afterUserReport(known: ReaderGroup, nowMs: number, lagMs: number): ReaderGroup {
   const { agreedMs: _, ...rest } = known;
@@ -137,8 +141,8 @@ export function afterUserReport(known: ReaderGroup, nowMs: number, lagMs: number
 }
 
 /**
- * Returns the reader's item of a group after a report of a change that is not only about members. The report may be older
- * than another one.
+ * Returns the reader's item of a group after a report of a change that is not only about members. Unlike in
+ * `afterReport`, the report may be older than the last one.
  */
 export const afterChange = (known: ReaderGroup, nowMs: number): ReaderGroup => ({
   ...known,
@@ -147,8 +151,8 @@ export const afterChange = (known: ReaderGroup, nowMs: number): ReaderGroup => (
 });
 
 /**
- * Whether a read asks for the name, the address and the number of members of the group. A group of which only members
- * changed keeps its name. The hourly list shows the names and numbers of all groups, see `isListedOtherwise`.
+ * Whether a read asks for the name, the address and the number of members of the group. If only members have changed,
+ * the name is not needed again. The hourly list shows the names and numbers of all groups, see `isListedOtherwise`.
  */
 export const asksFacts = (known: ReaderGroup): boolean =>
   known.needsFacts === true ||

@@ -9,7 +9,10 @@ const LeaveStatus = openEnum(['PENDING', 'APPROVED', 'REJECTED', 'CANCELED']);
 
 const ManagedBy = openEnum(['PTO', 'LEAVES', 'PARTNER']);
 
-/** The specification has numbers in responses and numeric strings in requests. Both are read. */
+/**
+ * A number of hours. The specification has numbers in responses and numeric strings in requests, and both forms are
+ * accepted.
+ */
 const hours = z
   .union([
     z.number(),

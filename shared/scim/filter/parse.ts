@@ -162,7 +162,7 @@ function readExpression(reader: Reader, path: AttributePath): Filter {
 }
 
 /**
- * `emails[type eq "work"].value eq "x"` is not in the grammar, but clients send it. Both parts must hold for one value.
+ * `emails[type eq "work"].value eq "x"` is not in the grammar, but clients send it. One value must satisfy both parts.
  */
 function withPart(reader: Reader, where: Filter): Filter {
   if (!reader.isAtPart()) return where;
@@ -179,7 +179,7 @@ function readPart(reader: Reader): string {
   return path.name;
 }
 
-/** Maximum length of a filter or path: far more than clients send, and too short to cause harm. */
+/** Maximum length of a filter or path. Clients send far shorter ones, and parsing a text of this length is fast. */
 const MAX_FILTER_LENGTH = 8_192;
 
 /**

@@ -35,7 +35,7 @@ export function readResource(body: ScimObject, type: ResourceType): ScimObject {
   return draft;
 }
 
-/** Rejects the same attribute names in a PATCH without a path as in a PATCH with a path. */
+/** Rejects attribute names in an operation without a path that would be rejected as a path. */
 function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
@@ -92,7 +92,7 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
   }
 }
 
-/** Returns undefined if nothing changes. If a filter selects no value, a value is created. */
+/** Returns undefined if nothing changes. If the filter selects no value, the change creates one. */
 function changeOf(
   op: PatchOperation['op'],
   item: ScimValue,

@@ -93,7 +93,7 @@ function replacedBy(
   return isReplaced ? given : [...before, ...given];
 }
 
-/** True if the item contains the value itself and can therefore replace another item. */
+/** True if the item contains the sub-attribute `value` and can therefore replace another item. */
 const canReplace = (one: ScimValue | undefined, attribute: Attribute): boolean =>
   one !== undefined &&
   (!isObject(one) || one['value'] !== undefined || partNamed(attribute, 'value') === undefined);
@@ -113,7 +113,10 @@ function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value:
 
 const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ? element['value'] : element);
 
-/** Changes the items that the filter selects, or all items: each as a whole, or one sub-attribute. */
+/**
+ * Changes the items that the filter selects; without a filter, all items. The change replaces each item, or sets one of
+ * its sub-attributes.
+ */
 function changedElements(
   before: readonly ScimValue[],
   target: Target,

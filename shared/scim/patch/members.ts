@@ -18,7 +18,7 @@ export type MemberOperation =
   | { readonly kind: 'clear' }
   /** Removes the members that a filter selects, if the filter needs the current members. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
-  /** Replaces the members that a filter selects, at least one. Without ids, the members stay. */
+  /** Replaces the members that a filter selects. The filter must select at least one. Without ids, the members stay. */
   | {
       readonly kind: 'replaceWhere';
       readonly where: Filter;
@@ -76,8 +76,8 @@ export const isMembersPath = (path: AttributePath, type: ResourceType): boolean 
  *
  * null means an empty list (RFC 7643 section 2.5), so a remove of null removes none. A replace whose filter selects no
  * member is rejected with noTarget (RFC 7644 section 3.5.2.3). Sub-attributes of a member (`display`, `type`) are not
- * stored, so changing them has no effect. The sub-attribute `value` is the member's id, which never changes, so a change
- * of it is rejected.
+ * stored, so changing them has no effect. The sub-attribute `value` is the member's id, which never changes, so a
+ * change of it is rejected.
  */
 function memberOperations(
   { op, value }: PatchOperation,
@@ -183,7 +183,7 @@ export interface MemberChange {
   readonly absent: ReadonlySet<string>;
 }
 
-/** True if the change contains any member. Only the current list shows whether it has an effect. */
+/** True if the change names at least one member. Whether it has an effect depends on the current list. */
 export const changesMembers = ({ emptied, present, absent }: MemberChange): boolean =>
   emptied || present.size + absent.size > 0;
 

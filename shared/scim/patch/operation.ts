@@ -11,7 +11,7 @@ export interface PatchOperation {
   readonly value: ScimValue | undefined;
 }
 
-/** Maximum number of operations per request. Providers send many values in one operation instead. */
+/** Maximum number of operations per request. Providers that send more values put them into one operation. */
 const MAX_OPERATIONS = 5_000;
 
 const Operation = z.lazy(() =>

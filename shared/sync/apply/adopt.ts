@@ -23,8 +23,8 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // With the membership `authoritative` the view does not matter: every member that the directory does not name is
-  // removed.
+  // The view matters only if external members may stay. With the membership `authoritative`, every member that the
+  // directory does not have is removed.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
@@ -49,9 +49,9 @@ async function previousView(
 }
 
 /**
- * Claims a platform group for adoption. If the external id is exactly the id of another directory group, and that group
- * has no platform group yet, the platform group is left to it. A match by name, or by another form of the external id,
- * proves less.
+ * Claims a platform group for adoption. It does not claim the platform group if its external id is exactly the id of
+ * another directory group that has no platform group yet. That match proves more than a match by name or by another
+ * form of the external id.
  * @returns why the platform group cannot be adopted; undefined if the platform group is now claimed
  */
 export async function claimAdopted(
@@ -99,8 +99,8 @@ export async function adopt(
 }
 
 /**
- * Returns the group in the list, to compare its users with those of the fetch. The list is read again if another client
- * has changed the group since.
+ * Returns the group in the list, to compare its users with those of the fetch. If the listed version is not the fetched
+ * version, the list is read again.
  */
 async function listedAs(
   observed: ObservedGroup,

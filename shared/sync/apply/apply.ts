@@ -32,10 +32,7 @@ export interface ApplyReport {
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /**
-   * Whether the link is kept although the platform answers 404 for the group. The platform does so for too many groups
-   * at once.
-   */
+  /** Whether the link is kept in spite of a 404, because too many groups are missing at once. */
   readonly unlinkingHeld?: boolean;
   /** The number of members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;
@@ -44,12 +41,12 @@ export interface ApplyReport {
 
 type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
-/** After this many passes, the group waits for another message. */
+/** The maximum number of passes of one attempt. The group then waits for its next wake-up. */
 const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes one platform group equal to the desired state. The message contributes only the id of the group. All other
- * facts are read now, with consistent reads.
+ * Makes one platform group equal to the desired state. The message contains only the id of the group. All facts are
+ * read when apply runs, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
@@ -105,7 +102,7 @@ async function applyOnce(
   attempt: Attempt,
 ): Promise<PartialReport | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
-  // A pass must read the group from the platform to settle an open intent or a suspected change.
+  // To settle an open intent or a suspected change, the pass reads the group from the platform.
   attempt.hasFetched ||= (state.intent ?? state.suspectedChange) !== undefined;
   const result = await runPass(state, connection, ports, attempt);
   if (result.kind === 'broken') {
@@ -118,8 +115,8 @@ async function applyOnce(
 }
 
 /**
- * Whether this worker may run a pass: the group needs apply, no other worker is active, and the wake-up is not early. A
- * later pass skips the check for an early wake-up, unless another worker changed the group.
+ * Whether this worker may run a pass: the group needs work, no other worker is active, and the wake-up is not early.
+ * The passes after the first one do not check whether the wake-up is early, unless another worker changed the group.
  */
 function isForUs(
   state: GroupState | undefined,
@@ -182,8 +179,8 @@ const needsApply = (state: GroupState): boolean =>
 
 const HOUR_MS = 3_600_000;
 /**
- * If the platform accepted a part of the write, the other members are tried again at once. Otherwise the next attempt
- * is in an hour.
+ * Returns the wait of the members that were not tried yet. If the platform accepted a part of the write, they are tried
+ * at once, otherwise in an hour.
  */
 const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 

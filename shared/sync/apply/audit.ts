@@ -48,11 +48,10 @@ export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditE
 
 /** Returns the cause of a write: an approval, the restoration of drift, or the latest event of the directory. */
 export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
-  const { hold, approval, openDrift, rev, dirtySinceMs } = state;
+  const { approval, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
-  const decision = [hold, approval].find(
-    (one) => consumes !== undefined && one?.digest === consumes,
-  )?.decision;
+  const isApproved = consumes !== undefined && approval?.digest === consumes;
+  const decision = isApproved ? approval.decision : undefined;
   if (decision?.kind === 'approved') {
     const { by, reason } = decision;
     return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason, ...since };

@@ -33,8 +33,8 @@ export async function refuse(
     }),
   );
   const isKnown = isKnownRefusal(write.plan, wanted);
-  // The cause of the refusal may be a conflict that is not visible yet. The search would then mark the wrong users as
-  // refused, or use up the calls of this hour.
+  // The cause of the refusal may be a version conflict that no read shows yet. The search would then mark the wrong
+  // users as refused, or use up the calls of this hour.
   if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { result: firstly };
   const next = nextPart(write, facts, { ...context.bisection, isKnown });
   if (next !== undefined && wanted !== undefined) {
@@ -71,7 +71,7 @@ async function endSearch(
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** The next part to send after a refusal, and the kind of value that the platform certainly refuses. */
+/** The next part to send after a refusal, and the field whose value is now known to be refused. */
 interface Next {
   readonly bisection: Bisection;
   readonly refused?: 'users' | 'field';
@@ -90,10 +90,10 @@ interface Next {
  *     additions                          | halves of them, until the refused user is found
  *     removals alone                     | nothing; the write is tried again in an hour
  *
- * Hidden users, who may be in the group although no read showed them, are not part of the search. A refused write of a
- * name and of hidden users is sent again with the name alone. Every attempt with users includes the hidden users,
- * because a write without them would remove them. The hidden users are excluded only if the platform accepts no attempt
- * with them.
+ * The search does not try hidden users one by one. Every attempt that sends users includes the hidden users, because
+ * they may be in the group, and a write without them would remove them. They are left out only if the platform accepts
+ * no attempt with them. If a refused write contains a name and, as users, only hidden ones, the next attempt sends the
+ * name alone.
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -130,8 +130,8 @@ function nextMembers(
   { isKnown, ...bisection }: Known,
 ): Next | undefined {
   const { batches, refusals } = bisection;
-  // Only one addition and hidden users are left. The platform may refuse the group itself, so the user is not marked as
-  // refused.
+  // Only one addition is left, apart from hidden users. If the platform has accepted nothing yet, it may refuse the
+  // group itself. So the user is not marked as refused.
   const isAlone = !(hasRemovals || bisection.hasWritten || isKnown) && additions.length === 1;
   if (isAlone && batches.length > 0 && batches.flat().every((user) => hidden.includes(user)))
     return undefined;
@@ -153,8 +153,8 @@ function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection):
 }
 
 /**
- * Returns the fields that the write left out and whose value is not recorded as refused, such as a name in use. These
- * fields are sent only after the members are written.
+ * Returns the fields that the write left out although their value is not recorded as refused, such as a name in use.
+ * These fields are sent after the members are written.
  */
 function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
@@ -166,7 +166,6 @@ type Known = Bisection & { readonly isKnown: boolean };
 export const additionsIn = ({ changes }: Plan): readonly PlatformUserId[] =>
   changes.flatMap((change) => (change.kind === 'add_member' ? [change.after] : []));
 
-/** Returns the fields of an existing group that a plan changes. */
 export const fieldsIn = ({ changes }: Plan): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => changes.some(({ kind }) => kind === GROUP_FIELDS[field].change));
 
@@ -210,7 +209,7 @@ function narrowed(
     batches: waiting,
     refusals: refusals + 1,
   });
-  // No addition is left, or the platform accepted no part and probably refuses the group itself.
+  // Either no addition is left, or the platform accepted no part and so probably refuses the group itself.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasRemovals) return again([additions, ...batches]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
@@ -218,8 +217,8 @@ function narrowed(
   const middle = Math.ceil(additions.length / 2);
   const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
   const [next = [], ...rest] = batches;
-  // Until a part is accepted, each attempt sends half of the waiting users. No two attempts have a user in common, so a
-  // few refused users cause only a few refused attempts.
+  // Until a part is accepted, each attempt sends half of the users that wait. No user is in two of these attempts, so
+  // each refused user causes at most one refused attempt.
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...batches, ...halves].slice(1));

@@ -1,4 +1,5 @@
 import type { GroupState, GuardRecord, Intent, Uncertain } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
 import { judgeAnswer, type Outcome, showsWrite } from '../../plan/answer.ts';
@@ -38,9 +39,9 @@ export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord =
 });
 
 /**
- * Commits a write that the platform has answered. The answer becomes the group's view, and the intent ends. A member
- * that the write sent and the answer lacks is marked, and stays wanted. A member that the answer shows and the write
- * did not send was added by the platform or another client.
+ * Commits a write that the platform has answered. The answer becomes the group's view, and the intent ends. If the
+ * answer lacks a user that was sent, the member is marked, and stays wanted. If the answer shows a user that was not
+ * sent, the platform or another client added that user.
  */
 export async function confirmWrite(
   answered: ObservedGroup | undefined,
@@ -63,8 +64,8 @@ export async function confirmWrite(
   const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
-  // The claim is retired before the commit, which may leave the group clean. After a crash in between, the open intent
-  // is settled again.
+  // The claim is retired before the commit, because after the commit the group may be clean and is not read again.
+  // After a crash in between, the open intent is settled again.
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
@@ -104,7 +105,6 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
-/** Whether no drift is left after the write. */
 const closesDrift = ({ held, left }: Write, { external, isUndone }: Outcome): boolean =>
   held.size === 0 && external === undefined && !isUndone && left === undefined;
 
@@ -129,15 +129,15 @@ function stillUncertain(
 }
 
 /**
- * Whether the earlier uncertain writes can no longer take effect. This is certain if the platform answered these
- * writes, and shows the present write completely.
+ * Whether the earlier uncertain writes can certainly not take effect any more: the platform has answered them, and now
+ * shows the present write completely.
  */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 
 /**
- * Whether a write with a successful answer may still take effect. The answer may show the state before the write, even
- * with the new version.
+ * Whether a write that was answered with success may not have taken effect yet. The answer may show the state from
+ * before the write, even with the new version.
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
@@ -154,7 +154,7 @@ async function judged(
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
     const isAnswered = !('kind' in judgement);
-    // If the answer differs from the write, the persons of all members must be known to judge the difference.
+    // If the answer differs from the write, all members must be read to judge the difference.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
     known = await learn(question, known, context);
@@ -198,8 +198,9 @@ async function markUnshown(
 }
 
 /**
- * Returns the group after the write. If the answer does not show the sent content, the answer may be older than the
- * write, so the group is fetched. If the fetch may show a version from before the write, the answer counts.
+ * Returns the group after the write. If the answer does not show the sent content, it may show the state from before
+ * the write, so the group is fetched. The result is the fetch, unless the fetch may show an earlier version than the
+ * answer.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
@@ -221,13 +222,13 @@ function leftovers(
   outcome: Outcome,
 ): Partial<Commit> {
   const { kept, external, isUndone, unshown } = outcome;
-  // An approval stays if some of its removals did not happen.
+  // The approval stays if the platform kept some of the users that it covers.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
   // An earlier write may still take effect, so the group is fetched once more.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
-  // The hold concerns another platform group, which this platform group replaces.
-  const isHeldBefore = intent.action === 'create' && (state.hold ?? state.approval) !== undefined;
+  // The held removals concern another platform group, which this platform group replaces.
+  const isHeldBefore = intent.action === 'create' && holdsOf(state).length > 0;
   const isLeft = [
     external !== undefined,
     isUndone,
@@ -245,8 +246,8 @@ function leftovers(
 }
 
 /**
- * Reduces the guard's reservation by the removals that did not happen. Otherwise these removals would count towards the
- * limit for other groups.
+ * Reduces the guard's reservation by the removals that the platform did not make. Otherwise they would count towards
+ * the limit of the connection.
  */
 async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
   const { reservation, state } = facts;

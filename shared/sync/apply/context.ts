@@ -14,15 +14,14 @@ export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
   /**
-   * Adds an entry to the group's audit. The entry links to its predecessors: the latest entry of this invocation, or if
-   * there is none, of the last write; and the entry of the operator's last action.
+   * Adds an entry to the group's audit. The entry has links to two earlier entries: to the latest entry of this
+   * invocation (or of the last write, if this invocation has none), and to the entry of the last action of an operator.
    */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** Returns the times of the calls about the group that count towards the hourly limit. */
   readonly calledMs: () => readonly number[];
   /** Called for each external change that was not known before. */
   readonly found: (kind: DriftKind) => void;
-  /** Called with each intent that this invocation opens. */
   readonly opened: (id: IntentId) => void;
   /** Called with each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
@@ -30,18 +29,15 @@ export interface ApplyContext extends Reading {
   readonly bisection: Bisection;
 }
 
-/**
- * The facts of one pass. A pass repeats three steps: read, decide, perform. A pass ends with a write or another result.
- */
+/** The facts of one pass. A pass repeats the steps read, decide and perform until it has a result, such as a write. */
 export interface PassFacts extends Facts {
-  /** The write that the platform has just refused. */
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
 }
 
 /**
- * The search for the refused part of a write. The platform refuses a write and does not report which part is wrong. So
- * the members are sent without name and external id. Then the removals are sent without the additions, then the
- * additions in halves, then each field alone. One unacceptable user or field therefore blocks no other member change.
+ * The search for the refused part of a write, because the platform does not report which part is wrong. The members are
+ * sent first, without name and external id: the removals without the additions, then the additions in halves. Then each
+ * field is sent alone. So one user or field that the platform refuses does not block other changes.
  */
 export interface Bisection {
   /** Batches of additions that must still be tried, in order. */
@@ -84,7 +80,6 @@ export interface WriteMade {
 
 export type NewGroupError = Omit<GroupError, 'atMs'>;
 
-/** The result of one pass of apply. */
 export type PassResult =
   /** The next pass follows at once. Apply reads the group again. */
   | { readonly kind: 'again' }
@@ -98,7 +93,7 @@ export type PassResult =
       /** The number of members who keep access because the platform refuses to remove them. */
       readonly keepAccess?: number;
     }
-  /** The calls of this hour are used up. */
+  /** The group has used up its calls of this hour. */
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item during the pass. */
   | { readonly kind: 'superseded' }
@@ -111,19 +106,18 @@ export type PassResult =
       /** The answer shows an external change. */
       readonly isContested: boolean;
       /**
-       * The error if the platform answered a change with 200 but did not make it. The change is tried again with
+       * The error if the platform answered with 200 but did not make the change. The change is tried again with
        * exponential backoff.
        */
       readonly undone?: NewGroupError | undefined;
     }
-  /** A call failed. */
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** The platform refuses a part of the write. The other parts are tried without it. */
   | { readonly kind: 'narrowed'; readonly bisection: Bisection }
-  /** The platform refuses the write, and waiting does not help. */
+  /** The platform refuses the write, and will refuse it again. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** The result of a carried-out decision: the pass continues with new facts, or has ended. */
+/** The result of a decision that was performed: new facts with which the pass continues, or the result of the pass. */
 export type Performed = { readonly facts: PassFacts } | { readonly result: PassResult };
 
 export const AGAIN: Performed = { result: { kind: 'again' } };

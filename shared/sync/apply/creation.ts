@@ -33,8 +33,8 @@ export async function findCreation<Known extends Facts & { readonly views: Views
 }
 
 /**
- * Refuses to settle a creation if the list has more groups in an unspecified form than before the POST. The intent may
- * not name all of these malformed groups. If the number has grown, the POST may have made one of them.
+ * Refuses to settle a creation if the list has more malformed groups than before the POST, because the POST may have
+ * created one of them. The numbers are compared because the intent may not name all malformed groups.
  * @throws PlatformFailure if the number has grown
  */
 function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
@@ -46,7 +46,7 @@ function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITI
 
 /**
  * Returns a listed group that the creation may have made. The group is fetched by its id, because a list may show only
- * some users. While a group in an unspecified form cannot be read, the creation stays unsettled.
+ * some users. If a malformed group cannot be read by its id, the creation stays unsettled.
  */
 async function creationOf(
   listed: ListedGroup,

@@ -54,7 +54,9 @@ export const recordLateWrite = async (
     ? {}
     : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
-/** @returns undefined if another worker has written the group since; the change may then come from groupsync itself */
+/**
+ * @returns undefined if another worker has written the group since it was read, because that write may be the change
+ */
 export async function recordExternal(
   { external, observed }: ObserveExternal,
   state: GroupState,
@@ -66,8 +68,8 @@ export async function recordExternal(
 
 /**
  * Whether no other worker has written the group since `state` was read. Each worker opens an intent before it sends a
- * write. So this check finds every write that the fetch could show. Without this check the write of a second worker
- * would be recorded as an external change.
+ * write, so this check finds every write that the fetch could show. Without it, the write of another worker would be
+ * recorded as an external change.
  */
 async function isUnwrittenSince(
   { ref, link, intent }: GroupState,
@@ -77,7 +79,7 @@ async function isUnwrittenSince(
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
-/** Returns the link to an observed group. Its view is stored first, unless a prepared view exists. */
+/** Returns the link to an observed group. The view is stored first, unless it was stored before the write. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
@@ -127,8 +129,9 @@ export async function unlink(
 }
 
 /**
- * Takes one ended link from the hourly budget, and returns whether the budget allows it. The record is stored before
- * the other records are counted, so two concurrent workers may both wait, but never both pass.
+ * Records one ended link, and returns whether the hourly budget allows it. The record is stored before the other
+ * records are counted. So if the budget allows only one more link, two concurrent workers may both have to wait, but
+ * never both continue.
  */
 async function drawOnBudget(
   id: PlatformGroupId,
@@ -146,8 +149,8 @@ async function drawOnBudget(
 /**
  * Records external changes. `report` and `adopt` settle a record at once, because the difference stays. `restore`
  * leaves the record open until apply has restored the group. The id of a record is computed from the view before the
- * change. So after a crash, the same change gets the same record. A change that is repeated after a restoration gets a
- * new record, even under the same version.
+ * change. So after a crash, the same change gets the same record. If another client makes the same change again after a
+ * restoration, it gets a new record, even if the version is the same.
  */
 async function recordDrift(
   state: GroupState,
@@ -175,7 +178,7 @@ async function recordDrift(
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
-  // Records from before a crash. Their changes may have been undone since.
+  // These records are from an attempt that crashed. Their changes may have been undone since then.
   const lasting =
     differences.length > 0 ? [] : LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId));
   const all = [...records, ...(await ports.drift.read(state.ref, lasting))];
@@ -191,9 +194,7 @@ async function recordDrift(
   return noted;
 }
 
-/**
- * The differences that another client may undo. A deletion is not included, because a deleted group cannot come back.
- */
+/** The differences that another client may undo. A deletion is not one of them. */
 const LASTING_KINDS = [
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
   'members_added',
@@ -210,7 +211,8 @@ function idOf({ ref, link }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
 
 /**
  * Closes the open drift records of a group. The changes were restored, or they stay because the group is no longer
- * managed. The function runs before the group item drops the records. A second run has no effect.
+ * managed. The caller removes the records from the group's item only afterwards, so after a crash this function runs
+ * again, which has no further effect.
  */
 export async function closeDrift(
   { openDrift, ref }: GroupState,

@@ -15,8 +15,8 @@ import type { ApplyContext, NewGroupError } from './context.ts';
 
 /**
  * Handles a failed call. A failure that concerns all groups closes the gate. Any other failure makes only this group
- * wait, for at most an hour. The fifth failing group in a row without a success also closes the gate. The message is
- * deleted in any case, so failures do not count as receives of the message. The dirty mark remains (invariant 9).
+ * wait, for at most an hour. The gate also closes if five groups fail in a row. The message is deleted in any case, so
+ * a failure does not bring it closer to the dead-letter queue. The group stays dirty (invariant 9).
  */
 export async function handleFailure(
   state: GroupState,
@@ -25,7 +25,7 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // An earlier refusal stays the error of the group when a call fails. Otherwise the next refusal would count as the
+  // If the group's error is a refusal, a failed call does not replace it. Otherwise the next refusal would count as the
   // first.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
@@ -34,8 +34,8 @@ export async function handleFailure(
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
     const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
-    // A closed gate does not count as an attempt of the group. The group's calls count, because a gate may open and
-    // close repeatedly.
+    // A failure that closes the gate does not count as an attempt of the group. But the group's calls count, because a
+    // gate may open and close again and again.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
@@ -57,14 +57,13 @@ interface Attempt {
   readonly ports: ApplyPorts;
   /** The times of the calls to the platform about the group. */
   readonly calledMs: readonly number[];
-  /** The latest intent that this apply opened. */
   readonly mine: IntentId | undefined;
 }
 
 /**
- * Stores the time at which apply reads the group again. The group stays dirty. A change after `state` was read waits
- * only for the coalescing window. If the wake-up is soon, this function sends a message. Otherwise the requeue job
- * sends the message.
+ * Stores the time at which apply reads the group again. The group stays dirty. If the group has changed since `state`
+ * was read, it waits only for the coalescing window. If the wake-up is soon, this function sends the message, otherwise
+ * the requeue job.
  */
 export async function postpone(
   state: GroupState,
@@ -93,7 +92,7 @@ interface Refusal {
 
 /**
  * Stops the attempts for the group until its next change, or for a day, and reports the failure. The report is sent
- * first, so a crash after it only repeats the report. In the other order, a crash would lose the report.
+ * before the state is stored. So a crash in between repeats the report; with the other order, it would lose the report.
  * @returns false if the group has changed meanwhile
  */
 export async function giveUp(
@@ -124,7 +123,8 @@ export async function reportFieldFailure(
 const REJECTED = 'platform_rejected';
 
 /**
- * Two failures are the same if these parts are equal: the text, the fields that were sent, and the waiting removals.
+ * The parts that identify a failure: the text, the fields that were sent, and the removals that wait. Failures with
+ * equal parts are reported only once.
  */
 interface Failure {
   readonly message: string;
@@ -134,8 +134,8 @@ interface Failure {
 }
 
 /**
- * Sends the group to the dead-letter queue once for each failure. After a replay of the message, the same failure is
- * reported again.
+ * Sends a message about the group to the dead-letter queue, once for each failure. If an operator replays the message,
+ * the same failure is reported again.
  * @returns the digest of the failure
  */
 async function report(

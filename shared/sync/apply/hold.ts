@@ -1,7 +1,7 @@
 import type { GroupState } from '../../domain/group-state.ts';
-import { HOLD_LIFE_MS, type Hold } from '../../domain/hold.ts';
+import { type HeldSetName, HOLD_LIFE_MS, type Hold, holdsOf } from '../../domain/hold.ts';
 import type { EndHold, StartHold } from '../../plan/decision.ts';
-import { type HeldSets, mayCoverRejected } from '../../plan/hold.ts';
+import type { HeldRemovals } from '../../plan/hold.ts';
 import { type AuditLink, entryOf } from '../ports/logs.ts';
 import { originOf } from './audit.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
@@ -14,24 +14,24 @@ export async function startHold(
   context: ApplyContext,
 ): Promise<Performed> {
   const { state } = facts;
-  const sets = heldBy(decision, facts, context.ports.clock());
+  const held = heldBy(decision, facts, context.ports.clock());
   const before = await unreserved(facts, context);
-  await context.ports.groups.hold(state, sets, await recordHold(sets.hold.hold, true, facts, context));
-  return { facts: { ...before, ...withHeld(decision, state, sets) } };
+  await context.ports.groups.hold(state, held, await recordHold([held.hold], true, facts, context));
+  return { facts: withHeld(decision, before, held) };
 }
 
 /** Returns the facts after a hold was recorded. */
-export function withHeld<State extends GroupState>(
+export function withHeld<Known extends Pick<PassFacts, 'state' | 'held'>>(
   { deletes }: StartHold,
-  { approval: _, ...state }: State,
-  { hold, approval }: HeldSets,
-) {
+  facts: Known,
+  { hold, users }: HeldRemovals,
+): Known {
   const about = deletes ? 'delete' : 'remove';
-  const approved = approval && ({ users: approval.users, about } as const);
   return {
-    state: { ...state, hold: hold.hold, ...(approval && { approval: approval.hold }) },
-    held: { users: hold.users, about, approved },
-  } as const;
+    ...facts,
+    state: { ...facts.state, hold },
+    held: { ...facts.held, hold: { users, about } },
+  };
 }
 
 export async function endHold(
@@ -39,78 +39,56 @@ export async function endHold(
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<Performed> {
-  const { hold, approval } = facts.state;
-  const ended = ends.includes('hold') ? (hold ?? approval) : approval;
-  await context.ports.groups.dropHold(facts.state, ends, await recordHold(ended, false, facts, context));
-  return { facts: { ...facts, state: withoutHold(facts.state, ends), held: undefined } };
+  const { state } = facts;
+  const ended = holdsOf(state).filter((hold) => ends.some((name) => state[name] === hold));
+  await context.ports.groups.dropHold(state, ends, await recordHold(ended, false, facts, context));
+  return { facts: { ...facts, state: withoutHold(state, ends), held: undefined } };
 }
 
-export const withoutHold = ({ hold, approval, ...state }: GroupState, ends: EndHold['ends']): GroupState => ({
-  ...state,
-  ...(hold && !ends.includes('hold') && { hold }),
-  ...(approval && !ends.includes('approval') && { approval }),
-});
+export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): GroupState =>
+  Object.fromEntries(
+    Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
+  ) as unknown as GroupState;
 
 /**
  * Writes the audit entry before the hold is stored. If another change of the group comes first, the next pass makes the
  * same decision again.
  */
 function recordHold(
-  hold: Hold | undefined,
+  holds: readonly Hold[],
   made: boolean,
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<AuditLink> {
   const { state, wanted } = facts;
-  const summary = hold === undefined ? null : `${hold.removes} to remove, ${hold.keeps} stay`;
+  const summary = holds.map(({ removes, keeps }) => `${removes} to remove, ${keeps} stay`).join('; ');
   const [before, after] = made ? [null, summary] : [summary, null];
-  const reason = made ? `more than the rule ${hold?.rule} allows` : 'it covers no planned removal any more';
+  const reason = made
+    ? `more than the rule ${holds[0]?.rule} allows`
+    : 'it covers no planned removal any more';
   const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
   return context.record(state, { ...entry, ...originOf(state, wanted) });
 }
 
-type HoldFacts = Pick<PassFacts, 'state' | 'held' | 'settings'>;
-
-/**
- * Returns the hold to record, and the removals that an operator approved separately. One write stores both, so the hold
- * is always visible. The store adds the location of the stored users.
- */
-export function heldBy(decision: StartHold, facts: HoldFacts, nowMs: number): HeldSets {
-  const { users, approved, deletes, size } = decision;
-  const { link, hold, approval } = facts.state;
-  const permission = hold?.decision.kind === 'approved' ? hold : approval;
-  const removes = approved.length;
-  const digest = holdDigest(link?.id, deletes ? 'delete' : 'remove', approved);
-  return {
-    hold: { hold: holdOf(decision, facts, nowMs), users: new Set(users) },
-    approval:
-      permission === undefined || removes === 0
-        ? undefined
-        : {
-            hold: { ...permission, digest, removes, keeps: size - removes, share: removes / size },
-            users: new Set(approved),
-          },
-  };
-}
-
-function holdOf(
+/** Returns the hold to record. The store adds the location of the stored users. */
+export function heldBy(
   { users, approved, size, rule, share, deletes }: StartHold,
-  { state: { link, hold }, held, settings }: HoldFacts,
+  { state, settings }: Pick<PassFacts, 'state' | 'settings'>,
   nowMs: number,
-): Hold {
-  const isAfter = hold && mayCoverRejected(hold) && users.some((user) => held?.users?.has(user) ?? true);
-  return {
-    digest: holdDigest(link?.id, deletes ? 'delete' : 'remove', users),
+): HeldRemovals {
+  const isUnderFourEyes = settings.fourEyes || holdsOf(state).some(({ fourEyes }) => fourEyes);
+  const hold: Hold = {
+    digest: holdDigest(state.link?.id, deletes ? 'delete' : 'remove', users),
     rule,
     removes: users.length,
-    keeps: size - users.length - approved.length,
+    keeps: size - users.length - approved,
     share: share ?? (size === 0 ? 0 : users.length / size),
     createdAtMs: nowMs,
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },
-    ...(isAfter && { afterRejection: true as const }),
-    ...((settings.fourEyes || hold?.fourEyes === true) && { fourEyes: true as const }),
+    ...(isUnderFourEyes && { fourEyes: true as const }),
     chunks: 0,
     hash: '',
   };
+  return { hold, users: new Set(users) };
 }

@@ -17,7 +17,7 @@ interface Reading {
   };
 }
 
-/** Returns the list of this attempt with the requested facts: the owners of its groups, or the groups that it lacks. */
+/** Returns the list with a requested fact about it: the owners of its groups, or the groups that it lacks. */
 export async function readOfList(
   what: readonly StoredFact[],
   facts: Facts,
@@ -36,7 +36,7 @@ interface NamesakeReading extends Reading {
   readonly ports: Reading['ports'] & { readonly groups: Pick<ApplyPorts['groups'], 'readMany'> };
 }
 
-/** Returns the list of this attempt with the groups of this connection that own these platform groups. */
+/** Returns the list with the groups of this connection that own these platform groups. */
 export async function readNamesakes(
   ids: readonly PlatformGroupId[],
   { listed, state: { ref } }: Facts,
@@ -70,13 +70,16 @@ async function readOwners(
   return { showsManaged: false };
 }
 
-/** The number of missing groups that are fetched by id. Each call counts towards the group's limit for the hour. */
+/**
+ * The number of missing groups that are fetched by id. It is small, because each call counts towards the group's limit
+ * of the hour.
+ */
 const MISSING_ASKED = 3;
 
-/** The results of `findUnlisted`. The creations of many groups share one list. */
+/** The results of `findUnlisted` for each list, because the creations of many groups use the same list. */
 const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
 
-/** Returns the groups that the list lacks. Without an open intent, the result counts for the whole connection. */
+/** Returns the groups that the list lacks. Without an open intent, it is the same for all groups of the connection. */
 async function readUnlisted(
   listed: Listing,
   facts: Facts,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { GroupState } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import { HELD_SETS, type HeldSetName, type Hold } from '../../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { View } from '../../domain/view.ts';
 import type { Read, StoredFact } from '../../plan/decision.ts';
 import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
 import { readDeparted, readPart, readWanted } from '../match/wanted.ts';
+import type { HeldSet } from '../ports/guard.ts';
 import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
 import { readNamesakes, readOfList } from './listed-groups.ts';
@@ -103,17 +104,23 @@ async function readPrepared(
   return (base) => base && changedView(base, intent, change);
 }
 
-async function readHeld({ ref, hold, approval, link }: GroupState, { ports }: Reading): Promise<HeldUsers> {
-  const read = async (recorded: Hold | undefined) => {
-    const users = recorded && (await ports.groups.readHeld(ref, recorded));
-    const about = (['remove', 'delete'] as const).find(
-      (kind) => users !== undefined && holdDigest(link?.id, kind, [...users]) === recorded?.digest,
-    );
-    return { users, about };
+async function readHeld(state: GroupState, { ports }: Reading): Promise<HeldUsers> {
+  const read = async (name: HeldSetName) => {
+    const stored = state[name];
+    if (stored === undefined) return [];
+    const users = await ports.groups.readHeld(state.ref, stored);
+    return [[name, { users, about: users && kindOf(stored, users, state.link?.id) }] as const];
   };
-  const [held, approved] = await Promise.all([read(hold), approval && read(approval)]);
-  return { ...held, approved };
+  return Object.fromEntries((await Promise.all(HELD_SETS.map(read))).flat());
 }
+
+/** Returns the kind of write that a set covers; undefined if the set is for another platform group. */
+export const kindOf = (
+  { digest }: Hold,
+  users: HeldSet,
+  platformId: PlatformGroupId | undefined,
+): 'remove' | 'delete' | undefined =>
+  (['remove', 'delete'] as const).find((kind) => holdDigest(platformId, kind, [...users]) === digest);
 
 /** Returns the digest that identifies a hold: its removals, its platform group and its kind of write. */
 export function holdDigest(

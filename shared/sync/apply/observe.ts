@@ -57,8 +57,9 @@ async function observeOutcome(
   const platform = await linkTo(state, observed, view, context);
   const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
-  // The client repeats a request after 503 with Retry-After. If the first request took effect, the platform refused the
-  // repetition as a conflict with the first. So the guard keeps counting the removals.
+  // After a 503 with Retry-After, the client repeats a request. If the first request took effect after all, the
+  // platform refuses the repeated one as a conflict. So the removals may have happened, and the guard keeps counting
+  // them.
   const next = rejected === undefined ? AGAIN : CONFLICT;
   return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }
@@ -91,8 +92,9 @@ async function observeExternal(
 }
 
 /**
- * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The digest of the fetch is
- * stored. The view may contain hidden users, so with the digest of the view, the sweep would fetch the group each hour.
+ * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The digest of the fetched
+ * content is stored, not that of the view: the view may contain hidden users, and the sweep would then see a difference
+ * each hour.
  */
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },

@@ -27,7 +27,7 @@ export interface Attempt {
   /** The platform group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /** Whether the group changed during the attempt. No message was sent for that change, so apply runs again. */
+  /** Whether the group changed during the attempt. There may be no message about the change, so apply runs again. */
   isSuperseded: boolean;
   /** Whether this attempt has read the group from the platform. */
   hasFetched: boolean;
@@ -42,7 +42,7 @@ export interface Attempt {
 
 /** The number of times that the client tries one call. */
 const MAX_TRIES = 4;
-/** The number of calls that must remain in the hourly limit for a decision. A write may need a fetch after it. */
+/** The number of calls that must be left in the hourly limit. A write needs two, because a fetch may follow. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
 /** The decisions that need only the members of the last change. Any other decision needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
@@ -80,13 +80,13 @@ async function decideAndPerform(
     if ('result' in performed) return performed.result;
     facts = performed.facts;
     attempt.shown = facts.shown;
-    // A 404 is not a refusal, because it may come from a wrong base URL.
+    // A 404 does not show that the platform is available, because it may come from a wrong base URL.
     attempt.hasRefused ||= facts.rejected !== undefined && facts.fetched !== 'gone';
   }
 }
 
 /**
- * Ends a pass whose calls of this hour are used up. The guard stops counting the removals of a write that is not sent.
+ * Ends a pass because the calls of this hour are used up. The reservation for a write that is not sent is cancelled.
  */
 async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResult> {
   if (facts.state.intent === undefined) await unreserved(facts, context);
@@ -132,12 +132,12 @@ async function contextOf(
 
 /** Opens the platform. Every call about the group counts towards the limit of the hour. */
 function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, attempt: Attempt) {
-  // The client repeats a call after a short fault. After a failed attempt of the group, the call is not repeated, and
-  // the group waits for its next attempt.
+  // The client repeats a call after a short fault. But if the group has failed before, a call is not repeated; the
+  // group waits for its next attempt instead.
   const maxAttempts = attempts > 0 ? 1 : MAX_TRIES;
   return openPlatform(connection, ports, {
     onTry() {
-      // A call whose credential is renewed counts twice.
+      // If a credential is renewed during a call, the call is sent again and counts twice.
       if (callsLeft(attempt, ports) <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
       attempt.callsMs = [...calledBy(attempt, ports), ports.clock()];
     },
@@ -162,7 +162,7 @@ const initialFacts = (
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** Replaces a decision that depends on all members by a read of all members, if only some members were read. */
+/** Returns a read of all members instead, if the decision depends on all of them and only some were read. */
 const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 
@@ -180,8 +180,8 @@ export const calledBy = ({ callsMs = [] }: Attempt, { clock }: ApplyPorts): read
 class SettingsChanged extends Error {}
 
 /**
- * Reads the settings again after the group was read. A change of settings marks the groups dirty after it is stored. So
- * either this read finds the new settings, or the mark is newer than the state and stays.
+ * Reads the settings again after the group was read. A change of settings is stored before the groups are marked dirty.
+ * So either this read finds the new settings, or the mark came after the state was read, and the group stays dirty.
  * @throws SettingsChanged if the pass began with other settings
  */
 async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {

@@ -62,7 +62,7 @@ async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContex
   return { facts: known };
 }
 
-/** Stores which members are pending and why, if that has changed. A mark keeps its age while its cause is the same. */
+/** Stores which members are pending and why, as far as that has changed. If the cause is the same, the time stays. */
 async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,
@@ -87,8 +87,8 @@ async function markPending(
 }
 
 /**
- * Reserves the removals with the guard. The reservation is stored before the sum is read. Two concurrent workers may
- * both be held, but never both pass:
+ * Reserves the removals with the guard. The reservation is stored before the sum is read. So two concurrent workers may
+ * both have to hold their removals, but never both exceed the limit:
  *
  *     worker A   stores 60 ──▶ reads 60 + 60 ──▶ over the limit: cancels its reservation, holds
  *     worker B        stores 60 ──▶ reads 60 + 60 ──▶ the same
@@ -109,8 +109,9 @@ async function reserve(
 }
 
 /**
- * Adds the deleted groups to the removals of the hour. The claims are counted only if the number of deletions reaches
- * the limit. The claim of a deleted group may still be stored, so each group is counted once.
+ * Adds the number of deleted groups, and of all managed groups, to the removals of the hour. The managed groups are
+ * counted by their claims, which is done only if the number of deletions reaches the limit. The claim of a deleted
+ * group may still exist, so each group is counted only once.
  */
 export async function withDeletions(
   { deleted, ...recent }: RecentReservations,
@@ -156,7 +157,7 @@ async function dropUncertain(
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
-  // This entry must be stored before the intent ends. Two late writes that undo each other leave no other record.
+  // This entry must be stored before the intent ends. If two late writes undo each other, it is their only trace.
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, context);
   if (!(await context.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
@@ -191,7 +192,7 @@ async function settle(
 ): Promise<Performed> {
   const { state } = await unreserved(facts, context);
   const { ref, uncertain } = state;
-  // The uncertain writes did not take effect, and can no longer do so.
+  // The uncertain writes have not taken effect until their deadline, so they never will.
   if (uncertain?.removals !== undefined && context.ports.clock() >= uncertain.untilMs)
     await context.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
   // A group that will be read again is not done. The failure is reported when the group is done.
@@ -206,7 +207,7 @@ async function settle(
     failing: failed,
     calledMs: context.calledMs(),
   });
-  // If the group changed during this pass, it is not settled. The worker that changed the group sent no message,
-  // because the message of this apply was pending. So the group is read again.
+  // If the group changed during this pass, it is not settled but read again: the worker that changed it sent no
+  // message, because the wake-up of this apply was still stored.
   return { result: { kind: settled ? 'in_sync' : 'again' } };
 }

@@ -28,8 +28,8 @@ interface PlanPorts extends PreviewPorts {
 /**
  * Returns the plan of a group for an operator. If apply may not write the group now, the note contains the reason.
  * @param settings replaces the settings of the connection
- * @throws PlatformFailure if the plan depends on a read of the platform that fails, for example while the outcome of
- *   a write is unknown. A group that already waits does not throw, because its plan shows why the group waits
+ * @throws PlatformFailure if a read of the platform fails and the plan depends on it, for example while the outcome of
+ * a write is unknown. For a group that already waits there is no error: its plan shows why it waits
  */
 export async function planGroup(
   ref: GroupRef,
@@ -42,7 +42,8 @@ export async function planGroup(
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
   const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // For most groups, the item and the views already show that the group is in sync. Such a group costs no further read.
+  // For most groups, the stored item and view already show that the group is in sync. They need no read of the
+  // platform.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
@@ -67,10 +68,7 @@ export async function planAdopted(
   return planFrom(state.ref, await previewAdoption(state, observed, connection, ports));
 }
 
-/**
- * Returns the note of a plan, with the reason why its changes are not made. For a plan without changes, the note needs
- * no reason.
- */
+/** Returns the note of a plan. If apply may not make the changes of the plan now, the note has the reason. */
 async function noteOf(
   { action, note }: GroupPlan,
   state: GroupState,
@@ -98,23 +96,23 @@ async function clashesOf(
 }
 
 /**
- * Returns the wait of a group that is as wanted. Apply reads the group again when an earlier write can no longer take
- * effect.
+ * Returns the wait of a group that is as wanted, but that apply reads once more when an earlier write can no longer
+ * take effect.
  */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
     ? { ...AS_WANTED, untilMs: decision.againAtMs }
     : undefined;
 
-/** Converts a preview to a plan for an operator. */
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {
-  const { hold, link } = facts.state;
+  const { link } = facts.state;
+  const hold = stoppingHold(facts);
   switch (decision.kind) {
     case 'write': {
       const { action, changes } = decision.plan;
       const held = [...decision.held].sort();
       const note = unseen === undefined ? null : `planned from the last known state: ${unseen.message}`;
-      return planOf(ref, action, { changes, held, hold: (held.length > 0 && hold) || null, note });
+      return planOf(ref, action, { changes, held, hold: held.length > 0 ? hold : null, note });
     }
     case 'release': {
       const change = { kind: 'release_group', before: link?.id ?? null, after: null };
@@ -134,13 +132,18 @@ function planSettled(
   { as, failing }: Extract<Decision, { kind: 'settle' }>,
   facts: Facts,
 ): GroupPlan {
-  const { hold, released } = facts.state;
+  const { released } = facts.state;
   if (released) return planOf(ref, 'none', { note: releasedNote(facts) });
   if (as !== 'held') return planOf(ref, 'none', { note: failing?.message ?? null });
-  if (hold === undefined) return planOf(ref, 'none', {});
-  const users = [...(facts.held?.users ?? [])].sort();
+  const hold = stoppingHold(facts);
+  if (hold === null) return planOf(ref, 'none', {});
+  const { hold: waiting, rejection } = facts.held ?? {};
+  const users = [...(waiting?.users ?? []), ...(rejection?.users ?? [])].sort();
   return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
 }
+
+/** The set of held removals that stops a write. */
+const stoppingHold = ({ state: { hold, rejection } }: Facts): Hold | null => hold ?? rejection ?? null;
 
 const releasedNote = ({ state }: Facts): string | null => (state.released ? whyReleased(state) : null);
 
@@ -149,7 +152,7 @@ const stopped = (user: string, { rule }: Hold): AuditedChange => ({
   member: null,
   before: user,
   after: null,
-  reason: `stopped by the guard (${rule}), until a person approves`,
+  reason: `held by the guard (${rule}) until an operator approves`,
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {

@@ -6,7 +6,7 @@ import type { ObservedGroup, View } from '../../domain/view.ts';
 import { decide } from '../../plan/decide/index.ts';
 import { type Decision, type Observe, readsGroup } from '../../plan/decision.ts';
 import { adoptedView, viewOf } from '../../plan/external-change.ts';
-import type { Facts, PassedOver, Shown } from '../../plan/facts.ts';
+import type { Facts, HeldUsers, PassedOver, Shown } from '../../plan/facts.ts';
 import { NO_WRITES, NOTHING_SENT } from '../../plan/uncertain.ts';
 import { ownerOf } from '../claim-group.ts';
 import { openPlatform } from '../open-platform.ts';
@@ -33,14 +33,17 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
-/** The maximum number of decisions of a preview. Apply makes at most this number of decisions, including reads. */
+/** The maximum number of decisions of a preview. Apply never needs more decisions, including reads. */
 const MAX_DECISIONS = 12 * MAX_CONFLICTS;
 
 /** The last decision that apply would reach (a write, a settlement or a wait), with its facts. */
 export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
-  /** The failure of a read of the platform. The decision is then based on the stored view, or is the failed read. */
+  /**
+   * The failure of a read of the platform, if there was one. The decision is then based on the stored view, or is still
+   * the read.
+   */
   readonly unseen: PlatformFailure | undefined;
 }
 
@@ -95,9 +98,9 @@ const storedOf = ({ state: { link }, nowMs }: Facts): Shown | undefined =>
   link && { id: link.id, version: link.version, atMs: nowMs };
 
 /**
- * Evaluates `ask` for a group's item, and again if the item has changed meanwhile. The views of the old item may be
- * deleted. Apply does not need this repetition, because its conditional write fails instead. If the group keeps
- * changing, the last result counts.
+ * Calls `ask` with the group's item, and calls it again if the item changed meanwhile, because the views of the old
+ * item may then be deleted. If the group keeps changing, the last result is returned. Apply needs no such repetition,
+ * because its conditional write fails instead.
  */
 export async function undisturbed<Result>(
   state: GroupState,
@@ -120,8 +123,8 @@ export function readingOf(
   ports: PreviewPorts,
 ): Reading {
   const { users, people, groups } = ports;
-  // The platform is opened at the first call. A group in sync needs no call to the platform, so its plan needs no
-  // credential.
+  // The platform is opened only at the first call. So the plan of a group in sync needs no credential, because it needs
+  // no call.
   let opened: Promise<Platform> | undefined;
   const platform = () => {
     opened ??= openPlatform(connection, ports);
@@ -149,7 +152,7 @@ export function readingOf(
   };
 }
 
-/** Returns the facts as they would be after a decision was carried out; undefined if apply would end or write. */
+/** Returns the facts as they would be after the decision was performed; undefined if apply would end or write. */
 async function follow(
   decision: Decision,
   facts: Facts,
@@ -169,7 +172,7 @@ async function follow(
     }
     case 'hold':
       return decision.ends === undefined
-        ? { ...facts, ...withHeld(decision, state, heldBy(decision, facts, nowMs)) }
+        ? withHeld(decision, facts, heldBy(decision, facts, nowMs))
         : { ...facts, state: withoutHold(state, decision.ends), held: undefined };
     case 'drop':
       return again(facts, { intent: undefined, uncertain: owing(state, decision.owed) });
@@ -211,8 +214,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
   const used = external === undefined ? usedUp(state, intent?.consumes) : [];
-  // If apply finds a change in a fetch, the next write sends the whole group. A fetch that settles a write is an
-  // exception.
+  // If a fetch shows an external change, the next write sends the whole group, unless the fetch also settles a write.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
   return { ...linked, state: withoutHold(linked.state, used) };
@@ -232,10 +234,13 @@ function again(
   return {
     ...facts,
     state: changed(state, change),
-    // A hold of one platform group does not apply to another platform group.
-    held: held && isOther ? { ...held, about: undefined } : held,
+    held: held && isOther ? ofAnotherGroup(held) : held,
   };
 }
+
+/** The sets of held removals of one platform group do not apply to another platform group. */
+const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
+  Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 
 const previousLinkOf = ({ link }: GroupState, platformId: PlatformGroupId | undefined) =>
   link && platformId && { platformId, view: link.view, isGone: true };

@@ -15,7 +15,6 @@ import type { ApplyContext } from './context.ts';
 
 type Known = Pick<Facts, 'state' | 'views'>;
 
-/** Returns the record of uncertain writes from the facts. */
 export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
   uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
 
@@ -29,13 +28,12 @@ export function withUncertain(
   const before = readRecord(known);
   const change = changeBetween(known.views?.base, known.after);
   const latest = uncertainWrite(intent, change, { ...how, untilMs: nowMs + UNCERTAIN_MS });
-  // This attempt has read the group after the deadline of the earlier writes, so their record ends.
+  // After the deadline of the earlier writes, this attempt has read the group. So their record ends.
   return before === undefined || nowMs >= before.untilMs ? latest : mergeUncertain(before, latest);
 }
 
 /**
- * Returns the record of uncertain writes after a refused write. `owed` replaces the reserved removals of the earlier
- * writes.
+ * Returns the record of uncertain writes after a refused write. `owed` replaces the removals that the record reserves.
  */
 export const stillOwed = (
   record: Uncertain | undefined,
@@ -51,8 +49,8 @@ export async function storeMoved(
 ): Promise<Uncertain | undefined> {
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
-  // Under another version, an earlier write has taken effect or no longer can. The guard keeps counting the removals of
-  // that write.
+  // If the version has changed, an earlier write has taken effect or can no longer do so. The guard keeps counting its
+  // removals.
   const isSame = version === known.state.link?.version;
   return storeRecord(
     { ...moved, ...(isSame && removals && { removals }) },

@@ -80,9 +80,9 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * Whether the answer of a POST shows the group that the POST created. The answer shows another group in three cases.
- * The group existed before the POST, another directory group has claimed the group, or the list shows another group
- * exactly as sent. In all other cases, a different name is the platform's form of the sent name.
+ * Whether the answer to a POST shows the group that the POST created. It does not in three cases: the shown group
+ * existed before the POST, another directory group has claimed it, or the list shows another group exactly as it was
+ * sent. If the name differs in any other case, it is the platform's form of the sent name.
  */
 async function isCreated(
   observed: ObservedGroup,
@@ -150,7 +150,8 @@ async function call(
 ): Promise<ObservedGroup | DeletionAnswer> {
   // For a creation there is no link, and the id and the version are not used.
   const { id, version } = (state.link ?? {}) as Link;
-  // Other workers use the age of an intent to decide whether its call may still be running. So a late call is not sent.
+  // Other workers assume by the age of an intent that its call has ended. So a call that would begin too late is not
+  // sent.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
     const message = 'a write was not sent: the group was read too long before it';
     throw new PlatformFailure('unreached', message, {});
@@ -178,9 +179,9 @@ function changedFields(plan: Plan, whole: WholeGroup): GroupFields {
 }
 
 /**
- * Handles a failed write. A write that certainly did not happen ends its intent. Any other failed write keeps its
- * intent open, and a later fetch settles the intent. After a 4xx the pass may fetch the group. A version other than the
- * sent version means a conflict. The sent version means a refusal.
+ * Handles a failed write. If the write certainly had no effect, its intent ends. Otherwise the intent stays open, and a
+ * later fetch settles it. After a 4xx, the pass may fetch the group: if the version has changed, the write had a
+ * conflict; if not, its content was refused.
  */
 async function afterFailure(
   cause: PlatformFailure,
@@ -191,8 +192,8 @@ async function afterFailure(
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
   const { ref, uncertain, link } = facts.state;
-  // The guard also counts these removals for an earlier write that may still take effect. The next write takes over the
-  // record.
+  // This reservation also covers the removals of an earlier write that may still take effect. The next write takes it
+  // over.
   const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: PassFacts = {
     ...facts,
@@ -214,8 +215,9 @@ async function afterFailure(
 }
 
 /**
- * Whether the group must be fetched after a 4xx, because another client may have written first. A conflict status (409,
- * 412) always needs the fetch. Any other status needs the fetch only before a single user or field counts as refused.
+ * Whether the group must be fetched after a 4xx, because another client may have written first. After a conflict status
+ * (409, 412) it always must. After any other status it must only if the next step would record a single user or field
+ * as refused.
  */
 function needsFetch(
   { status = 0 }: PlatformFailure,

@@ -23,7 +23,6 @@ export type ReaderPorts = StoredPorts &
     readonly everyMinutes?: number | undefined;
   };
 
-/** One run of the reader of one connection. */
 export interface ReaderRun {
   readonly connection: Connection;
   readonly directory: Directory;
@@ -41,45 +40,40 @@ export interface ReaderRun {
   readonly questions: MemberQuestions;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
-  /** Returns the groups that SCIM or events own. These groups are read only if this run finds a new group. */
+  /** Returns the groups that SCIM or events own. They are read only when this run finds a new group. */
   readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }
 
-/** A group as a list shows it. */
 export interface ListedGroup {
   readonly group: DirectoryGroup;
   /** The time at which the page was requested. */
   readonly asOfMs: number;
 }
 
-/** Counts of one run. */
 export interface DirectoryRunReport {
   readonly connection: string;
-  /** Groups that are selected. */
   groups: number;
-  /** Changes that the directory reported. */
   reported: number;
-  /** Groups that were read whole. */
+  /** The number of groups that were read completely. */
   read: number;
-  /** Groups that differed, and were sent. */
+  /** The number of groups whose differences were sent. */
   sent: number;
-  /** Groups whose deletion was sent, at most a thousand of them. */
+  /** The groups whose deletion was sent, at most a thousand of them. */
   readonly deleted: GroupId[];
-  /** Groups that could not be read, or whose read could not be used. */
+  /** The number of groups that could not be read, or whose read could not be used. */
   failed: number;
-  /** Groups that wait for the next run. */
+  /** The number of groups that wait for the next run. */
   waiting: number;
   /** Groups that an operator must check: no read was used for an hour, or three reads were short. */
   unreadable: readonly GroupId[];
 }
 
-/** Reports that another run has taken over, because this run was paused for longer than its lease. */
+/** Thrown if this run was suspended for longer than its lease, and another run has taken over. */
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** Records that the directory has answered. */
 export const noteAnswer = ({ connection, ports }: ReaderRun): Promise<void> =>
   noteReceipt(connection.name, { source: 'directory', everyMinutes: ports.everyMinutes }, ports);
 
@@ -92,14 +86,12 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
   groups.set(group.group, group);
 }
 
-/** Adds a selected group. This run reads the group. */
 export async function addGroup(run: ReaderRun, { id, name, address }: DirectoryGroup): Promise<void> {
   const other = (await run.others()).sameAs(id, name);
   const seen = { ...firstSeen(id, address, run.ports.clock()), name };
   await storeGroup(run, other === undefined ? seen : { ...seen, other });
 }
 
-/** Returns a function that reads the groups of other sources once per run. */
 export function othersOf(connection: Connection, ports: SourcePorts): ReaderRun['others'] {
   let read: Promise<OtherGroups> | undefined;
   return () => {
@@ -116,7 +108,6 @@ export async function forgetGroup(
   groups.delete(id);
 }
 
-/** Returns whether the reader may change the group. */
 export const maySend = ({ connection }: ReaderRun, { group, other }: ReaderGroup): boolean =>
   other === undefined || (other === group && connection.settings.directory?.corrects === true);
 
@@ -125,7 +116,10 @@ export const originAt = ({ ports }: ReaderRun, stampMs: number): Origin => ({
   stampMs,
 });
 
-/** Returns the stamp that decides whether a value of this read is new. No event of the read has an earlier stamp. */
+/**
+ * Returns the stamp of this read. A stored value with a later stamp is newer than the read. No event of the read has an
+ * earlier stamp.
+ */
 export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
   makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
 

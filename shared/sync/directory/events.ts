@@ -7,7 +7,6 @@ import type { DirectoryUser } from '../ports/directory.ts';
 const MEMBERS_PER_EVENT = 300;
 const USERS_PER_MESSAGE = 100;
 
-/** The values that all events of one read share. */
 export interface Origin {
   /** A unique id. The id is greater than the id of every earlier read. */
   readonly readId: string;
@@ -15,7 +14,6 @@ export interface Origin {
   readonly stampMs: number;
 }
 
-/** A CloudEvent with a type and data of `shared/contract/events/native.ts`. */
 interface NativeEvent {
   readonly id: string;
   readonly type: string;
@@ -42,7 +40,6 @@ const eventsOf = (
 export const attributesOfUser = ({ attributes, isActive }: DirectoryUser): ReadonlyMap<string, string> =>
   new Map([...attributes, [ACTIVE_ATTRIBUTE, String(isActive)]]);
 
-/** Returns message bodies that describe users. One message holds many events. */
 export function userMessages(users: readonly DirectoryUser[], origin: Origin): readonly string[] {
   const drafts = users.map((user): Draft => {
     const attributes = Object.fromEntries(attributesOfUser(user));
@@ -51,7 +48,6 @@ export function userMessages(users: readonly DirectoryUser[], origin: Origin): r
   return chunksOf(eventsOf(drafts, origin, 'u'), USERS_PER_MESSAGE).map((some) => JSON.stringify(some));
 }
 
-/** Returns the snapshot message with all members of a group. */
 export function snapshotMessage(group: GroupRefName, members: readonly MemberId[], origin: Origin): string {
   const data = { group, members: members.map((id) => ({ id })) };
   return JSON.stringify(eventsOf([['group.snapshot', data]], origin, 's')[0]);
@@ -68,7 +64,6 @@ export interface Changes {
   readonly removed: readonly MemberId[];
 }
 
-/** Returns the messages that change a group. */
 export function changeMessages(group: GroupRefName, changes: Changes, origin: Origin): readonly string[] {
   const membership = (type: string, members: readonly MemberId[]) =>
     chunksOf(members, MEMBERS_PER_EVENT).map((some): Draft => {

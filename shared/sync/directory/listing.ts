@@ -10,13 +10,14 @@ import { isSelected, takeKey } from './reported-groups.ts';
 /** The maximum number of deleted groups in a report. */
 const MAX_NAMED = 1_000;
 
-/** Reports that the directory shows too few of the known groups. The run then uses no answer of the directory. */
+/** Thrown if the directory shows too few of the known groups. The run then uses no answer of the directory. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
 }
 
 /**
- * Lists all groups. This run reads the new groups and those whose name or number of members has changed, and forgets the groups that are no longer selected.
+ * Lists all groups. This run then reads the new groups, and those whose name or number of members has changed. Groups
+ * that are no longer selected are forgotten.
  * @throws ListingError if too many known groups are missing
  */
 export async function takeListing(run: ReaderRun): Promise<void> {
@@ -41,7 +42,7 @@ async function takeListed(run: ReaderRun, group: DirectoryGroup): Promise<void> 
   else if (isListedOtherwise(known, group)) await storeGroup(run, afterChange(known, run.ports.clock()));
 }
 
-/** Throws if too many groups are missing. A group whose deletion was reported does not count. */
+/** Throws if too many groups are missing. Groups that were reported as deleted are not counted. */
 function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: readonly ReaderGroup[]): void {
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;
@@ -53,7 +54,7 @@ function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: re
 /**
  * Decides about the groups that the directory did not find by their ids in this run.
  * @param isAnotherReadable whether another group could be read
- * @throws ListingError if there are too many
+ * @throws ListingError if too many groups are missing
  */
 export async function endMissing(
   run: ReaderRun,
@@ -85,8 +86,8 @@ export async function endMissing(
 }
 
 /**
- * Adds the group that has the address of a missing group now. A report may have named the new group by this address
- * before the deletion was known.
+ * Adds the new group that now has the address of a missing group. A report may have meant the new group when it named
+ * this address.
  */
 async function takeNextOwner(run: ReaderRun, { address, missingMs, deletedMs, reportedMs }: ReaderGroup) {
   const mayHaveOne = missingMs === undefined && (deletedMs === undefined || (reportedMs ?? 0) > deletedMs);

@@ -1,16 +1,19 @@
 import type { GroupId } from '../../domain/ids.ts';
 import { type Directory, DirectoryError } from '../ports/directory.ts';
 
-/** The number of answers after which no further nested group of the same outer group is asked for in one read. */
+/** The maximum number of questions about the nested groups of one group in one read. */
 const MOST_PER_GROUP = 200;
-/** The number of answers after which no further group begins to ask in one run. It is less than half of a minute's limit of calls. */
+/**
+ * After this number of questions in one run, no further group may ask. It is less than half of the calls that the
+ * directory allows in a minute.
+ */
 const MOST_PER_RUN = 1_000;
 
-/** Questions of one run about nested groups that a list lacks. Their number is bounded. */
+/** Asks the directory about nested groups that a list lacks. The number of questions in one run is limited. */
 export interface MemberQuestions {
   /**
-   * Returns the groups of `gone` that may still be members of one of `groups`. The directory counts only users, so a
-   * list that ends too early can lack a nested group and seem complete.
+   * Returns the groups of `gone` that may still be members of one of `groups`. The directory counts only users. So a
+   * list that ends too early can lack a nested group although the count is right.
    * @throws DirectoryError `busy` if the run has asked too often. The next run reads the group
    */
   unproven(gone: readonly GroupId[], groups: readonly GroupId[]): Promise<readonly GroupId[]>;

@@ -9,7 +9,7 @@ import type { WholeGroup } from './whole-group.ts';
 /** The time after which a group of another source is compared, or requested, again. */
 const COMPARED_MS = 3_600_000;
 
-/** Returns `known`, without its other source if that source no longer has the group. The reader then owns the group. */
+/** Returns `known`. If the other source no longer has the group, `other` is removed, so the reader owns the group. */
 export async function withOwner(known: ReaderGroup, { connection, ports }: ReaderRun): Promise<ReaderGroup> {
   const { other, differs: _, ...own } = known;
   if (other === undefined) return known;
@@ -17,14 +17,15 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
   if ((await ports.reader.owned(name, [other])).has(other)) return own;
   const state = await ports.groups.read({ connection: name, group: other });
   if (state === undefined) return own;
-  // If both groups have the same id, the latest event may be a correction by the reader, so its source proves nothing.
+  // If both sources use the same id, the latest event may be a correction by the reader. So the source of that event
+  // does not show who owns the group.
   const isSame = other === known.group && groupExists(state.registers) && !state.released;
   return isSame || isOfAnotherSource(state) ? known : own;
 }
 
 /**
- * Sends nothing for a group whose name another source uses, because a second group would be a duplicate. If the names do
- * not match any more, the next run reads the group.
+ * Leaves out a group whose name another source uses, because a second group would be a duplicate. When the names
+ * differ, the next run reads the group.
  * @returns false if the directory has no such group
  */
 export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
@@ -40,7 +41,7 @@ export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<bool
   return true;
 }
 
-/** Returns the group of another source for which the group is left out now. One of the two may have a new name. */
+/** Returns the group of another source that has the same name now. Either group may have been renamed. */
 async function namesakeOf({ group, other }: ReaderGroup, name: string, run: ReaderRun) {
   const { connection, ports } = run;
   const state = other && (await ports.groups.read({ connection: connection.name, group: other }));
@@ -56,7 +57,9 @@ interface Compared {
   readonly nowMs: number;
 }
 
-/** Returns the reader's record of a group of another source after a read. A short list proves no difference. */
+/**
+ * Returns the reader's item of a group that another source owns, after a read. A short read does not change `differs`.
+ */
 export function comparedOf(next: ReaderGroup, { whole, difference, nowMs }: Compared): ReaderGroup {
   const { differs: _, ...group } = next;
   if (whole.isShort) return group;

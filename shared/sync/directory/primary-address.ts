@@ -2,7 +2,10 @@ import type { MemberId } from '../../domain/ids.ts';
 import type { DirectoryUser } from '../ports/directory.ts';
 import type { ReaderRun } from './context.ts';
 
-/** The number of differing addresses of one group from which the list is right: the addresses of a domain changed. */
+/**
+ * If more addresses of one group differ, the listed addresses are used without a question: the addresses of a whole
+ * domain have changed.
+ */
 const MOST_ALIASES = 50;
 
 /**

@@ -11,8 +11,8 @@ export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): bo
   selectionOf(connection.settings)(group);
 
 /**
- * Takes a report about a group. The report names the group by its id or by an address. Once the group with that address
- * is deleted, a later report may mean a new group with the same address.
+ * Records a report about a group, which names the group by its id or by an address. After the deletion of a group, a
+ * report with its address may mean a new group with the same address.
  */
 export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
   const { key, isDeletion } = report;
@@ -45,7 +45,7 @@ async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryCh
   const nowMs = run.ports.clock();
   const reported = afterMemberReport(run, known, known.group, report);
   const isNews = reported !== known;
-  // A newer change by another source does not cancel the reported deletion.
+  // A newer change by another source does not revoke the reported deletion.
   const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
   const marked = isMembership || isDeletion ? reported : afterChange(reported, nowMs);
   await storeGroup(run, isDeleted ? { ...marked, deletedMs: atMs, dueMs: nowMs } : marked);
@@ -53,8 +53,9 @@ async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryCh
 }
 
 /**
- * Asks the directory which group has this id or address now, and marks the group and the groups above it as reported.
- * If there is no such group, a group that was not selected may be gone from the groups above it.
+ * Asks the directory which group has this id or address now, and marks this group and the groups that contain it as
+ * reported. If there is no such group, it may be a group that was not selected and has left the groups that contained
+ * it.
  */
 export async function takeKey(run: ReaderRun, key: string, report: MemberReport): Promise<void> {
   const group = await run.directory.group(key);
@@ -66,7 +67,7 @@ export async function takeKey(run: ReaderRun, key: string, report: MemberReport)
   await markAbove(run, group.id, report);
 }
 
-/** Marks as reported the reader's groups for which SCIM or an event has sent a change. This run reads these groups. */
+/** Marks the reader's groups that SCIM or an event tried to change as reported, so that this run reads them. */
 export async function takePushed(run: ReaderRun): Promise<void> {
   const { connection, ports } = run;
   for (const pushed of await ports.reader.pushed(connection.name)) {
@@ -76,10 +77,7 @@ export async function takePushed(run: ReaderRun): Promise<void> {
   }
 }
 
-/**
- * Marks every group as reported, because the changes since the last run are unknown. A full read finds them, and no
- * stored state is discarded.
- */
+/** Marks every group as reported, so that the run reads all groups: the changes since the last run are unknown. */
 export async function reportAllGroups(run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
   for (const group of run.groups.values()) await storeGroup(run, afterReport(group, nowMs, nowMs));

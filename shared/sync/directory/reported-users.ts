@@ -9,7 +9,10 @@ import { userDeletionMessage, userMessages } from './events.ts';
 /** Whether the report names the user by an address. Ids contain no `@`. */
 export const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
 
-/** Returns the reports of users that groupsync does not have. One read of the table saves a call for each of them. */
+/**
+ * Returns the reports of users that groupsync does not have. One read of the table saves a call to the directory for
+ * each of them.
+ */
 export async function unknownUsers<Change extends DirectoryChange>(
   { connection, ports }: ReaderRun,
   changes: readonly Change[],
@@ -22,8 +25,8 @@ export async function unknownUsers<Change extends DirectoryChange>(
 }
 
 /**
- * Takes the state of a reported user. If an inactive user is active again, the user's groups are read again, because
- * they may have changed meanwhile. If answers may lag, the user's groups are also read again after the lag.
+ * Records the present state of a reported user. If an inactive user is active again, the user's groups are read again,
+ * because they may have changed meanwhile. If answers may lag, they are also read again after the lag.
  * @returns false if the next run must request the user again
  */
 export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
@@ -44,8 +47,9 @@ export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise
 }
 
 /**
- * Takes the state of a user whose deletion is reported by id. The user is inactive while a restoration is possible, and
- * leaves all groups after that. If the directory still shows the user, its answer may lag, so the groups decide.
+ * Records the state of a user whose deletion is reported by id. While the user can be restored, the user is inactive;
+ * after that, the user leaves all groups. If the directory still shows the user, its answer may be outdated, so the
+ * user's groups are read.
  */
 async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: DirectoryChange): Promise<void> {
   const { directory, ports, users } = run;
@@ -62,9 +66,10 @@ async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: Directory
 }
 
 /**
- * Takes the state of users whose deletion is reported by address. Memberships end with the user, and no log reports that. So the
- * user becomes inactive, and the user's groups are read again. One list serves all users of a run.
- * @returns the reports of users that the directory lists as deleted. A later run takes the others
+ * Records the state of users whose deletion is reported by address. The memberships end with the user, but no log
+ * reports their end. So the user becomes inactive, and the user's groups are read again. One list of deleted users is
+ * enough for all users of a run.
+ * @returns the reports of users that the directory lists as deleted. A later run handles the other reports
  */
 export async function takeDeletedUsers<Change extends DirectoryChange>(
   run: ReaderRun,
@@ -86,8 +91,8 @@ export async function takeDeletedUsers<Change extends DirectoryChange>(
 }
 
 /**
- * Returns the deleted users, or none if the directory does not list them. An administrator may have no right to this
- * list, and the daily read ends the memberships too. So an error of this list stops no run.
+ * Returns the deleted users, or none if the directory does not list them. The administrator's account may have no right
+ * to this list. An error does not stop the run, because the daily read ends the memberships too.
  */
 async function deletedUsersOf({ directory }: ReaderRun) {
   const found: { readonly user: DirectoryUser; readonly asOfMs: number }[] = [];
@@ -118,7 +123,6 @@ async function sendUser(run: ReaderRun, user: DirectoryUser, asOfMs: number): Pr
   run.users.noteSent(user, stamp);
 }
 
-/** Marks the user's groups as reported. */
 const markGroupsOf = (run: ReaderRun, id: MemberId, atMs: number): Promise<void> =>
   changeGroupsOf(run, id, (known) => afterReport(known, atMs, run.ports.clock()));
 
@@ -140,8 +144,8 @@ async function changeGroupsOf(
 }
 
 /**
- * Marks every group as reported that was last read before `atMs`. The lists of members show the users' addresses and
- * states too.
+ * Marks all groups that were last read before `atMs` as reported. Their lists of members also show the addresses and
+ * states of the users.
  */
 export async function readGroupsOfAllUsers(run: ReaderRun, atMs: number): Promise<void> {
   const nowMs = run.ports.clock();

@@ -12,12 +12,12 @@ import {
 
 /** The maximum number of remembered reports. Their item then stays below 400 KB, the limit of DynamoDB. */
 const MAX_TAKEN = 8_000;
-/** The number of users to ask for above which all groups are read instead: that takes fewer calls. */
+/** If reports name more users than this, all groups are read instead, which takes fewer calls. */
 const MAX_USERS = 1_000;
 
-/** The reports of changes of which a run has recorded some or all. */
+/** The result of recording the reports of changes. */
 export interface TakenReports {
-  /** The position for the next run. While a report is left, the cursor has not moved. */
+  /** The position for the next run. If a report was not recorded, the cursor is the same as before. */
   readonly position: ReaderPosition;
   /** Whether the directory does not know the cursor any more. All groups are then reported. */
   readonly isReset: boolean;
@@ -37,8 +37,8 @@ interface Report extends DirectoryChange {
  * Records which groups and users the directory reports as changed. A report only names what to read, so a late or
  * repeated report does no harm. If a report is missing, the daily read finds the change.
  *
- * If the time of the run is up, or a call fails, the cursor stays. The next run gets the same reports, and continues
- * with those that this run has not recorded. A recorded report costs no call.
+ * If the time of the run is over, or a call fails, the cursor stays. The next run gets the same reports again, and
+ * records those that this run has not recorded. Reports that are recorded already cost no call.
  */
 export async function takeReports(
   run: ReaderRun,
@@ -51,7 +51,8 @@ export async function takeReports(
     ...changes.groups.map((change) => ({ ...change, kind: 'group' as const })),
     ...changes.users.map((change) => ({ ...change, kind: 'user' as const })),
   ];
-  // The oldest report comes first, so that a deletion is recorded before the next owner of the address.
+  // The oldest report comes first, so that the deletion of a group is recorded before a new group with the same
+  // address.
   const reports = all.toSorted((a, b) => a.atMs - b.atMs || Number(b.isDeletion) - Number(a.isDeletion));
   const known = new Map(taken.map(({ key, atMs }) => [key, atMs]));
   const news = reports.filter((report) => report.atMs > (known.get(digestOf(report)) ?? 0));
@@ -70,14 +71,14 @@ const digestOf = ({ kind, key, isDeletion }: Report): string =>
   keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
-  /** Whether each report is recorded, or waits until the directory shows the user as reported. */
+  /** Whether no report failed: each report is recorded, or waits until the directory shows the user as reported. */
   readonly isWhole: boolean;
   readonly failure: TakenReports['failure'];
 }
 
 /**
  * Records the reports one after the other, and removes each recorded report from `left`.
- * @throws DirectoryError `denied`, because earlier answers may then be wrong too
+ * @throws DirectoryError `denied`, because earlier answers may also be wrong in this case
  */
 async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>): Promise<Recording> {
   const isGroup = ({ kind }: Report) => kind === 'group';
@@ -112,7 +113,10 @@ interface Taking {
   readonly take: (run: ReaderRun, report: Report) => Promise<boolean>;
 }
 
-/** Records reports until the time of the run is up. A wrong answer about one object does not stop the other reports. */
+/**
+ * Records reports until the time of the run is over. If a call about one group or user fails, the other reports are
+ * still recorded.
+ */
 async function takeEach(
   run: ReaderRun,
   reports: readonly Report[],

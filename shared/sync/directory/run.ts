@@ -24,20 +24,17 @@ const LISTED_EVERY_MS = 3_600_000;
 const READ_AT_ONCE = 8;
 
 /**
- * After the deadline, a group that the run has begun to read is read to the end for this time. The function reserves
- * two minutes: this time and the time limit of one call.
+ * After the deadline, the run may continue for this time to finish the groups that it has begun to read. The function
+ * reserves two minutes for this: this time and the time limit of one call.
  */
 const FINISH_MS = 60_000;
 
 export interface ReadingOptions {
   /** Milliseconds since 1970 after which the run begins no further group. */
   readonly deadlineMs: number;
-  /**
-   * Whether all groups are read, including groups that are not due. The next runs read the groups for which no time is
-   * left.
-   */
+  /** Whether all groups are read, also those that are not due. If the time is over, the next runs read the rest. */
   readonly isFull?: boolean;
-  /** Whether an operator has checked the missing groups, and accepts that all of them are deleted. */
+  /** Whether an operator has checked the missing groups and has confirmed that they are deleted. */
   readonly acceptsDeletions?: boolean;
 }
 
@@ -47,9 +44,9 @@ export interface ReadingOptions {
  *     lease, block writes of earlier runs ──▶ record what the directory reports ──▶ list the groups (hourly)
  *       ──▶ move the cursor ──▶ read groups that are due
  *
- * Each group stores when it is due. The next run therefore continues a first load, and every other long read.
+ * The item of each group stores when it is due. So if a run ends early, the next run continues.
  * @returns undefined while another run reads the directory
- * @throws DirectoryError `denied`, or ListingError. The run then stops, because further answers may look empty.
+ * @throws DirectoryError `denied`, or ListingError. The run then stops, because other answers may look empty too
  * @throws DirectoryError of another kind, after the due groups were read, if the changes or the list could not be read
  */
 export async function readDirectory(
@@ -81,7 +78,7 @@ async function readWithLease(
   const begun = await ports.reader.begin(connection.name, lease);
   if (begun === undefined) return undefined;
   const known = await ports.reader.groups(connection.name);
-  // The time of a read comes from a header that counts in seconds.
+  // The time of a read comes from an HTTP header, which has a precision of a second.
   const fullMs = isFull ? Math.floor(ports.clock() / 1_000) * 1_000 : begun.position?.fullMs;
   const directory = await ports.directories.open(connection, deadlineMs + FINISH_MS);
   const run: ReaderRun = {
@@ -120,8 +117,8 @@ async function readWithLease(
 }
 
 /**
- * Stores what the alarms need to know about a run: whether the reader stopped, and how many groups have incomplete
- * member lists. The function reads the table once, and writes only if one of these facts has changed.
+ * Stores the facts about a run that the alarms need: whether the reader stopped, and for how many groups the lists are
+ * short. The function reads the table once, and writes only if one of these facts has changed.
  */
 async function noteHealth(
   { name }: Connection,
@@ -154,7 +151,7 @@ const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderH
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
 
-/** Returns the group as due now if it was last read before `fullMs`. After a failure, a group keeps its own time. */
+/** Returns the group as due now if it was last read before `fullMs`, unless its last read failed. */
 function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup {
   const { readMs = 0, failingMs, missingMs, dueMs } = group;
   const isOlder = fullMs !== undefined && readMs < fullMs;
@@ -168,8 +165,8 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
 
 /**
  * Finds changed groups.
- * @returns the error of a failed call, unless it ends the run. One report or one page that fails in each run must not stop
- * the reading of all groups.
+ * @returns the error of a failed call, unless it must end the run. If one report or one page fails in each run, the
+ * groups must still be read
  */
 async function tryFindChanges(
   position: ReaderPosition | undefined,
@@ -189,8 +186,8 @@ const endsRun = (error: unknown): boolean =>
   !(error instanceof DirectoryError) || error.kind === 'denied' || error.kind === 'busy';
 
 /**
- * Finds changed groups. The first cursor is taken before the first listing. A cursor is written only after all reports
- * before it are recorded. If a call fails, the recorded reports are stored before the run fails.
+ * Finds changed groups. The first cursor is taken before the first listing. A cursor is stored only after all reports
+ * before it are recorded. If a call fails, the progress so far is stored before the error is thrown.
  */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
@@ -239,15 +236,17 @@ async function writePosition(
 }
 
 /**
- * The expected number of questions about the name and the number of members of a group. After a change of members, they
- * are asked for only if a member has left: about every second time.
+ * Returns the expected number of requests for the name and the number of members of a group. After a change of members,
+ * a request is needed only if a member has left, so about every second time.
  */
 function expectedQuestions(group: ReaderGroup): number {
   if (asksFacts(group)) return 1;
   return isReported(group) ? 0.5 : 0;
 }
 
-/** The number of groups on one page of the list. Reading a due group that no page has shown costs one extra call. */
+/**
+ * The number of groups on one page of the list. For each due group that no page has shown, one extra call is needed.
+ */
 const LISTED_AT_ONCE = 200;
 
 function isListingCheaper({ groups, ports }: ReaderRun): boolean {
@@ -271,7 +270,8 @@ async function readDue(run: ReaderRun): Promise<void> {
       failure ??= { error };
       return 'busy' as const;
     });
-    // Groups whose reading has begun are read to the end. Otherwise their reads would continue after the run.
+    // The run waits for groups that it has begun to read. Otherwise their reads would continue after the end of the
+    // run.
     if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
     return outcome;
@@ -286,8 +286,8 @@ async function readDue(run: ReaderRun): Promise<void> {
 }
 
 /**
- * Sorts groups with reported changes first, then by the time at which they were due. A group whose last read failed waits
- * for its turn, because its read may take long and fail again.
+ * Sorts groups with reported changes first, then by the time at which they were due. If the last read of a group
+ * failed, it has no priority, because its read may take long and fail again.
  */
 const byUrgency = (a: ReaderGroup, b: ReaderGroup): number =>
   Number(isUrgent(b)) - Number(isUrgent(a)) || a.dueMs - b.dueMs;

@@ -18,18 +18,18 @@ interface KnownUser extends Pick<UserState, 'floor' | 'attributes'> {
   readonly isActive: boolean;
 }
 
-/** Users of a connection. A run reads each user once, because many groups share members. */
+/** The stored users of a connection. A run reads each of them only once, because many groups share members. */
 export interface KnownUsers {
   read(members: Iterable<MemberId>): Promise<void>;
   floorOf(member: MemberId): Stamp;
   /** The stored address; undefined if groupsync has none. */
   addressOf(member: MemberId): string | undefined;
   /**
-   * Returns whether an event with this stamp would change an attribute, or would be the first about the user. An answer
-   * that may lag does not make a user active who became inactive less than the lag before.
+   * Returns whether an event with this stamp would change an attribute, or would be the first event about the user. If
+   * a user became inactive less than the lag ago, an answer that shows the user as active may be outdated, and is
+   * ignored.
    */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
-  /** Returns whether the stored user is inactive and `user` is active. */
   comesBack(user: DirectoryUser): boolean;
   /** Records that a sent message describes the user. */
   noteSent(user: DirectoryUser, stamp: Stamp): void;

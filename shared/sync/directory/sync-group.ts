@@ -39,7 +39,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const stamp = stampOf(origin);
   const stored = await readStored({ connection: connection.name, group: known.group }, ports, users);
   const differs = (one: WholeGroup) => differenceOf(readOf(one), stored, stamp);
-  // Members may leave only after the list has been compared with the directory's count.
+  // Members may be removed only after the list was compared with the directory's count.
   const isUnsure = differs(described).removed.length > 0 && described.unchecked.size > 0;
   const whole = isUnsure ? await checkCounts(directory, described) : described;
   if (whole === undefined) return false;
@@ -55,8 +55,8 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   }
   const news = [...whole.users.values()].filter((user) => users.isNews(user, stamp));
   const messages = messagesOf(outcome, whole, origin);
-  // Users are noted before the messages are sent, because groups that are read at the same time share members. A run
-  // that cannot send fails.
+  // The users are noted before the messages are sent, because groups that are read at the same time share members. If a
+  // message cannot be sent, the whole run fails.
   for (const user of news) users.noteSent(user, stamp);
   await send(run, [...userMessages(news, origin), ...messages]);
   report.read += 1;
@@ -67,7 +67,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
 }
 
 /**
- * Reads the group. If only its members changed, its facts are those of the last read.
+ * Reads the group. If only its members have changed, its name and address are taken from the last read.
  * @returns undefined if the directory has no such group
  */
 async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup | undefined> {
@@ -86,7 +86,10 @@ async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup |
   }
 }
 
-/** Takes the group that has the earlier address of this group now. A report may have meant that group. */
+/**
+ * If the address of this group has changed, records the group that now has the earlier address: a report may have meant
+ * that group.
+ */
 async function takeEarlierAddress(
   { address, readMs, reportedMs }: ReaderGroup,
   { group, asOfMs }: WholeGroup,
@@ -132,6 +135,6 @@ function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): Reade
   });
   const { name } = whole.group;
   const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
-  // The next event of this group must not be earlier than the messages about its users.
+  // The next event of this group must not have an earlier stamp than the messages about its users.
   return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
 }

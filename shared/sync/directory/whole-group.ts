@@ -12,9 +12,9 @@ import type { ListedGroup } from './context.ts';
 import { memberDigest } from './key-digest.ts';
 import type { MemberQuestions } from './member-questions.ts';
 
-/** A group and all groups within it. Every listing was read to its end. */
+/** A group with all groups within it, after every list was read to its end. */
 export interface WholeGroup {
-  /** The facts of the group. If they were not asked for, these are the facts of the last read, without a count. */
+  /** The facts of the group. If the directory was not asked for them, they are from the last read and have no count. */
   readonly group: DirectoryGroup;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
   /** Groups that were read as members of the group, directly or within other groups. */
@@ -25,7 +25,7 @@ export interface WholeGroup {
   readonly isOld: boolean;
   /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
-  /** The groups whose number of users is not known, each with the number of its listed users. */
+  /** The groups whose count was not requested, each with the number of its listed users. */
   readonly unchecked: ReadonlyMap<GroupId, number>;
   /** The directory's count of direct members, or the number of listed ones if the count was not asked for. */
   readonly counted: number | undefined;
@@ -35,26 +35,28 @@ export interface WholeGroup {
 
 type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
 
-/** The largest number of nested groups. More groups are a mistake, or an attempt to cause many calls. */
+/** The maximum number of nested groups. More groups point to a mistake, or to an attempt to cause many calls. */
 const MAX_BELOW = 500;
 
 export interface Reading {
   /** Groups that this run has listed. They are not requested again. */
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
-  /** Whether groups within the group are read. */
   readonly nested: 'flatten' | 'ignore';
   /** The nested groups that the last read found. */
   readonly known: readonly GroupId[];
   readonly questions: MemberQuestions;
   /** The memberships that the lists must show, because reports have named them. */
   readonly named?: readonly NamedMembership[];
-  /** If given, the facts of the last read. The directory is then asked only for members, and for unknown groups. */
+  /**
+   * The facts of the last read, if given. The directory is then asked only for members, and for nested groups that are
+   * not known yet.
+   */
   readonly facts?: Pick<DirectoryGroup, 'name' | 'address'> | undefined;
 }
 
 /**
- * Reads a whole group, or throws: a part of a group is never returned. The user count is read before the pages, unless
- * the facts of the last read are given.
+ * Reads a whole group, or throws an error: it never returns a part of a group. The user count is read before the pages,
+ * unless the facts of the last read are given.
  * @returns undefined if the directory has no such group
  * @throws DirectoryError
  */
@@ -81,7 +83,7 @@ export async function readWhole(
   return {
     group,
     users: new Map(read.flatMap(({ users }) => [...users])),
-    // After a short list, the next read expects the groups that were not listed.
+    // The next read must still expect the nested groups that a short list did not show.
     below: [...isListed, ...unproven],
     belowAddresses: read.flatMap(({ groups }) => [...groups.values()].flatMap((address) => address ?? [])),
     isOld,
@@ -114,7 +116,6 @@ interface Walk extends Pick<Reading, 'nested' | 'known'> {
   readonly find: (id: GroupId) => Promise<DirectoryGroup | undefined>;
 }
 
-/** Reads the direct members of a group, and of all groups within it. */
 async function readNested(directory: ReadDirectory, group: DirectoryGroup, { nested, known, find }: Walk) {
   const read: DirectMembers[] = [];
   const below: DirectoryGroup[] = [];
@@ -189,7 +190,7 @@ async function readDirect(
 ): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Map<GroupId, string | undefined>();
-  // If a count is absent, the number is unknown. Every number of members is then enough.
+  // If the directory gives no count, every number of listed members is accepted.
   const counted = { users: userCount, groups: 0, isCounted: false };
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of directory.membersOf(id, nested)) {
@@ -244,7 +245,7 @@ async function readChildren(
 
 /**
  * Finds a nested group. A member can be a group of another company, which the directory does not show. Such a group is
- * left out if the last read did not include the group either. If the last read included the group, the read fails.
+ * left out if the last read did not include it. If the last read included the group, this read fails.
  * @returns undefined for a group that is left out
  */
 async function readChild(
@@ -258,7 +259,8 @@ async function readChild(
     if (found !== undefined || !isKnown) return found;
   } catch (error) {
     const isDenied = error instanceof DirectoryError && error.kind === 'denied';
-    // If the outer group is readable, the right to read is not lost: the child is a group of another company.
+    // If the outer group is readable, the reader has not lost its right. So the nested group belongs to another
+    // company.
     if (isDenied && !isKnown && (await directory.group(outer)) !== undefined) return undefined;
     throw error;
   }

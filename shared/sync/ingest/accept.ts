@@ -50,14 +50,13 @@ export interface UnstorableEvent extends AcceptedEvent {
 export interface Acceptance {
   readonly accepted: AcceptedEvent[];
   readonly rejected: RejectedMessage[];
-  /** The connections that the messages name. */
   readonly connections: Map<ConnectionName, Connection>;
   ignored: number;
 }
 
 /**
- * Decodes every message. A value that is not a valid event is dead-lettered immediately, without the other values of
- * the message (invariant 9).
+ * Decodes every message. If one value of a message is not a valid event, only this value is dead-lettered, immediately
+ * (invariant 9).
  */
 export async function acceptEvents(
   messages: readonly IncomingMessage[],
@@ -92,7 +91,7 @@ export async function acceptEvents(
 
 /**
  * Dead-letters events that were accepted and then could not be stored. If their message must be received again for
- * another reason, these events are dead-lettered at that time.
+ * another reason, this is done after the next receipt.
  */
 export async function refuseEvents(
   refused: readonly UnstorableEvent[],
@@ -113,7 +112,8 @@ export async function refuseEvents(
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
-    // The message may have become too old. The message is received again, and is then refused because of its age.
+    // The event may have become too old in the meantime. Its message is received again and is then refused because of
+    // its age.
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });

@@ -1,18 +1,20 @@
 import type { IncomingMessage } from './accept.ts';
 
 /**
- * Maximum length of the bodies in one chunk, in characters. A chunk holds a dozen Okta events, or a thousand members of
- * an import, which are stored within seconds. The changes of one group in a chunk are one write.
+ * Maximum length of the bodies in one chunk, in characters. This is enough for a dozen Okta events, or for a thousand
+ * members of an import, and can be stored within seconds. All changes of one group in a chunk need one write.
  */
 const CHUNK_LENGTH = 65_536;
 
-/** An oversized message is processed after the others, unless it was received this number of times more often. */
+/**
+ * An oversized message is processed after the others, unless it was received this many times more often than they were.
+ */
 const PATIENCE = 5;
 
 /**
  * Splits a batch into chunks by body size, with the messages received most often first. The run may end before the last
- * chunk, for example because of an oversized message. Without this order, one message could come last each time, until
- * SQS moves it to the dead-letter queue.
+ * chunk, for example because of an oversized message. With another order, the same message could be left over each
+ * time, until SQS moves it to the dead-letter queue.
  */
 export function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const chunks: IncomingMessage[][] = [];

@@ -22,13 +22,12 @@ import { type StorePorts, storeFold } from './store-fold.ts';
 export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
-  /** Messages that must be received again, because a change was not stored or sent, or the time was up. */
+  /** Messages that must be received again: a change was not stored, a wake-up was not sent, or the time was over. */
   readonly failedMessages: ReadonlySet<string>;
-  /** The number of these messages that were not processed because the time was up. */
+  /** The number of these messages that were not processed because the time was over. */
   readonly notStarted: number;
   /** The errors, for the log. */
   readonly causes: readonly unknown[];
-  /** The connection of each event that was accepted. */
   readonly acceptedFrom: readonly ConnectionName[];
   readonly ignored: number;
   readonly rejected: readonly RejectedMessage[];
@@ -45,15 +44,16 @@ export interface RunTimes {
 }
 
 /**
- * Folds one batch of messages into desired state and wakes the groups that it names.
+ * Stores the changes of one batch of messages as desired state, and wakes the groups that they name.
  *
  *     decode ──▶ dead-letter bad messages ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
  *
- * A crash after any arrow leaves messages undeleted, so they are received again. Every write can be repeated without
- * harm. Each group is marked and woken again, unless its dirty mark was made for this batch (invariants 2 and 9).
+ * After a crash at any arrow, the messages are not deleted, so they are received again. Every write can be repeated
+ * without harm. Each group is then marked and woken again, unless its dirty mark was already set for this batch
+ * (invariants 2 and 9).
  *
- * A hundred messages may name ten members or a hundred thousand. So the batch is processed in chunks. If a run is cut
- * off, the messages of its finished chunks are still acknowledged.
+ * A hundred messages may name ten members or a hundred thousand. So the batch is processed in chunks. If the time is
+ * over, the messages of the finished chunks are still acknowledged.
  */
 export async function ingest(
   messages: readonly IncomingMessage[],
@@ -112,8 +112,8 @@ function producersOf(
 type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;
 
 /**
- * Stores events together. If the table can never store some content, the messages with that content are stored again in
- * halves, until the event is found. All other events are stored. Storing an event twice is harmless.
+ * Stores events together. If the table can never store the content of one of them, the events are split into halves
+ * again and again, until this event is found. All other events are stored; it is harmless that some are stored twice.
  * @returns the events that cannot be stored
  */
 async function storeEvents(

@@ -8,7 +8,6 @@ export interface Origins {
   ofUser(user: MemberId): Iterable<string>;
 }
 
-/** Returns the origins of the changes of one connection. */
 export function originsOf(accepted: readonly AcceptedEvent[], connection: ConnectionName): Origins {
   const groups = new Map<GroupId, Set<string>>();
   const users = new Map<MemberId, Set<string>>();

@@ -9,11 +9,11 @@ export interface OwnedPorts {
 }
 
 /**
- * Returns the events that must be stored. An event about a group that a reader owns only makes the reader read the
- * group, because a group has one source. If the reader owns the group under another id, the event is stored as well.
- * The group of the event is released, so it is not written. It is up to date if its source becomes the owner again.
- * Only the queue of the reader accepts events with the source of the reader. For a connection without a directory, no
- * ownership is looked up.
+ * Returns the events that must be stored. An event about a group that a reader owns is not stored, because a group has
+ * one source; it only makes the reader read the group. If the reader uses another id for the group, the event is stored
+ * too, under its own group id. That group is released, so it is not written, but it is up to date in case its source
+ * becomes the owner again. Events with the source of the reader are always stored, because they can only come from the
+ * queue of the reader. For a connection without a directory, the owner of the group is not read.
  */
 export async function withoutOwned(
   { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,

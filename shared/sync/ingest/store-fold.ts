@@ -31,7 +31,6 @@ interface Batch {
   readonly failures: Failures;
   /** After this time no request starts. The messages of changes that are not stored by then are received again. */
   readonly stopAtMs?: number;
-  /** The message, if the batch is one oversized message. */
   readonly oversized?: IncomingMessage | undefined;
 }
 
@@ -42,10 +41,10 @@ const TIME_IS_UP = new Error('not stored within the time of this run');
 const SLICE_SIZE = 500;
 
 /**
- * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. After
- * a failure, the messages of the failed changes are received again, and the other changes are stored. Registers come
- * before users, so that a fan-out finds every group of the batch. The groups of an oversized message, or of many users,
- * are woken slice by slice. So a run that is cut off leaves less work for the next run.
+ * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. If a
+ * change fails, its messages are received again, and all other changes are stored. Registers come before users, so that
+ * a fan-out finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by
+ * slice. So if the time is over, less work is left for the next run.
  * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
@@ -95,7 +94,7 @@ async function fanOutAndWakeAll(
       lost.add(user);
     }
   }
-  // A fan-out ends only when every group that it reached was woken. The requeue job resumes the other fan-outs.
+  // A fan-out ends only when all its groups were woken. The requeue job resumes the other fan-outs.
   const reached = fanningOut.filter((user) => !lost.has(user));
   await attempt(reached, batch, ofUser, ({ member, revision }) =>
     ports.users.endFanOut(connection, member, revision),
@@ -119,10 +118,10 @@ async function wake(refs: readonly UpdatedGroup[], batch: Batch): Promise<readon
 const RECALLED = 100;
 
 /**
- * Reads the users, and leaves out the groups that have stored exactly this change, in one request. A repeated event
- * costs only this request. If the read fails, everything counts as new. If an oversized message is received again, a
- * group that was marked for this message counts as done. If its wake-up message was lost, the requeue job finds the
- * mark.
+ * Reads the users, and finds the groups that have already stored exactly this change, in one request. So a repeated
+ * event costs only this request. If the read fails, all changes count as new. If an oversized message is received
+ * again, a group that was marked dirty for this message counts as done: if its wake-up message was lost, the requeue
+ * job finds the group.
  */
 async function recall(
   connection: ConnectionName,
@@ -154,10 +153,11 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 }
 
 /**
- * Stores the members first, then the parts of snapshots, then the floor. A floor that is stored earlier would hide
- * members that are not written yet. The notes about memberships have no conditions, so they are sent together before
- * the registers.
- * @returns the update of each group that has not stored this change yet; the write that marks the group dirty stores it
+ * Stores the members first, then the parts of snapshots, then the floor. If the floor were stored earlier, it would
+ * hide members whose registers are not written yet. The notes about memberships have no conditions, so they are all
+ * sent together, before the registers.
+ * @returns the update of each group that has not stored this change yet. The write that marks the group dirty stores
+ * this update
  */
 async function storeGroups(
   connection: ConnectionName,
@@ -168,7 +168,7 @@ async function storeGroups(
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
-  // The possible persons of new members are noted here. The users of an oversized message are stored after its groups.
+  // New members are matched here, except those of an oversized message, whose users are stored after its groups.
   const matchesNow = batch.oversized === undefined && !isOver(batch);
   const match = matchesNow ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const updates = new Map<GroupId, GroupUpdate>();
@@ -209,8 +209,9 @@ async function storeGroups(
 const MAX_CHANGED_MEMBERS = 10;
 
 /**
- * Returns the members that a batch changed in a group. Returns undefined if the batch may change all or too many
- * members, or if a change was stored before. Also returns undefined if no message would repeat the batch after a crash.
+ * Returns the members that a batch changed in a group. The result is undefined, so that apply reads all members, in
+ * these cases: the batch may change all members or too many, one of its changes was stored before, or no message would
+ * repeat the batch after a crash.
  */
 function changedMembersOf(
   fold: GroupFold,
@@ -234,7 +235,7 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // Attributes that identify a member, or decide whether the member counts.
+  // Attributes that match rules use, or that decide whether the membership counts.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];
@@ -262,10 +263,11 @@ async function storeUsers(
 }
 
 /**
- * Matches new members before they are stored. So the binding is part of the first write, and no two applies create it.
- * The match uses the current settings, because a binding by older rules would stay. Apply matches the members whose
- * match fails here.
- * @returns a function that matches the members, and first notes each member with the persons that the member may be
+ * Matches new members before they are stored. So the binding is part of the first write, and two workers of apply
+ * cannot create different bindings. The match reads the current settings, because a binding that was made by older
+ * rules would stay. Apply later matches the members that get no binding here.
+ * @returns a function that first stores a note about each member with the persons who match, and then matches the
+ * members
  */
 async function firstBindings(
   named: readonly UserFold[],
@@ -298,7 +300,6 @@ const isChange = ({ attributes, deleted }: UserFold): boolean =>
 
 const isOver = ({ ports, stopAtMs }: Batch): boolean => stopAtMs !== undefined && ports.clock() > stopAtMs;
 
-/** Splits items into slices of about `SLICE_SIZE` in weight. */
 function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item[][] {
   const slices: Item[][] = [];
   let weight = SLICE_SIZE;
@@ -314,7 +315,7 @@ function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item
 }
 
 /**
- * Runs `run` for all items in parallel until the time is up.
+ * Runs `run` for all items in parallel until the time is over.
  * @returns the items that failed; their messages are received again
  */
 async function attempt<Item>(

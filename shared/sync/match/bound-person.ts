@@ -7,13 +7,13 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 type Reading = Pick<PeopleStore, 'ofUser'>;
 
 /**
- * Returns the decisive role of the person that a member is bound to (`personsOf`). The other roles of the user are read
- * only if the role of the binding does not allow its person to be a member.
+ * Returns the decisive role (`personsOf`) of the person that a member is bound to. The other roles of the user are read
+ * only if the role of the binding does not allow the person to be a member.
  *
- * The platform may move a role to another user. If the old user has another role that may be a member, the bound
- * members stay with the old user. If not, the members follow the role, because the two users were probably merged. A
- * refresh of people also moves members who have values of the new user only (`hasMovedWith`).
- * @param record the role of the binding, if it is known
+ * The platform may move a role to another user. If the old user has another role that allows membership, the bound
+ * members stay with the old user. Otherwise they follow the role, because the two users were probably merged. A refresh
+ * of people also moves members whose attributes match only the new user (`hasMovedWith`).
+ * @param record the role of the binding, if it was read already
  */
 export async function personBoundTo(
   boundTo: Partial<BoundTo>,
@@ -32,7 +32,7 @@ export async function personBoundTo(
   return personBoundTo({ role: record.role }, record, { connection, people });
 }
 
-/** The ids that a binding to the person of this role stores. */
+/** Returns the ids that a binding to the person of this role stores. */
 export const boundToOf = ({ role, userId }: BoundTo): BoundTo => ({
   role,
   ...(userId !== undefined && { userId }),

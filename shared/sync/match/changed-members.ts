@@ -11,14 +11,17 @@ import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * Every change raises rev, but only an event of the group itself names the members that it changes. If only one change
- * came since the group was in sync (rev is one higher), the change may name its members. All other members are then as
- * in the view (architecture.md).
+ * Every change raises rev by one, but only an event about the group itself names the members that it changes. If rev is
+ * one higher than when the group was in sync, there was only one change. If this change names its members, all other
+ * members are as in the view, and need not be read (architecture.md).
  */
 
 const TWO_HOURS_MS = 7_200_000;
 
-/** Whether the group was in sync before the last change, that change named its members, and nothing else is open. */
+/**
+ * Whether apply may read only the changed members: the group was in sync before the last change, that change named its
+ * members, and the group needs no other work.
+ */
 export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
   const {
@@ -46,13 +49,12 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     !excluded &&
     settings.membership === 'authoritative' &&
     !link.takeOver &&
-    // A member that leaves the group may still be a member of a nested group.
+    // A member that leaves the outer group may still be a member of a nested group, so all members are read.
     !containsGroups;
   const isBisecting = facts.excluded?.size !== 0 || facts.isNarrowed === true;
   return isQuiet && isPlain && !isBisecting && nowMs >= (flapDamping?.sinceMs ?? 0) + TWO_HOURS_MS;
 }
 
-/** The stored data of the changed members. */
 interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
   readonly users: ReadonlyMap<MemberId, UserState>;
 }
@@ -92,7 +94,7 @@ export async function membersAfter(
     if (resolution?.kind !== 'person') return undefined;
     const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
-    // The user was a member before and after the change, or belongs to another member too.
+    // In these cases the user was a member both before and after the change, or is also the user of another member.
     if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
     if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);

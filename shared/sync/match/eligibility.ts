@@ -14,7 +14,7 @@ export interface MemberEligibility {
 }
 
 /**
- * Whether the person of a decisive role can be written as a member, and by which id of the platform.
+ * Returns whether the person of a decisive role can be written as a member, and with which id of the platform.
  * @param refusedRevision the person's revision that the platform refused
  */
 export function eligibilityOf(
@@ -35,8 +35,8 @@ export const refusedRevisionOf = (
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
 /**
- * Whether a successful write sent this revision of the person lately, and its answer lacked the person. The time
- * between two such writes doubles from an hour to a day, because some platforms never show some users.
+ * Whether a recent successful write sent this revision of the person, and its answer lacked the person. "Recent" means
+ * an hour at first. The time doubles up to a day, because some platforms never show certain users.
  */
 export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
   if (unshown?.revision !== revision) return false;

@@ -17,7 +17,10 @@ export type Resolution =
       readonly person: Person;
       /** The person that the binding names, or would name. */
       readonly boundTo: BoundTo;
-      /** The match depends only on a current value, which may later belong to another person. */
+      /**
+       * Set if the member has no binding. The match then depends on a current value, which may later belong to another
+       * person.
+       */
       readonly unbound?: true;
     }
   | { readonly kind: 'pending'; readonly cause: PendingCause };
@@ -26,7 +29,8 @@ export interface MatchInput {
   readonly connection: Connection;
   readonly people: Pick<PeopleStore, 'holding' | 'ofUser'>;
   /**
-   * The match will be recorded. Before a possible person is read, a note about the member is stored with the person.
+   * Set if the match will be stored as a binding. Then a note about the member is stored with each possible person
+   * before the person is read.
    */
   readonly binds?: boolean;
 }
@@ -44,7 +48,7 @@ export async function matchMember(
   return { kind: 'pending', cause: 'unknown' };
 }
 
-/** Returns the values to look up, rule by rule; a rule whose attribute the user lacks gives none. */
+/** Returns the values to look up, rule by rule. A rule is left out if the user lacks its attribute. */
 export const soughtBy = (user: UserState, { settings }: Connection) =>
   matchRules(settings).flatMap((rule) => {
     const field = fieldName(rule.employeeField);
@@ -74,10 +78,11 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
   Partial<Pick<PeopleStore, 'bind'>>;
 
 /**
- * Resolves users and keeps their bindings. A binding never follows a value to another person. Only changed attributes
- * of the member (`review`) cause a new match. If the new match is another person, the member is `ambiguous` until an
- * operator confirms the match. First matches are recorded, and so are reviews that found no other person. A first match
- * is recorded only if the person may be a member, because the address of a leaver may soon belong to a newcomer.
+ * Finds the persons of users. An existing binding stays, even if a value such as an address now belongs to another
+ * person. Only changed attributes of the member (`review`) cause a new match. If the new match is another person, the
+ * member is `ambiguous` until an operator confirms the match; if it is the same person, the review ends. The first
+ * match of a member is stored as a binding only if the person may be a member now, because the address of a leaver may
+ * soon belong to a newcomer.
  */
 export async function resolveUsers(
   users: readonly UserState[],
@@ -113,15 +118,15 @@ async function resolveAndBind(
   const { revision } = user;
   const now = await people.bind(connection.name, user.member, { ...boundTo, revision, isFirst });
   if (isFirst && now.role === boundTo.role) return resolution;
-  // The person is read again after the binding is stored, because an earlier refresh of the person did not wake this
-  // group.
+  // The person is read again after the binding is stored: a refresh that changed the person before the binding existed
+  // did not wake this group.
   const [again] = await personsBoundTo([now], connection, people);
   return known(now, again);
 }
 
 /**
- * Returns the person of a user now, and records nothing.
- * @param record the role that the user is bound to, if it is known
+ * Returns the present person of a user. Stores nothing.
+ * @param record the role to which the user is bound, if it was read already
  */
 export async function resolveUser(
   user: UserState,

@@ -77,7 +77,7 @@ export async function readPart(
     ports.users.read(connection.name, named),
     confirm?.(),
   ]);
-  // A hint can save a read, and has no effect on the result.
+  // The role that a register names can save a read. It has no effect on the result.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
   const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
@@ -112,8 +112,8 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
-  // A change of a new user has no fan-out. So a note is stored about each new user without a person. If a note fails
-  // because the user was stored meanwhile, the members are read again.
+  // The first data of a user causes no fan-out. So a note is stored about each user without data. If this fails because
+  // the data was stored meanwhile, the members are read again.
   const unknown = users.filter(({ member, role, writes }) => {
     const found = resolutions.get(member);
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
@@ -145,8 +145,8 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
 });
 
 /**
- * Returns the users of the present registers, and whether each one counts as a member. A user whose copy is on the
- * register is not read.
+ * Returns the users of the present registers, and whether each one counts as a member. If the register has a copy of
+ * the user, the user is not read.
  */
 async function usersNamed(
   state: GroupState,
@@ -164,7 +164,7 @@ async function usersNamed(
 }
 
 /**
- * In a large group, copies the role of each resolved user to its register. One write saves a read in each later apply.
+ * In a large group, copies the role of each user to the user's register. One write saves a read in each later apply.
  */
 async function rememberRoles(
   state: GroupState,
@@ -176,7 +176,7 @@ async function rememberRoles(
   if (copyToMember === undefined || users.length < LARGE_GROUP) return;
   await mapConcurrently(WRITES_IN_FLIGHT, users, async (user) => {
     const resolution = resolutions.get(user.member);
-    // Without a revision (no event described the user), a later fan-out could not recognise an old copy.
+    // If no event has described the user, there is no revision by which a later fan-out could recognise an old copy.
     if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
     // A user without attributes was read from a copy.
     if (user.role !== undefined && !user.review && user.attributes.size === 0) return;
@@ -195,7 +195,7 @@ function triedAgain(
   return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
 }
 
-/** Sorts the resolved members into users that are wanted and members that have to wait. */
+/** Divides the members into users that are wanted and members that are pending. */
 function place(
   registers: readonly StoredMember[],
   resolutions: ReadonlyMap<MemberId, Resolution>,

@@ -1,3 +1,4 @@
+import type { ConsoleSessions } from './console-sessions.ts';
 import type { CredentialChecks } from '../../contract/platform-reply.ts';
 import type { ClaimStore } from './claims.ts';
 import type {
@@ -68,7 +69,6 @@ export interface Ports {
   readonly newId: () => string;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;
-  /** Returns this many random bytes, as hex. */
   readonly randomHex: (bytes: number) => string;
   /** @throws AbortError if the signal fires */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -98,4 +98,7 @@ export type ApplyPorts = Omit<PeoplePorts, keyof WakePorts | 'index'> &
     readonly connections: Connections & CurrentConnections;
   };
 
-export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & { readonly feed: Pick<FeedStore, 'read'> };
+export type ToolPorts = Omit<Ports, 'leases' | 'feed'> & {
+  readonly feed: Pick<FeedStore, 'read'>;
+  readonly sessions: ConsoleSessions;
+};

@@ -2,19 +2,19 @@ import type { ConnectionName, GroupRef, PlatformGroupId } from '../../domain/ids
 
 export interface Owners {
   readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
-  /** The last owners of platform groups that are gone, while they are stored. */
+  /** For platform groups that are gone: the last owner, as long as it is stored. */
   readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
 }
 
 export interface Claim {
   readonly id: PlatformGroupId;
   /**
-   * The time at which groupsync learned that its own POST had created the platform group. Missing for an adopted group.
+   * The time at which groupsync learned that its own POST had created the platform group. Absent for an adopted group.
    */
   readonly createdAtMs?: number;
 }
 
-/** One platform group has one owner, in all connections of a company. */
+/** Each platform group has at most one owner among all connections of a company. */
 export interface ClaimStore {
   /**
    * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
@@ -33,16 +33,15 @@ export interface ClaimStore {
   /** The directory group from which the claim was taken over; undefined if the claim was not taken over. */
   previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined>;
   /**
-   * Ends the claim of `owner` to a platform group that is gone. Any directory group may then claim the platform group.
-   * Its previous owner stays stored at least until `untilMs`.
+   * Ends the claim of `owner` to a platform group that is gone, so that any directory group may claim it. `owner` stays
+   * stored as the last owner at least until `untilMs`.
    */
   retire(
     company: string,
     id: PlatformGroupId,
     how: { readonly owner: GroupRef; readonly untilMs: number },
   ): Promise<void>;
-  /** The claims of the connection, in no order. */
   claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]>;
-  /** Returns the owners of these platform groups. A platform group that never had an owner is missing in both maps. */
+  /** Returns the owners of these platform groups. Platform groups that never had an owner are in neither map. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

@@ -26,30 +26,27 @@ export const Connection = z.lazy(() =>
       /** The company id that `/me` returned when the connection was made. A secret of another company is refused. */
       company: text,
       settings: ConnectionSettings,
-      /** Whether groupsync only plans, and writes nothing to the platform, until an operator resumes. */
+      /** Whether groupsync only plans and writes nothing to the platform. `resume` ends this. */
       observing: z.boolean(),
       /**
-       * The number of changes. A change that is based on an older number is refused. Absent before the connection is
-       * stored.
+       * Each change raises this number. A change that is based on an older number is refused. Absent before the
+       * connection is stored.
        */
       revision: number.exactOptional(),
-      /**
-       * Everything before this time was erased. Older events are not accepted, because they could bring back former
-       * members.
-       */
+      /** All data from before this time was erased. Older events are refused, or they could restore earlier members. */
       eventsSinceMs: number.exactOptional(),
-      /**
-       * The time of a change of settings that affects plans. Present until all groups are marked because of the change.
-       */
+      /** The time of a change of settings that affects plans. Present until all groups are marked dirty for it. */
       replanSinceMs: number.exactOptional(),
-      /** At most one for each setting. */
+      /** The requests; at most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
-      /** The findings of `probe`. An unreadable report counts as missing, because a new one is quickly made. */
+      /**
+       * The report of `probe`. A report that cannot be read counts as missing, because a new one can be made quickly.
+       */
       contract: z.unknown().optional(),
     })
     .transform(({ contract: kept, ...connection }) => {
       const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
-      // A report about another base URL or company is out of date. A change of the base URL does not delete the report.
+      // A change of the base URL does not delete the report, so it may be about another base URL or company.
       return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
         ? { ...connection, contract }
         : connection;
@@ -57,12 +54,12 @@ export const Connection = z.lazy(() =>
 );
 export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly contract?: ContractReport | undefined;
-  /** Dotted keys of stored settings that only a newer release knows. They are kept and ignored. */
+  /** Dotted keys of stored settings that only a newer release knows. They stay stored and are ignored. */
   readonly unknownSettings?: readonly string[];
 };
 
 export interface Replanned {
-  /** Notes that every group is marked for the settings of `sinceMs`. No effect if the settings changed again. */
+  /** Notes that all groups are marked dirty for the change at `sinceMs`. No effect after another change. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
@@ -74,9 +71,7 @@ export interface Connections {
 }
 
 export interface CurrentConnections {
-  /**
-   * Returns the connection as it is stored now, not cached. A caller that concludes that a group is in sync needs this.
-   */
+  /** Returns the connection as it is stored now, not cached. Needed to conclude that a group is in sync. */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
@@ -93,15 +88,15 @@ export interface ConnectionStore extends Connections, CurrentConnections, Replan
   /** Reserves the name for its company forever. The caller does this before it removes the connection. */
   keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
   /**
-   * The company of the present or a former connection with this name. All stored items of the name belong to this
-   * company.
+   * Returns the company of the present connection with this name, or of a removed one. All stored items of the name
+   * belong to this company.
    */
   companyOf(name: ConnectionName): Promise<string | undefined>;
 }
 
 export interface Ended {
   readonly removedMs: number;
-  /** The time since which no data of the connection is stored. An earlier time is kept. */
+  /** The time at which the data of the connection was erased. If an earlier time is stored, it stays. */
   readonly erasedMs?: number;
 }
 

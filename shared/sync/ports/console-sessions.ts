@@ -6,16 +6,22 @@ import { number, text } from '../../domain/forms.ts';
 export const ConsoleSession = z.lazy(() =>
   z.object({
     person: text,
-    /** By connection; `*` stands for all connections. */
+    /** The role for each connection; `*` stands for all connections. */
     roles: z.record(text, z.enum(ROLES)),
+    sinceMs: number,
     expiresMs: number,
   }),
 );
 export type ConsoleSession = z.infer<typeof ConsoleSession>;
+
+/** A session with the hash of its id. */
+export type FoundSession = ConsoleSession & { readonly hash: string };
 
 export interface ConsoleSessions {
   add(hash: string, session: ConsoleSession): Promise<void>;
   /** The session may have expired. */
   find(hash: string): Promise<ConsoleSession | undefined>;
   end(hash: string): Promise<void>;
+  /** All sessions. Some may have expired. */
+  list(): Promise<readonly FoundSession[]>;
 }

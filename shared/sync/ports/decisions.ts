@@ -5,33 +5,27 @@ import type { Hold } from '../../domain/hold.ts';
 
 export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
-  /** The group has no hold. */
+  /** The group has no held removals. */
   | { readonly kind: 'no_hold' }
   /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
-/** Nothing was changed, because only all removals together can be approved. */
+/** Nothing was changed: the directory deleted the group, so only all removals can be decided together. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
-  readonly why: 'group_is_deleted' | 'some_were_rejected';
-}
-
-/** Nothing was changed: only all removals together can be rejected. */
-export interface PartRejected {
-  readonly kind: 'rejects_part';
 }
 
 export interface DecidedRequests {
   readonly changed: readonly SettingDifference[];
-  /** Groups that are planned again. */
+  /** The number of groups that are planned again. */
   readonly replanned: number;
 }
 
-export type DecidedHold = HoldOutcome | AllOrNone | PartRejected;
+export type DecidedHold = HoldOutcome | AllOrNone;
 
 /**
- * Decisions of operators. A function carries them out and checks who decides, so the people who decide need no write
- * access to the table.
+ * Decisions of operators. A deployed function performs them and checks the identity of the operator, so operators need
+ * no write access to the table.
  */
 export interface Decisions {
   /** @throws Refused if the person may not decide */

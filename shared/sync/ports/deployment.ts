@@ -43,7 +43,7 @@ export interface FunctionFacts {
   readonly state: string;
   /** The state of an event source; undefined if there is none. An event source that is not enabled is preferred. */
   readonly eventSource: string | undefined;
-  /** Executions that are reserved for the function; undefined: none, or it cannot be read. */
+  /** Executions that are reserved for the function; undefined if there are none, or the number cannot be read. */
   readonly reserved?: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface FunctionFacts {
 export interface Executions {
   /** The quota of the account. */
   readonly limit: number;
-  /** The part of it that is reserved for no function. */
+  /** The part of the quota that is not reserved for a single function. */
   readonly unreserved: number;
 }
 
@@ -65,11 +65,11 @@ export interface ScimFacts {
   readonly state: string | undefined;
   /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
-  /** Executions that are reserved for the function; undefined: none, or it cannot be read. */
+  /** Executions that are reserved for the function; undefined if there are none, or the number cannot be read. */
   readonly reserved?: number | undefined;
 }
 
-/** Triggers the test alarm and reads its subscriptions. */
+/** Triggers the test alarm and reads the subscriptions of its topic. */
 export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** The result of each alarm action, as CloudWatch reports it. */
@@ -78,7 +78,6 @@ export interface AlarmClient {
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
-/** A CloudFormation stack as it is deployed. */
 export interface DeployedStack {
   /** Whether CloudFormation refuses to delete the stack. */
   readonly isProtected: boolean;
@@ -90,12 +89,11 @@ export interface DeployedResource {
   /** Logical id in the template. */
   readonly id: string;
   readonly type: string;
-  /** Whether it stays when the stack is deleted. */
+  /** Whether the resource stays when the stack is deleted. */
   readonly isKept: boolean;
 }
 
 export interface StackClient {
-  /** Returns undefined if there is no stack of this name. */
   read(name: string): Promise<DeployedStack | undefined>;
   /** Switches termination protection off. */
   unprotect(name: string): Promise<void>;
@@ -122,7 +120,7 @@ export interface Deployment {
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
   /** undefined on the local stack. */
   readonly alarms?: AlarmClient | undefined;
-  /** None on the local stack. */
+  /** undefined on the local stack. */
   readonly stacks?: StackClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
   /** The HTTP status of a request without a credential. @throws if nothing answers */

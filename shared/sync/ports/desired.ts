@@ -20,9 +20,7 @@ export interface DesiredStore {
    * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /**
-   * Notes and joins the first members of a new group. No other request knows the group, so no stored register is later.
-   */
+  /** Notes and stores the first members of a new group. No other request knows it yet, so no register exists. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /**
    * Records that these parts of snapshots have arrived, and then reads all recorded parts of the same snapshots.
@@ -30,16 +28,16 @@ export interface DesiredStore {
    */
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
-   * Raises rev and marks the group dirty, even if nothing else changes. After a crash, a message that is received again
-   * may find all its registers stored.
-   * @param update registers of the group itself. Each register is joined by its own stamp, in this write or in an
-   *   earlier write
+   * Raises rev and marks the group dirty, even if no register changes: if a worker crashed after it had stored the
+   * registers, only the mark is missing.
+   * @param update registers of the group itself. Each of them is joined by its own stamp, in this write or in a write
+   * before it
    * @returns the state after the write. A wake-up that was already stored stays, see `Dirty.isAtOnce`
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
-   * Whether the group has stored this batch as its latest batch, and is done.
-   * @param mayBeDirty whether a dirty group counts as done too, because the requeue job finds its remaining work
+   * Whether the group has stored this batch as its latest batch, and needs no more work.
+   * @param mayBeDirty whether the result is true for a dirty group too, because the requeue job finds dirty groups
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Notes that the group contains these groups, before their registers are written. The note is never removed. */
@@ -64,15 +62,18 @@ export interface GroupUpdate extends GroupRegisters {
 export interface Dirty {
   readonly nowMs: number;
   readonly wakeAtMs: number;
-  /** The time at which the requeue job may take over; undefined for the usual time. */
+  /** The time from which the requeue job may wake the group; undefined for the usual time. */
   readonly dueMs?: number;
-  /** Whether an older scheduled wake-up is replaced, because an operator waits for the result. */
+  /** Whether a stored wake-up is replaced, because an operator waits for the result. */
   readonly isAtOnce?: boolean;
-  /** Whether nothing has changed. The calls of this hour then still count towards the limit. */
+  /**
+   * Whether the group is only read again, without a change. The calls of this hour then still count towards the limit;
+   * a change resets them.
+   */
   readonly isAgain?: boolean;
 }
 
-/** The part of a group's state that decides about the next wake-up. */
+/** The part of a group's state that decides when the next wake-up is and whether a message is sent. */
 export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
@@ -89,15 +90,15 @@ export interface MemberEntry {
 const MARK = '%';
 
 /**
- * The key of an attribute in the stored map. Producers choose the names. Some names, such as `constructor` and
- * `__proto__`, exist in every JavaScript object. These names get a prefix, because they would confuse code that reads
- * and writes maps.
+ * The key of an attribute in the stored map. Producers choose the names of attributes. Names that exist in every
+ * JavaScript object, such as `constructor` and `__proto__`, get a prefix, because code that reads maps would
+ * misinterpret them.
  */
 export const attributeKey = (name: string): string =>
   name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;
 const attributeName = (key: string): string => (key.startsWith(MARK) ? key.slice(MARK.length) : key);
 
-/** A directory user: attributes for matching, the deletion floor, and the person that the user is bound to. */
+/** A directory user: attributes for matching, the floor of deletions, and the person that the user is bound to. */
 export const UserState = z.lazy(() =>
   z.object({
     member: memberText,
@@ -112,15 +113,14 @@ export const UserState = z.lazy(() =>
     /** The person that the member is bound to (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
-    /** Attributes of the match rules changed after the binding, so the member is matched again. */
+    /** Set if attributes that match rules use have changed since the binding. The member is then matched again. */
     review: z.boolean().default(false),
     /** Raised by every change that must reach the copies on member registers. */
     revision: number.default(0),
-    /** The revision of the open fan-out. */
     fanOut: number.exactOptional(),
     /** The time of the erasure: earlier events of the user are ignored. */
     erasedMs: number.exactOptional(),
-    /** The number of writes, for conditional writes. */
+    /** Each write raises this number. Conditional writes compare it. */
     writes: number.default(0),
   }),
 );
@@ -150,12 +150,11 @@ export type JoinedUser =
   | { readonly user: MemberId; readonly cause: unknown };
 
 export interface UserStore {
-  /** Users that are known, by id. */
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
-   * Joins attributes and floor with the stored users. `known` has the stored users if they were read before. A write
-   * that creates a user, moves the floor or changes an attribute in `matched` also raises the revision. For an existing
-   * user it also opens the fan-out.
+   * Joins attributes and floor with the stored users. `known` has the stored users if they were read before. If a write
+   * creates a user, moves the floor or changes an attribute in `matched`, it also raises the revision. If the user
+   * existed before, it then also opens the fan-out.
    * @returns each user after the write, or the reason why the user could not be written
    */
   join(
@@ -165,8 +164,8 @@ export interface UserStore {
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
   /**
-   * Stores a user whose id no other request knows yet, together with other writes without a condition. The write is
-   * sent only once. If no answer comes, the caller fails.
+   * Stores a user whose id no other request knows yet, in one request with other writes that have no condition. The
+   * request is not retried: if there is no answer, the caller fails.
    */
   addNew(connection: ConnectionName, change: UserChange): Promise<void>;
   /**
@@ -209,6 +208,5 @@ export interface UserStore {
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
   /** Ends the fan-out unless the user has changed again. */
   endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
-  /** Members with an open fan-out, from the index (eventually consistent). */
   openFanOuts(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
 }

@@ -10,14 +10,13 @@ import type { Lease } from './reconcile.ts';
 
 export interface Directories {
   /**
-   * The directory that a connection reads.
-   * @param untilMs the time at which the run must end. A list that does not end before it is an error
+   * Opens the directory that a connection reads.
+   * @param untilMs the time at which the run must end. If a list has not ended by then, the call throws
    * @throws DirectoryError `denied` if there is no usable credential
    */
   open(connection: Connection, untilMs?: number): Promise<Directory>;
   /**
-   * Tries each step of reading the directory. After the failure of a step that the later steps need, no further step is
-   * tried.
+   * Tries each step of reading the directory. If a step fails that later steps need, these are not tried.
    * @param isSelected if given, the step `members` also fails if the reader may not read one of these groups
    */
   examine(connection: Connection, isSelected?: SelectsGroup): Promise<readonly DirectoryStep[]>;
@@ -25,22 +24,20 @@ export interface Directories {
 
 export type SelectsGroup = (group: Pick<DirectoryGroup, 'id' | 'name'>) => boolean;
 
-/** A directory that an operator wants to connect. */
+/** Opens directories that an operator wants to connect, and stores their credentials. */
 export interface DirectoryApplicants {
   /**
    * @param key the credential, as the vendor's key file has it
    * @throws DirectoryError `denied` if `key` is not a key file
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
-  /** Stores the credential for the connection. */
   store(connection: ConnectionName, key: unknown): Promise<void>;
-  /** Removes the stored credential, if there is one. The connection signs in without a stored credential. */
+  /** Removes the stored credential, if there is one, because the connection now signs in without one. */
   remove(connection: ConnectionName): Promise<void>;
 }
 
 /** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
 export interface Directory {
-  /** Every group, page by page. */
   groups(): AsyncIterable<DirectoryPage<DirectoryGroup>>;
   /**
    * @param key the id of a group, or its address
@@ -49,12 +46,12 @@ export interface Directory {
   group(key: string): Promise<DirectoryGroup | undefined>;
   /**
    * The direct members, page by page. A member may be on several pages.
-   * @param nested `ignore` if the caller does not need groups among the members, which may cost further calls
+   * @param nested `ignore` if the caller does not need the groups among the members, which may need further calls
    */
   membersOf(group: GroupId, nested?: 'flatten' | 'ignore'): AsyncIterable<MemberPage>;
   /**
-   * Whether the group has this direct member. The member is requested by its id, because a list may have ended too
-   * early. Returns false if there is no such group.
+   * Whether the group has this direct member. Unlike a list, the answer to this question cannot end too early. Returns
+   * false if there is no such group.
    */
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /**
@@ -63,8 +60,8 @@ export interface Directory {
    */
   user(key: string): Promise<DirectoryUser | undefined>;
   /**
-   * Users that were deleted and can be restored, page by page. They are inactive. Absent if the directory reports each
-   * deletion by the user's id.
+   * The users that were deleted and can be restored, page by page. They are inactive. The method is absent if the
+   * directory reports each deletion by the user's id.
    */
   deletedUsers?(): AsyncIterable<DirectoryPage<DirectoryUser>>;
   /**
@@ -74,7 +71,7 @@ export interface Directory {
   tryUsers(): Promise<void>;
   /** The changes that the directory reports since `cursor`. Reports may be late, and changes may be missing. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
-  /** The cursor for changes from `nowMs` on. A directory may give a cursor for changes from its present time on. */
+  /** The cursor for changes from `nowMs` on. Some directories ignore `nowMs` and use their own present time. */
   cursorAt(nowMs: number): Promise<string>;
   /** For this time after a reported change, answers may show the state before the change. In milliseconds. */
   readonly lagMs: number;
@@ -82,11 +79,10 @@ export interface Directory {
 
 export interface DirectoryPage<Item> {
   readonly items: readonly Item[];
-  /** The page shows the directory as it was at that time or later, in milliseconds since 1970. */
+  /** The time, in milliseconds since 1970, at which or after which the directory was as the page shows it. */
   readonly asOfMs: number;
 }
 
-/** A page of direct members. */
 export interface MemberPage extends DirectoryPage<DirectoryMember> {
   /** The directory's count of members that are users; undefined if the page has no count. */
   readonly userCount?: number | undefined;
@@ -130,13 +126,13 @@ export interface DirectoryChange {
   readonly atMs: number;
   /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
-  /** Whether only members of the group changed. The name and the address of the group are then as before. */
+  /** Whether only the members of the group changed, and not its name and address. */
   readonly isMembership?: boolean;
   /** The members that a report about a group names. A member may be named several times. */
   readonly members?: readonly NamedMember[];
   /** Whether a deleted user cannot be restored. */
   readonly isFinal?: boolean;
-  /** The changed user, if the report shows the user. Otherwise, the user must be asked for. */
+  /** The changed user, if the report contains the user. Otherwise the user must be requested. */
   readonly found?: FoundUser;
 }
 
@@ -152,16 +148,16 @@ export interface NamedMember {
 
 export interface FoundUser {
   readonly user: DirectoryUser;
-  /** The report shows the user as at that time or later, in milliseconds since 1970. */
+  /** The time, in milliseconds since 1970, at which or after which the user was as the report shows. */
   readonly asOfMs: number;
 }
 
-/** For each key, these are at most the latest deletion and the latest other change. */
+/** The reported changes. For each key, there are at most two: the latest deletion, and the latest other change. */
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
   readonly cursor: string;
-  /** Whether the directory does not know the given cursor any more. Any group and any user may have changed. */
+  /** Whether the directory does not know the given cursor any more. Then any group and any user may have changed. */
   readonly isReset?: boolean;
 }
 
@@ -181,7 +177,7 @@ export class DirectoryError extends Error {
   readonly kind: DirectoryErrorKind;
   /** The vendor's error code, such as `unauthorized_client`. */
   readonly reason: string | undefined;
-  /** The time after which the directory accepts a further call, in milliseconds. undefined: the directory named none. */
+  /** How many milliseconds to wait before the next call; undefined if the directory did not say. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -210,10 +206,9 @@ export interface DirectoryStep {
   readonly failure: Pick<DirectoryError, 'kind' | 'message' | 'reason'> | undefined;
 }
 
-/** The position of the reader of a connection. */
 export const ReaderPosition = z.lazy(() =>
   z.object({
-    /** Changes that were reported before this cursor are recorded with their groups. */
+    /** All changes that were reported before this cursor are recorded. */
     cursor: text,
     /**
      * The latest recorded reports, each with a digest of its key. They are reported again, because each run also asks
@@ -222,7 +217,7 @@ export const ReaderPosition = z.lazy(() =>
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** The time at which all groups were last listed. */
     listedMs: number.exactOptional(),
-    /** Every group must have been read after this time, because an operator requested it. */
+    /** The time of an operator's request to read all groups. Each group must be read after this time. */
     fullMs: number.exactOptional(),
   }),
 );
@@ -241,15 +236,16 @@ export interface ReaderStore {
   /** undefined before the first run. */
   position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
   write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
-  /** Every group that is known. A group that has moved to another source has this source's group as `other`. */
+  /** Returns all known groups. If a group has moved to another source, `other` has the id of the group there. */
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
   putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
   removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
   /**
-   * The groups that the reader owns, each with its id in the directory. The ids differ for a group that was taken over.
+   * Returns those of `groups` that the reader owns, each with its id in the directory. The two ids differ if the group
+   * was taken over from a source with another id.
    */
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /** From now on, another source owns the group `from`, under the id `to`. Replaces an earlier move of `from`. */
+  /** Records that another source now owns the group `from`, under the id `to`. Replaces an earlier move of `from`. */
   noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
   /** Removes the record that the group has moved, because the group is separate again. */
   dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
@@ -267,7 +263,6 @@ export interface ReaderStore {
 export interface MovedGroup {
   readonly from: GroupId;
   readonly to: GroupId;
-  /** The source that owns `to`. */
   readonly source: Source;
   /** Whether the platform group has not moved yet. */
   readonly isOpen?: boolean;

@@ -1,13 +1,12 @@
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
-/** The number of erased items of each kind. */
 export type Erased = Readonly<Record<string, number>>;
 
-/** Erases data that no key leads to, by reading the whole table. Each method may be repeated after a crash. */
+/** Erases data by a scan of the table, because the keys are not known. Each method can be repeated after a crash. */
 export interface Eraser {
   /**
-   * Erases the data of people who were in no group for 430 days, had no event since, and are not employees. Each day
-   * covers one thirtieth of the table. After 430 days no older event can be accepted.
+   * Erases the data of people who were in no group for 430 days, had no event in this time, and are not employees. Each
+   * day, it scans one thirtieth of the table. After 430 days, no event from before can be accepted any more.
    */
   leavers(nowMs: number): Promise<Erased>;
   /** Erases a removed connection, except its name and the record of the erasure. */

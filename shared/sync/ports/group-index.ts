@@ -10,10 +10,10 @@ export interface GroupSummary {
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly pausedAtMs?: number;
-  /** Whether the group has a hold, decided or not. */
+  /** Whether the group has held removals, decided or not. */
+  readonly hasHolds: boolean;
+  /** Whether removals wait for a decision. */
   readonly holdWaits: boolean;
-  /** Whether the hold waits for a decision. */
-  readonly holdUndecided: boolean;
   /** The time at which a dirty group is read again; undefined if no time is scheduled. */
   readonly dueMs?: number;
 }
@@ -23,7 +23,6 @@ export interface PendingEntry extends PendingMark {
   readonly member: MemberId;
 }
 
-/** Lists of groups from the index. */
 export interface GroupIndex {
   /** The dirty groups that are due. The group that has been due for longest comes first. */
   due(
@@ -31,7 +30,7 @@ export interface GroupIndex {
     at: { readonly nowMs: number; readonly limit: number },
   ): Promise<readonly GroupSummary[]>;
   /**
-   * Stores another wake-up of a dirty group. Returns false if the item differs from the index.
+   * Replaces the wake-up of a dirty group. Returns false if the item no longer has the values of the index.
    * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
    */
   reschedule(

@@ -15,15 +15,15 @@ import type {
   Uncertain,
   ViewPointer,
 } from '../../domain/group-state.ts';
-import type { Hold } from '../../domain/hold.ts';
+import type { HeldSetName, Hold } from '../../domain/hold.ts';
 import type { GroupId, GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { UserChange, View } from '../../domain/view.ts';
-import type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
+import type { HeldRemovals } from '../../plan/hold.ts';
 import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
-/** The results of a fetch of the platform group, in addition to the view. */
+/** What a fetch of the platform group showed, in addition to the view. */
 export interface Findings {
   /** Drift records to be closed once the group is restored. */
   readonly openDrift?: readonly string[];
@@ -34,16 +34,16 @@ export interface Findings {
   readonly audited?: AuditLink;
   /** Whether the platform group is gone, by the rule `existence`. */
   readonly isGone?: boolean;
-  /** Whether a recorded refusal of groupsync's write was a conflict with this change. */
+  /** Whether this change explains a recorded refusal of groupsync's write, which was then a version conflict. */
   readonly explainsRefusal?: boolean;
-  /** The record of uncertain writes from now on. */
+  /** The new record of uncertain writes. */
   readonly uncertain?: Uncertain | undefined;
 }
 
 /** The state of a group after the outcome of a platform write is known. */
 export interface Commit {
   readonly intent: IntentId;
-  /** The group's item from which the write was planned. The dirty mark is cleared only if rev is still the same. */
+  /** The group's item from which the write was planned. The dirty mark is cleared only if rev has not changed since. */
   readonly seen: GroupState;
   /** undefined if the platform refused the write. */
   readonly writtenAtMs: number | undefined;
@@ -64,9 +64,12 @@ export interface Commit {
   readonly driftClosed?: boolean;
   /** Set if the platform group shows more than groupsync's own write. */
   readonly found?: Findings;
-  /** Whether no write is uncertain any more: the earlier writes were answered, and this write is shown completely. */
+  /**
+   * Whether the record of uncertain writes ends: the earlier writes were answered, and the platform shows this write
+   * completely.
+   */
   readonly isCertain?: boolean;
-  /** Whether the write removed members. A failure that continues is then reported again. */
+  /** Whether the write removed members. If the group fails again later, the failure is then reported again. */
   readonly hasRemoved?: boolean;
 }
 
@@ -77,18 +80,23 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
-  /** The time at which apply reads the group again if the group has changed since `seen` was read. */
+  /** The earlier time that applies if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
-  /** The intent that this worker opened last. */
+  /** The last intent of this worker. */
   readonly mine: IntentId | undefined;
 }
 
-export type { HeldRemovals, HeldSets } from '../../plan/hold.ts';
+export type { HeldRemovals } from '../../plan/hold.ts';
 
-/** The removals of a hold that an operator approved, and the other removals. */
-export interface ApprovedPart extends HeldSets {
-  readonly approval: HeldRemovals;
+/** An operator's decision about removals of one set. */
+export interface HoldDecided {
+  /** The set that contained the removals. */
+  readonly from: HeldSetName;
+  /** The other removals of that set; undefined if there are none. */
+  readonly rest: HeldRemovals | undefined;
+  /** The removals with this decision, including those that were decided in the same way before. */
+  readonly decided: HeldRemovals;
 }
 
 export interface GroupStore {
@@ -104,37 +112,32 @@ export interface GroupStore {
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** @returns undefined if the stored chunks do not match the pointer; the caller then fetches the platform group */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /**
-   * Stores a view and returns its pointer. The pointer may be stored only while the group's view is still the view of
-   * `seen`.
-   */
+  /** Stores a view. Its pointer may be stored only while the group's view is still the view of `seen`. */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
   /** Writes the users that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
   /** Returns undefined if the stored set does not match the pointer. */
   readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
-  /** @returns false if another worker has opened an intent, moved the view or settled the group since `seen` was read */
+  /**
+   * @returns false if another worker has opened an intent, changed the view or settled the group since `seen` was read
+   */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
-   * Stores the observed platform group as the view. The dirty mark stays, and the suspected change of `seen` is removed.
-   * @returns false if an intent was opened, the view moved or the group was settled since `seen`
+   * Stores the observed platform group as the view. The dirty mark stays, and the suspected change of `seen` is
+   * removed.
+   * @returns false if an intent was opened, the view was changed or the group was settled since `seen` was read
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
    * Notes a suspected external change. The same write raises rev and marks the group dirty. Returns false if another
-   * suspected change was noted since `seen`, or the link has ended.
+   * suspected change was noted since `seen` was read, or if the link has ended.
    */
   noteSuspected(seen: GroupState, suspectedChange: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
-   * Stores an operator's decision about the hold in `seen`, raises rev and marks the group dirty. Returns false if the
-   * hold was replaced or decided since.
+   * Moves removals to the set of their decision, raises rev and marks the group dirty. One write does this, so no
+   * removal is ever without its set. Returns false if a set of the group has changed since `seen`.
    */
-  decideHold(seen: GroupState, decided: Hold, at: Dirty): Promise<boolean>;
-  /**
-   * Stores an operator's approval of some removals of a hold. The same write keeps the other removals held. Returns
-   * false in the same cases as `decideHold`.
-   */
-  approvePart(seen: GroupState, part: ApprovedPart, at: Dirty): Promise<boolean>;
+  decideHold(seen: GroupState, decided: HoldDecided, at: Dirty): Promise<boolean>;
   /**
    * Links a platform group that an operator chose, raises rev and marks the group dirty.
    * @returns false if `seen` is out of date
@@ -176,11 +179,10 @@ export interface GroupStore {
   /** Notes the first 404 for the platform group that `seen` is linked to, or will adopt. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /**
-   * Notes that an operator replays the dead-lettered message of the group. Refused fields are then tried again, and a
-   * further failure is reported again.
+   * Notes that an operator replays the dead-lettered message of the group. So refused fields are tried again, and the
+   * next failure is reported.
    */
   noteReplay(ref: GroupRef, failedBefore: string): Promise<void>;
-  /** Notes that the platform refuses this value of the field. */
   noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
   /** Forgets the refused values, so that the next write tries the fields again. */
   forgetRefusedFields(ref: GroupRef): Promise<void>;
@@ -189,7 +191,7 @@ export interface GroupStore {
   /**
    * Ends an intent whose write was refused, or was not found.
    * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
-   * @param left.isRefused whether the write was refused; the sets that were prepared for the write are then deleted
+   * @param left.isRefused whether the write was refused. The sets that were stored for the write are then deleted
    */
   dropIntent(
     ref: GroupRef,
@@ -201,15 +203,15 @@ export interface GroupStore {
     },
   ): Promise<boolean>;
   /**
-   * Ends the intent, stores the written view, and clears the dirty mark if rev has not moved.
+   * Ends the intent, stores the written view, and clears the dirty mark if rev has not changed.
    * @returns undefined if the intent is not open any more; otherwise whether the group is clean
    */
   commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined>;
   /**
    * Clears the dirty mark of a group without differences. Returns false if rev or the view has changed since `seen`.
    * @param how.driftClosed whether every record in `openDrift` was closed
-   * @param how.againAtMs the time until which the group stays dirty, and at which it is read again
-   * @param how.failing the platform refuses a field, and everything else of the group is done
+   * @param how.againAtMs if given, the group stays dirty until this time, and is then read again
+   * @param how.failing the error about a refused field, if only this field is not written
    */
   settle(
     seen: GroupState,
@@ -219,7 +221,7 @@ export interface GroupStore {
       readonly failing?: ReportedError | undefined;
     },
   ): Promise<boolean>;
-  /** Keeps only these drift records on the group's list of records without an initiator. */
+  /** Replaces the group's list of drift records without an initiator. `ids` are the records that stay. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /**
    * Stores the time of the next attempt, and the error. The group stays dirty, and its intent is released.
@@ -231,18 +233,15 @@ export interface GroupStore {
    * @returns false if the group has changed already
    */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
+  /** Stores removals that wait for a decision. Returns false if rev has changed. Another attempt then follows. */
+  hold(seen: GroupState, held: HeldRemovals, audited: AuditLink): Promise<boolean>;
   /**
-   * Stores a hold and the separate approval in place of the hold and approval of `seen`. Returns false if rev has
-   * changed. Another attempt then follows.
-   */
-  hold(seen: GroupState, held: HeldSets, audited: AuditLink): Promise<boolean>;
-  /**
-   * Ends a hold or an approval that covers no removal any more.
+   * Ends sets that cover no removal any more.
    * @returns false if rev has changed
    */
-  dropHold(seen: GroupState, drops: readonly ('hold' | 'approval')[], audited: AuditLink): Promise<boolean>;
+  dropHold(seen: GroupState, drops: readonly HeldSetName[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
-  /** The held removals of a digest, as far as they are still stored, and their location. */
+  /** Finds the held removals with this digest, if they are still stored, and their location. */
   findHeld(
     ref: GroupRef,
     digest: string,

@@ -9,7 +9,7 @@ export type GuardReservation = GroupRef &
   GuardRecord & {
     /** Users in the group before the write. */
     readonly size: number;
-    /** The platform group that the write deletes, or empties because the directory has deleted it. */
+    /** The platform group, if the write deletes it, or empties it because the directory deleted its group. */
     readonly deletes?: PlatformGroupId | undefined;
   };
 
@@ -29,9 +29,10 @@ export interface GuardStore {
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
   /**
-   * Stores the reservation, then reads all others that count: removals of the group and of the connection.
-   * @param instead the record that the new reservation replaces, and that is not counted
-   * @param writtenAtMs time of the group's last write; reservations before it are not concurrent
+   * Stores the reservation, and then reads all others of the last hour, for the group and for the connection.
+   * @param instead a record that the new reservation replaces, so that it is not counted
+   * @param writtenAtMs the time of the group's last write. Reservations from before this time do not count as
+   * concurrent
    */
   reserve(
     reservation: GuardReservation,
@@ -43,7 +44,7 @@ export interface GuardStore {
    */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**
-   * Records that the link to a platform group that answers 404 ends.
+   * Records that the link to a missing platform group ends.
    * @returns the number of other links that the connection ended within the last hour
    */
   unlink(connection: ConnectionName, id: PlatformGroupId, atMs: number): Promise<number>;

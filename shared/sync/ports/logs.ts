@@ -22,7 +22,6 @@ const AuditedChange = z.lazy(() =>
     reason: text,
   }),
 );
-/** A change of a plan, as the audit stores it. */
 export type AuditedChange = Frozen<z.infer<typeof AuditedChange>>;
 
 const AuditActor = z.lazy(() =>
@@ -34,15 +33,18 @@ const AuditActor = z.lazy(() =>
     arn: text.exactOptional(),
   }),
 );
-/** The author of a change. The author is personal data, and never goes to a log. */
+/** The author of a change. This is personal data, so it is never logged. */
 export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 
-/** The journal of a connection: entries about no single group, stored under an id that no group can have. */
+/**
+ * The journal of a connection has the entries that do not belong to one group. It is stored under an id that no group
+ * can have.
+ */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
-/** The action that erases a connection. Its audit entry stays after the erasure. */
+/** The name of the action that erases a connection. Its audit entry is not erased. */
 export const ERASING = 'connections_erase';
 
 /**
@@ -54,13 +56,18 @@ export type Caller = () => Promise<AuditActor>;
 /** Identifies an entry and its content: `<milliseconds since 1970>#<hash>`. */
 export type AuditLink = string;
 
-/** One write to the platform, its certain failure, or an operator's action. Entries are kept for 400 days. */
+/**
+ * An entry about one write to the platform, about a write that certainly failed, or about an operator's action. Entries
+ * are kept for 400 days.
+ */
 export const AuditEntry = z.lazy(() =>
   z.object({
     atMs: number,
     intent: intentText,
     action: text,
-    /** The first thousand changes, or as many as an item holds. `changeCount` is the number of all changes. */
+    /**
+     * The first thousand changes, or fewer if the item would be too large. `changeCount` is the number of all changes.
+     */
     changes: z.array(AuditedChange),
     changeCount: number,
     versionBefore: versionForm.nullable(),
@@ -71,10 +78,11 @@ export const AuditEntry = z.lazy(() =>
     reason: text.exactOptional(),
     /** For a write: the time at which the group became dirty. */
     dirtySinceMs: number.exactOptional(),
-    /** Given to `record` only for an entry that is not stored with its group. */
+    /** The group of the entry, if the entry is stored in the journal and not with the group. */
     group: groupText.exactOptional(),
     /**
-     * The newest earlier entries of the group. If an entry is changed or removed, the chain of later entries is broken.
+     * Links to the newest entries before this one. They reveal a changed or removed entry, because its link then no
+     * longer fits.
      */
     previous: texts.exactOptional(),
   }),
@@ -88,12 +96,14 @@ export const entryOf = (action: string, change: AuditedChange, { clock, newId }:
 });
 type EntryPorts = { readonly clock: () => number; readonly newId: () => string };
 
-/** An entry as it is read, with the link that later entries have to it. An entry of the journal may have no group. */
+/**
+ * An entry as it is read, with the link by which later entries refer to it. An entry of the journal may have no group.
+ */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 
 /**
- * The newest entries that the group's item names: the entry of the last write, and the entry of the last action. They
- * are stored apart, because a worker and an operator may each add an entry at the same time.
+ * The links to the newest entries that the group's item stores: of the last write, and of the last action. There are
+ * two, because a worker and an operator may each add an entry at the same time.
  */
 export interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
@@ -108,7 +118,7 @@ export interface AuditLog {
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
   /** undefined if there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Stores this action as the newest action. Returns false if another entry came after `seen`. */
+  /** Stores the link of the newest action. Returns false if another entry was added since `seen` was read. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Newest first, in pages. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
@@ -122,7 +132,7 @@ export interface AuditLog {
 const Side = z.lazy(() => z.union([text, texts]).nullable());
 const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
 
-/** A difference on the platform that groupsync did not make, with its initiator and its settlement. */
+/** A difference on the platform that groupsync did not make, with its initiator, and with how it was settled. */
 export const DriftRecord = z.lazy(() =>
   z.object({
     /**
@@ -150,7 +160,7 @@ export type DriftRecord = Frozen<z.infer<typeof DriftRecord>>;
 export interface DriftLog {
   /** Stores a record. Returns false if the record exists already; the stored record then stays. */
   record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
-  /** Settles records. A record keeps its first settlement. */
+  /** Settles records. A record that is already settled does not change. */
   settle(
     ref: GroupRef,
     ids: readonly string[],
@@ -161,10 +171,9 @@ export interface DriftLog {
    * initiator.
    */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
-  /** Returns the records that exist. */
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
-  /** Newest first, in pages. Records about unknown users and about groups with the same spokeId follow in no order. */
+  /** Newest first, in pages. Records about unknown users and about duplicate spokeIds come last, unsorted. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
   /** The records that were found or settled since this time. Records of the last second may be missing. */
   since(

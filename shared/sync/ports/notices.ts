@@ -1,12 +1,12 @@
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { Episode, Notice } from '../../domain/notice.ts';
 
-/** The notices of one connection, or of the stage. */
+/** The stored episodes and notices of one connection, or of the whole stage. */
 export interface NoticeBoard {
   readonly episodes: readonly Episode[];
   /** The failure of the latest attempt. */
   readonly lastFailure?: { readonly atMs: number; readonly message: string };
-  /** The number of changes, for conditional writes. */
+  /** Each change raises this number. Conditional writes compare it. */
   readonly change: number;
 }
 

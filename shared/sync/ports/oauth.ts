@@ -1,4 +1,3 @@
-/** An OAuth client that proved its secret. */
 export interface OAuthClient {
   readonly id: string;
   /** The lifetime of an access token that the client gets now. */
@@ -7,7 +6,6 @@ export interface OAuthClient {
   readonly issue: () => Promise<string>;
 }
 
-/** A request for an access token. */
 export interface TokenRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

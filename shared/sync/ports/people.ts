@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Frozen, number, roleText, text } from '../../domain/forms.ts';
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
-/** State of a person whose id the platform no longer knows. No roleState of the platform has this name. */
+/** The state of a role whose id the platform answers with 404. The platform itself has no state of this name. */
 export const GONE = 'GONE';
 
 /** One role of the platform (an employee record), with the fields that groups need. */
@@ -13,29 +13,32 @@ export const Person = z.lazy(() =>
     userId: text.exactOptional(),
     /** `roleState` of the specification; `GONE` if the platform answered 404 for the id. */
     state: text,
-    /** Values of the fields that match rules name, in the form that is compared. */
+    /** The values of the fields that match rules name, in the form in which values are compared. */
     values: z.record(text, text).transform((values) => new Map(Object.entries(values))),
     /** Raised by each change. */
     revision: number,
-    /** Whether state or user id changed, and the groups are not woken for this change yet. */
+    /** Set if the state or the user id has changed and the groups were not woken for this change yet. */
     fanOutDue: z.boolean().default(false),
-    /** The user id before that change, if it differs. The groups of that user's members must be woken too. */
+    /**
+     * The user id before that change, if it was another one. The groups of members who are bound to that user must be
+     * woken too.
+     */
     previousUserId: text.exactOptional(),
   }),
 );
 export type Person = Frozen<z.infer<typeof Person>>;
 
 /**
- * The person that a member is bound to. If `memberIdField` is `userId`, the person is the user, and `role` is one role
- * of the user. Otherwise the person is the role. `userId` is absent if the platform did not show the user id when the
- * binding was made. In this case, the person is the current user of the role.
+ * The person that a member is bound to. If `memberIdField` is `userId`, the person is the user `userId`, and `role` is
+ * one role of the user. Otherwise the person is the role. If the platform did not show a user id when the binding was
+ * made, `userId` is absent, and the person is the current user of the role.
  */
 export interface BoundTo {
   readonly role: RoleId;
   readonly userId?: string;
 }
 
-/** A member, and a role that the member is or once was bound to. */
+/** A member, and a role to which the member is bound or was bound earlier. */
 export interface Binding {
   readonly role: RoleId;
   readonly member: MemberId;
@@ -46,7 +49,7 @@ export interface Binding {
 export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
   /**
-   * Returns all persons who have the value now. Persons who had the value earlier are skipped.
+   * Returns all persons who have the value now.
    * @param noting a member who may be bound to one of these persons. The member is noted with each person before the
    *   person is read, so that a later change of the person reaches the member's groups
    */
@@ -56,17 +59,17 @@ export interface PeopleStore {
   /** Every role of the user that a binding names, for either value of `memberIdField`. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /**
-   * Reads in advance which persons may have these values. In the returned store, the first call of `holding` for each
-   * value uses this result.
+   * Reads in advance which persons may have these values. The returned store uses this result for the first call of
+   * `holding` with each value.
    */
   ahead(
     connection: ConnectionName,
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
-   * Binds the member to this person. A member that is already bound, or that has changed since `revision` was read, is
-   * not bound. Before the first binding, a note about the member is stored with the person.
-   * @returns the person that the member is bound to now; an existing binding stays
+   * Binds the member to this person, unless the member is already bound or has changed since `revision` was read.
+   * Before the first binding, a note about the member is stored with the person.
+   * @returns the person that the member is bound to now
    */
   bind(
     connection: ConnectionName,

@@ -12,7 +12,7 @@ import type { Call, Failed } from '../../plan/meaning.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
-/** All fields of a group to write. A null removes the value of the group. */
+/** All fields of a group to write. With null, the platform removes the value. */
 export interface WholeGroup extends WrittenFields {
   readonly users: readonly PlatformUserId[];
 }
@@ -20,7 +20,6 @@ export interface WholeGroup extends WrittenFields {
 export type GroupFields = Partial<WholeGroup>;
 export type NewGroupFields = WholeGroup & { readonly spokeId: string };
 
-/** The outcome of one call, including its retries. */
 export interface CallOutcome {
   /** Method and path template. */
   readonly endpoint: string;
@@ -36,11 +35,11 @@ export interface Trying {
 }
 
 /**
- * The platform's groups for one connection. Every method may throw a PlatformFailure, and no other error. A failed or
- * partial read never returns an empty list (invariant 4).
+ * The platform's groups for one connection. The only error that methods throw is PlatformFailure. If a read fails or is
+ * incomplete, it throws, and does not return an empty list (invariant 4).
  */
 export interface PlatformGroups {
-  /** Returns all groups of the company. A list that this worker has read within `maxAgeMs` may be returned again. */
+  /** Returns all groups of the company. The result may be a list that this worker read at most `maxAgeMs` ago. */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;
@@ -63,7 +62,7 @@ export interface PlatformGroups {
 /** The platform, accessed with the credential of one connection. */
 export interface Platform {
   readonly groups: PlatformGroups;
-  /** The version of the secret in use. A finding about a credential is valid for this version only. */
+  /** The version of the secret in use. The result of a check of the credential is valid for this version only. */
   readonly secretVersion: string;
   /** The platform's user behind the credential, as the latest `/me` named it. */
   readonly holder?: string | undefined;
@@ -74,21 +73,21 @@ export interface Platform {
   probe(): Promise<PlatformFailure | undefined>;
   /**
    * Returns all employees, page by page. `fields` are the fields that match rules use. People before their first day
-   * are listed if `states` includes them, or with `isEveryone`. If the platform keeps failing at a position, the
-   * failure is returned there, and the list continues at the next position.
+   * are included if `states` contains their state, or with `isEveryone`. If the platform fails repeatedly at one
+   * position of the list, the result has the failure at this position, and the list continues after it.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
     readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
-  /** undefined if the platform answers 404. An employee that is only missing from a listing has not left. */
+  /** undefined if the platform answers 404. A missing entry in a list does not show that the employee is gone. */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** Returns the activity feed page by page, up to its present end. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
 
-/** The start of a read of the activity feed: after a cursor, or at a time (milliseconds since 1970, inclusive). */
+/** Where a read of the activity feed starts: after a cursor, or at a time (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
 /** An employee of one listing. A field that the listing lacks is absent. */
@@ -102,17 +101,17 @@ export interface EmployeeRecord {
 }
 
 export interface Opening {
-  /** A version that is not tried again. If this version is still current, `open` fails without a request. */
+  /** A version that must not be tried again. If it is still the current one, `open` fails without a request. */
   readonly unlessSecret?: string | undefined;
-  /** A version that the platform refuses. Its tokens were already refreshed once. */
+  /** A version of the secret that the platform refuses, although its tokens were refreshed once. */
   readonly refusedSecret?: KnownRefusal | undefined;
-  /** A version that `/me` accepts, and that the endpoints of groups refuse. */
+  /** A version of the secret with which `/me` succeeds, but calls about groups are refused. */
   readonly refusedAtGroups?: KnownRefusal | undefined;
 }
 
 export interface KnownRefusal {
   readonly version: string;
-  /** The time of the last known refresh without success. All workers together refresh once an hour. */
+  /** The time of the last refresh that did not help. All workers together refresh at most once an hour. */
   readonly atMs?: number | undefined;
 }
 
@@ -121,7 +120,7 @@ export interface Platforms {
   open(connection: Connection, how?: Opening): Promise<Platform>;
 }
 
-/** A group for the checks of `connect`; if the group is malformed, name and users are empty. */
+/** A group for the checks of `connect`. If the group is malformed, name and users are empty. */
 export interface ListedForApplicant {
   readonly id: string;
   readonly name: string;
@@ -134,9 +133,15 @@ export interface Applicant {
   me(): Promise<{ readonly company: string; readonly id: string }>;
   markInstalled(): Promise<void>;
   groups(): Promise<readonly ListedForApplicant[]>;
-  /** Whether a PATCH of a non-existent group, for its name or its users, is refused with 403. Writes nothing. */
+  /**
+   * Whether the platform answers 403 to a PATCH of the name, or of the users, of a group that does not exist. Nothing
+   * is written.
+   */
   refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
-  /** Whether a GET of the same non-existent group is refused with 403 too. A 403 then proves nothing about scopes. */
+  /**
+   * Whether the platform also answers 403 to a GET of that group. In this case the 403 to the PATCH does not prove that
+   * a scope is missing.
+   */
   hidesGroups(): Promise<boolean>;
   /**
    * Returns the values of each employee by field name: `id`, `roleState`, and the requested fields that the credential
@@ -147,8 +152,8 @@ export interface Applicant {
     states: readonly string[],
   ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
   /**
-   * How far this machine's clock is ahead of the platform's clock, in milliseconds; undefined if the platform sends no
-   * time.
+   * Returns by how many milliseconds this machine's clock is ahead of the platform's clock; undefined if the platform
+   * sends no time.
    */
   clockSkewMs(): Promise<number | undefined>;
 }
@@ -169,19 +174,18 @@ export interface StoredApplicants {
 export type FailureKind = Failed['kind'];
 
 /**
- * Precedes the platform's own error text, which may contain names. Operators see the whole text. Logs contain only the
- * part before this prefix.
+ * Separates groupsync's own text from the platform's error text after it, which may contain names. Operators see both.
+ * Logs contain only the part before this separator.
  */
 export const ANSWER_PREFIX = ', saying: ';
 
-/** A failed call. `meaningOf` returns the consequence for the caller. */
+/** A failed call. `meaningOf` returns how the caller must react. */
 export class PlatformFailure extends Error implements Failed {
   override readonly name = 'PlatformFailure';
   readonly kind: FailureKind;
   readonly status: number | undefined;
   readonly call: Call | undefined;
   readonly retryAfterMs: number | undefined;
-  /** Version of the secret that the call was made with. */
   readonly secretVersion: string | undefined;
   /** For `unauthorized`: the `atMs` of `KnownRefusal`. */
   refusedAtMs?: number;

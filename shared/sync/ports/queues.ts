@@ -6,7 +6,7 @@ export interface Wake extends GroupRef {
   readonly afterMs?: number;
 }
 
-/** Wakes groups. A message names only the group, never an action. */
+/** Wakes groups. A message contains only the group; apply decides what to do. */
 export interface ApplyQueue {
   /** @returns the groups whose message was not accepted */
   wake(groups: readonly Wake[]): Promise<readonly GroupRef[]>;
@@ -15,7 +15,7 @@ export interface ApplyQueue {
 /** A message that cannot be handled, with the reason, on its way to a dead-letter queue. */
 export interface RejectedMessage extends Rejection {
   readonly messageId: string;
-  /** The queue of the message, to which a replay sends it. Absent for the common queue. */
+  /** The queue from which the message came, and to which a replay sends it. Absent for the common queue. */
   readonly queue?: string | undefined;
   /** For a replayed message: its earlier failures, in the form of the message attribute. */
   readonly failedBefore?: string | undefined;
@@ -31,7 +31,6 @@ export interface DeadLetterQueue {
   send(deadLetters: readonly RejectedMessage[]): Promise<readonly string[]>;
 }
 
-/** Puts messages on the events queue. */
 export interface EventSender {
   /** Returns for each message, in order, the id from SQS or the reason why the message was not accepted. */
   send(messages: readonly OutgoingEvent[]): Promise<readonly SendOutcome[]>;
@@ -51,7 +50,6 @@ export interface OutgoingEvent {
   readonly failedBefore?: string | undefined;
 }
 
-/** A message of a dead-letter queue, as it was received. */
 export interface DeadMessage {
   /** The SQS message id, which is the same at every receive. */
   readonly id: string;
@@ -72,7 +70,7 @@ export interface DeadMessage {
   readonly originalMessageId?: string | undefined;
   /** The queue from which the message came, as far as is known. */
   readonly queue?: string | undefined;
-  /** Set for a queue of one connection. Ingest applies the rules of that queue if the message is sent back to it. */
+  /** Set if that queue belongs to one connection. Ingest applies its rules when the message is sent back. */
   readonly bound?: BoundQueue | undefined;
 }
 

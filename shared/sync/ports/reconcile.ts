@@ -8,14 +8,15 @@ export const FeedPosition = z.lazy(() =>
   z.object({
     cursor: text.nullable(),
     /**
-     * Ids of the newest events. The feed may return these events again at its end, or after a restart at `lastEventAt`.
+     * Ids of the newest events. The feed may return these events again on its last page, or when it is read from
+     * `lastEventAt`.
      */
     recentIds: texts,
     /** The timestamp of the newest event that was read, in the form of the feed. */
     lastEventAt: text.nullable(),
     /** The time at which the feed was last read to its end; before that, the time of the first run. */
     readAtMs: number,
-    /** The time at which this position was written. Drift up to this time is included in earlier reports. */
+    /** The time at which this position was written. Earlier reports have counted the drift up to this time. */
     writtenAtMs: number,
     /** Whether the next run must compare all groups, because events may have been missed. */
     needsSweep: z.boolean(),
@@ -23,7 +24,7 @@ export const FeedPosition = z.lazy(() =>
 );
 export type FeedPosition = Frozen<z.infer<typeof FeedPosition>>;
 
-/** An exclusive right for a limited time. A later holder has a greater `token`. */
+/** An exclusive right for a limited time. Each later holder gets a greater `token`. */
 export interface Lease {
   readonly name: string;
   readonly token: number;
@@ -51,7 +52,9 @@ export interface FeedStore {
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
-  /** Returns false if a later holder of the lease has begun. This run was then paused for too long, and must stop. */
+  /**
+   * Returns false if a later holder of the lease has begun. This run was then suspended for too long, and must stop.
+   */
   write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
 

@@ -16,7 +16,9 @@ const HeldList = z.lazy(() =>
     hash: text,
   }),
 );
-/** A whole list of members that is being written, and the list before it. */
+/**
+ * The stored lists of a replacement: the list of members before the write, and the whole list that is being written.
+ */
 export type HeldList = Frozen<z.infer<typeof HeldList>>;
 
 /** A user or group as its SCIM client sent it. The members of a group are stored only in its registers. */
@@ -31,13 +33,13 @@ export const ScimResource = z.lazy(() =>
       /** The attributes under their canonical names, without `id`, `schemas`, `meta` and `members`. */
       attributes: z.record(text, z.unknown()).transform((attributes) => attributes as ScimObject),
       /**
-       * Raised by each request that writes, even if it changes nothing. It is the sequence number in the request's
-       * stamps.
+       * Each request that writes raises this number, even if it changes nothing. The stamps of the request use it as
+       * their sequence.
        */
       revision: number,
       /**
-       * The number of revisions since the last revision that changed something. A write that changes something stores
-       * 0, and need not know its own revision.
+       * The number of revisions since the last one that changed something. So a write that changes something can store
+       * 0 without knowing its revision.
        */
       idle: number,
       createdMs: number,
@@ -50,7 +52,7 @@ export const ScimResource = z.lazy(() =>
       changedMs: number,
       /** `deleting`: deleted for its client, while its registers and index entries are not removed yet. */
       state: z.enum(['live', 'deleting']),
-      /** Present while the registers do not have this revision yet. */
+      /** Present until the registers have been written for this revision. */
       open: z.literal(true).optional(),
       /** For a group: open writes of members by id, with the time at which each began. */
       writes: z
@@ -58,8 +60,8 @@ export const ScimResource = z.lazy(() =>
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
       /**
-       * For a group: whole lists that are being written, by write. Until the write ends, readers see the list before
-       * it.
+       * For a group: the stored lists of open replacements, by the id of the write. Until the write ends, readers see
+       * the list before it.
        */
       replacements: z
         .record(text, HeldList)
@@ -70,34 +72,29 @@ export const ScimResource = z.lazy(() =>
     })
     .transform(({ open, idle, ...resource }) => ({
       ...resource,
-      /** The revision that last changed something. It is the entity tag, and is never used twice. */
+      /** The number of the last revision that changed something. It is the entity tag, and is never used twice. */
       version: resource.revision - idle,
-      /**
-       * Whether the registers have this revision. After a crash the value is false until the next access repairs the
-       * registers.
-       */
+      /** Whether the registers were written for this revision. After a crash, the next request writes them. */
       settled: open === undefined,
     })),
 );
 export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
-/** A value by which resources of one type are found. If case does not matter, the caller passes the folded value. */
+/** A value by which resources can be found. If case does not matter, the caller passes it in lower case. */
 export interface IndexedValue {
   readonly type: TypeName;
   readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
-/** The ids of one type, ascending: of live resources, and of resources whose deletion a crash may have interrupted. */
+/** The ids of one type, ascending. `deleting` are resources whose deletion may have been interrupted by a crash. */
 export interface ScimOrder {
   readonly ids: readonly string[];
   readonly deleting: readonly string[];
 }
 
-/** A removed resource. */
 export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 
-/** Options of `ScimStore.advance`. */
 export interface Advance {
   readonly nowMs: number;
   readonly isChange: boolean;
@@ -105,7 +102,7 @@ export interface Advance {
   readonly seen?: number | undefined;
   /** Id of the write of members that begins with this revision. */
   readonly begins?: string | undefined;
-  /** Ids of writes whose process died before it recorded their end. One save removes only a limited number. */
+  /** Ids of writes whose process died before it recorded their end. One save removes a limited number of them. */
   readonly forgets?: readonly string[] | undefined;
 }
 
@@ -115,12 +112,12 @@ export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
   readonly after: ReadonlySet<string>;
 }
 
-/** A write of members that has ended. */
 export interface EndedWrite {
   readonly id: string;
-  /** Ids of earlier writes that can no longer have an effect. One save removes only a limited number. */
+  /**
+   * Ids of earlier writes that can no longer have an effect. They are removed, but only a limited number in one save.
+   */
   readonly supersedes: readonly string[];
-  /** For a whole list: its stamp. */
   readonly listedAt?: Stamp | undefined;
 }
 
@@ -128,8 +125,8 @@ export interface EndedWrite {
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
   /**
-   * The names of live resources, by id, for responses that list them as members. A name that another process changed may
-   * be up to a minute old.
+   * The names of live resources, by id, for responses that list them as members. A name that another process changed
+   * may be up to a minute old.
    */
   describe(
     connection: ConnectionName,
@@ -147,21 +144,21 @@ export interface ScimStore {
     between?: readonly [string, string],
   ): AsyncIterable<readonly ScimResource[]>;
   /**
-   * Returns the ids of a type. For a minute the ids are not all read again, unless another process removed a resource.
+   * Returns the ids of a type. All ids are read again only after a minute, or if another process removed a resource.
    */
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
   /** Makes a removal known to all processes before the client gets an answer. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
-   * Replaces `seen` (undefined for a new resource). Returns false if the stored resource has changed since. A write of
-   * members that only `resource` names begins now. Writes of members that only `seen` names are removed. If they are
-   * many, some of them stay.
+   * Replaces `seen` (undefined for a new resource). Returns false if the stored resource has changed since. `writes`
+   * that are only in `resource` begin now. Those that are only in `seen` are removed, but only a limited number in one
+   * save.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
-   * Blocks an id under which nothing is stored. A request that has not saved its new resource yet can then no longer
-   * save it. The method stores a resource of revision 0 that is being deleted. The time of this resource is later than
-   * all writes of such a request.
+   * Blocks an id under which nothing is stored, so that a slow request can no longer save its new resource under this
+   * id. The method stores a resource with revision 0 in the state `deleting`. Its time is later than all writes of such
+   * a request.
    * @returns the stored resource; undefined if a resource was already stored under the id
    */
   block(
@@ -170,8 +167,8 @@ export interface ScimStore {
     nowMs: number,
   ): Promise<ScimResource | undefined>;
   /**
-   * Raises the revision of a live resource whose attributes do not change, in one write without a read. If `isChange`
-   * is true, the version is raised too.
+   * Raises the revision of a live resource whose attributes do not change, in one write without a read. With
+   * `isChange`, the version changes too.
    * @returns undefined if there is no such resource, if its time is later than `nowMs`, or if its revision is no longer
    *   `seen`
    */
@@ -182,10 +179,13 @@ export interface ScimStore {
   ): Promise<ScimResource | undefined>;
   /** Notes that the registers have this revision, unless the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Ends a write of a group's members, after the registers are written. Also has the effect of `settle`. */
+  /** Ends a write of a group's members, after the registers are written. This includes `settle`. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Stores the list that readers see until the write ends, and the list after it. No effect if the write has ended. */
+  /**
+   * Stores two lists: the list before the write, which readers see until the write ends, and the list after it. No
+   * effect if the write has ended.
+   */
   holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
   /** undefined if the write has ended meanwhile. */
   heldList(
@@ -193,10 +193,9 @@ export interface ScimStore {
     write: string,
     held: HeldList,
   ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
-  /** Deletes the lists of a write that has ended. */
   dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
-  /** Returns the id that has claimed a unique value. The resource may have another value by now. */
+  /** Returns the id of the resource that claimed a unique value. This resource may have another value by now. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
   /** Claims a unique value for `id`; false if a resource other than `from` holds the value. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
@@ -207,7 +206,6 @@ export interface ScimStore {
   unpoint(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
   pointedAt(connection: ConnectionName, value: IndexedValue): Promise<readonly string[]>;
 
-  /** Groups that are members of the group. */
   groupsWithin(ref: GroupRef): Promise<readonly GroupId[]>;
   /** Returns the registers of all present and former members. The member list is computed from these registers. */
   memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
@@ -238,7 +236,6 @@ export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
  */
 export const ScimAccess = z.lazy(() =>
   z.object({
-    /** The prefix of the secret. */
     prefix: text,
     connection: connectionText,
     /** Hex sha256 of the whole access token. */
@@ -263,6 +260,6 @@ export interface ScimTokenStore {
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
   /** Ends a token of the connection at this time, unless it ends earlier. */
   endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;
-  /** Notes the use, unless a use at or after `unlessSinceMs` is noted already. */
+  /** Notes the use, unless a use since `unlessSinceMs` is already noted. */
   noteUse(prefix: string, use: { readonly atMs: number; readonly unlessSinceMs: number }): Promise<void>;
 }

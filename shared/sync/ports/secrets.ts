@@ -3,8 +3,8 @@ import type { Frozen } from '../../domain/forms.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
 /**
- * The connection's secret cannot be read, or does not hold a credential. The message never shows the content of the
- * secret.
+ * The connection's secret cannot be read, or does not contain a credential. The message never contains the content of
+ * the secret.
  */
 export class SecretError extends Error {
   override readonly name = 'SecretError';

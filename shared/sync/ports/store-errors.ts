@@ -1,4 +1,4 @@
-/** The table could not be read or written. A retry may succeed, so the message goes back to its queue. */
+/** A read or write of the table failed. A retry may succeed, so the message goes back to its queue. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
 }
@@ -11,7 +11,7 @@ export class UnstorableError extends Error {
   override readonly name = 'UnstorableError';
 }
 
-/** An item does not have the form that this version writes. A retry cannot succeed: an operator must fix the item. */
+/** An item does not have the form that this release writes. A retry cannot succeed; an operator must fix the item. */
 export class CorruptItemError extends Error {
   override readonly name = 'CorruptItemError';
 }

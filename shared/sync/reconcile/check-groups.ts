@@ -15,13 +15,12 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 
-/** Up to this many groups are fetched one by one. */
+/** Up to this number of groups, each group is fetched separately. */
 const FEW = 20;
-/** More groups are fetched by one list, unless the list has more than this many groups for each fetched group. */
+/** More groups are read with one list, unless the list has more than this many groups for each group that is needed. */
 const LISTED_FOR_ONE = 50;
-/** Limit of the activity events that the group item stores. */
 const MAX_ACTIVITY_EVENTS = 50;
-/** Attempts to store a suspected change. After that many conflicts, other workers have stored newer changes. */
+/** The maximum number of attempts to store a suspected change. After that, other workers have stored newer ones. */
 const MAX_RACES = 5;
 
 export interface Checking {
@@ -32,8 +31,8 @@ export interface Checking {
 /**
  * Compares versions only. A known version comes from groupsync's own write and costs no further call. Any other version
  * is a suspected external change. The write that stores the suspected change raises rev and marks the group dirty.
- * Apply then fetches the group. Unclaimed platform groups are never written (invariant 6). An unclaimed group with the
- * spokeId of a linked group is only recorded.
+ * Apply then fetches the group. Platform groups without a claim are never written (invariant 6). If such a group has
+ * the spokeId of a linked group, it is recorded as a duplicate.
  * @returns the number of groups with a known version, and the number of newly recorded unmanaged groups
  */
 export async function checkGroups(
@@ -49,7 +48,7 @@ export async function checkGroups(
     ([id, activityEvents]) => !now.has(id) && activityEvents.some(mayClaimSpokeId),
   );
   const shown = await fetchGroups([...mine.keys(), ...unmanaged.map(([id]) => id)], checking);
-  // Both maps contain a group that was deleted and created again since the last run.
+  // If a group was deleted and created again since the last run, both maps contain it.
   const owners = new Map([...mine, ...[...before].filter(isMine)].map(([, ref]) => [ref.group, ref]));
   // Unreadable group items are skipped here; the sweep reports them.
   const states = await ports.groups.readMany([...owners.values()], () => {});
@@ -98,7 +97,6 @@ const isWatched = (state: GroupState, { settings }: Connection): state is Linked
 const versionOf = (shown: ListedGroup | undefined): VersionToken | undefined =>
   shown !== undefined && isWhole(shown) ? shown.version : undefined;
 
-/** Fetches the groups that exist on the platform now. */
 async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checking) {
   const few = Math.max(FEW, platform.groups.countListed() / LISTED_FOR_ONE);
   const read = ids.length > few ? undefined : await readEach(ids, platform);
@@ -107,7 +105,7 @@ async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checki
   return new Map(shown.map((group) => [group.id, group]));
 }
 
-/** Returns undefined if one of the groups, which may be unmanaged, is malformed. A listing skips such a group. */
+/** Returns undefined if one of the groups is malformed. The caller then reads the list, which skips such groups. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
     const read = await mapConcurrently(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
@@ -134,9 +132,9 @@ export async function markSuspected(
 }
 
 /**
- * Joins a suspected change with the suspected change that is already stored, and keeps the activity events of both. The
- * write is conditional: if another worker was faster, the mark of that worker is read and joined. If apply has already
- * handled the change, its drift record gets the initiator.
+ * Merges a suspected change with the one that is already stored, and keeps the activity events of both. The write is
+ * conditional: if another worker has stored a suspected change in between, it is read and merged too. If apply has
+ * already handled the change, its drift record gets the initiator.
  * @returns the group, if apply must fetch it
  */
 async function mark(
@@ -167,7 +165,8 @@ const joined = (before: readonly ActivityEvent[], more: readonly ActivityEvent[]
   [...new Map([...before, ...more].map((event) => [event.id, event])).values()].slice(-MAX_ACTIVITY_EVENTS);
 
 /**
- * Records unmanaged groups that have the spokeId of a linked group, unless the linked group is gone and was re-created.
+ * Records unmanaged groups that have the spokeId of a linked group. If the linked group is gone, the unmanaged group
+ * replaces it and is no duplicate.
  */
 async function recordDuplicates(
   connection: ConnectionName,
@@ -217,7 +216,8 @@ export async function recordDuplicate(
     settledAtMs: nowMs,
   });
   if (isNew || activityEvents.length === 0) return isNew;
-  // The sweep may have recorded the group before the feed reported the initiator.
+  // The sweep may have recorded the group before the feed reported the initiator. The record then gets the initiator
+  // now.
   for (const record of await drift.read(ref, [recordId])) {
     const named = attributeTo(record, new Map([[id, activityEvents]]));
     if (named.initiator !== UNKNOWN_INITIATOR) await drift.attribute(ref, recordId, named);

@@ -15,7 +15,7 @@ import { compareAll, type SweepRun } from './sweep.ts';
 const PAGES_PER_STEP = 10;
 /** Length of the lease. The lease is longer than the longest run of a function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** The time for which a cursor is tried again if another fault may cause the failures. */
+/** How long a cursor is tried again if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
 /** Maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
@@ -49,8 +49,8 @@ interface Reading extends Checking {
  *                      └──────────────────────────── until the end, or time is up ◀───────────────────┘
  *
  * The position moves only after everything before it is recorded (invariant 8). After a crash the same pages are read
- * again; marking a group as suspect twice is harmless. The fence blocks writes of earlier runs, and is written before
- * the feed is read. So a run that was suspended beyond its lease cannot move the position of a later run.
+ * again; marking a group as suspect twice is harmless. The fence is written before the feed is read, and blocks writes
+ * of earlier runs. So a run that was suspended for longer than its lease cannot change the position of a later run.
  * @returns undefined while another run reads the feed
  */
 export const followFeed = (
@@ -98,7 +98,7 @@ async function run(before: FeedPosition | undefined, startedAtMs: number, readin
   const isClosed = failure !== undefined && (await reportToGate(connection, failure, ports));
   if (isClosed || !position.needsSweep || ports.clock() >= reading.deadlineMs) return { report, ...ending };
   const swept = await compareAll(connection, ports, reading.deadlineMs);
-  // `needsSweep` is cleared only when the sweep has come to its end.
+  // `needsSweep` is cleared only when the sweep is complete.
   await ports.feed.write(connection.name, { ...position, needsSweep: false }, reading.lease);
   return { report: together(report, swept.report), sweep: swept, ...ending };
 }
@@ -117,7 +117,7 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
       const isOver = !isRefusal(pages, position, clock()) || refusals >= MAX_REFUSALS;
       if (isOver) return { position, failure: pages };
       refusals += 1;
-      // The read by date repeats some events. Events whose ids are known are not counted twice.
+      // A read by date returns some events again. Events whose ids are known are not counted twice.
       position = { ...position, cursor: null, needsSweep: true };
       continue;
     }
@@ -126,16 +126,20 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
   }
 }
 
-/** Drops the cursor if the feed was not read for longer than the platform keeps events, because events were missed. */
+/**
+ * Drops the cursor if the end of the feed was not reached for longer than the platform keeps events, because events
+ * were then missed.
+ */
 const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
   nowMs - start.readAtMs > LOOK_BACK_MS
     ? { ...start, cursor: null, lastEventAt: null, needsSweep: true }
     : start;
 
 /**
- * Whether the platform refuses the cursor. The specification defines no lifetime of a cursor and no error for it. A
- * 4xx, or the `error` member of an answer 200, counts immediately. A failure that may have another cause, such as a
- * 500, counts after an hour. If another fault causes the failure, the read by date fails too, and the position stays.
+ * Whether the platform refuses the cursor. The specification defines neither a lifetime of a cursor nor an error for
+ * it. A 4xx, or an answer 200 with the member `error`, counts as a refusal immediately. A failure that may have another
+ * cause, such as a 500, counts after an hour. If the cause is another fault after all, the read by date fails too, and
+ * the position stays.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);
@@ -144,8 +148,8 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
 }
 
 /**
- * @returns the pages before a failure, or the failure if there was no page. After some pages, the next step meets the
- * failure
+ * @returns the pages before a failure, or the failure if there was no page before it. In the first case, the next step
+ * fails
  */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;
@@ -172,7 +176,7 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
   if (!(await ports.feed.write(connection.name, moved, lease))) {
     throw new Error('another run has taken over the feed: this one was paused for too long');
   }
-  // Counted only after the position was written. If another run took over the feed, that run counts these events.
+  // The events are counted only after the position was written. If another run has taken over, it counts them.
   totals.eventsRead += events.length;
   totals.groupsTouched += activity.size;
   totals.echoes += echoes;

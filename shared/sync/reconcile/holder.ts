@@ -3,7 +3,7 @@ import type { Holder } from '../../plan/holder.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { EmployeeRecord, Platform } from '../ports/platform.ts';
 
-/** A person has one role per company, and rarely a second one. */
+/** The maximum number of roles that are read. A person usually has one role in a company, and rarely a second one. */
 const MAX_ROLES = 5;
 
 /**
@@ -22,7 +22,7 @@ export async function holderOf(
   const records = await Promise.all(roles.map(({ role }) => platform.employee(role, [])));
   const today = new Date(clock()).toISOString().slice(0, 10);
   const lastDays = records.map((record) => lastDayOf(record, today));
-  // An empty list means that the user is no known employee, so no end is known.
+  // If the list is empty, the user is not a known employee, so no end is known.
   const stays = lastDays.length === 0 || lastDays.includes(undefined);
   const lastDay = lastDays
     .filter((day) => day !== undefined)

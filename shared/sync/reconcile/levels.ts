@@ -25,9 +25,9 @@ export interface Levels {
   readonly feedCursorAgeSeconds?: number;
   /** Time since the credential was last confirmed; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;
-  /** The time for which events or SCIM requests have been overdue. If both are overdue, this is the longer time. */
+  /** How long events or SCIM requests have been overdue. If both are, the longer time. */
   readonly sourceLateSeconds: number;
-  /** The time for which a read of the directory has been overdue. */
+  /** How long a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
   /**
    * Whether the reader of the directory has stopped. The reader stops if the directory denies access, or if the
@@ -97,7 +97,10 @@ const uncheckedLevel = ({ goodAtMs }: Partial<Health> = {}, nowMs: number) =>
 const holderLevel = (holder: Holder | undefined, nowMs: number): Pick<Levels, 'holderLeaves'> =>
   leavesSoon(holder, nowMs) ? { holderLeaves: true } : {};
 
-/** Returns the levels and findings of all sources. A stopped reader is also late, but only its stop is reported. */
+/**
+ * Returns the levels and findings of all sources. If the reader has stopped, it is also late, but only the stop is
+ * reported.
+ */
 function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
   const { stopped, shortGroups = 0 } = reader;
   const late = freshness.filter(({ lateMs }) => lateMs > 0);
@@ -135,8 +138,8 @@ async function countGroups(connection: ConnectionName, index: GroupIndex, nowMs:
   const failed: GroupSummary[] = [];
   for await (const page of index.all(connection, 'unsettled')) {
     for (const summary of page) {
-      const { dirtySinceMs, holdUndecided, failedAtMs } = summary;
-      if (holdUndecided) held.push(summary);
+      const { dirtySinceMs, holdWaits, failedAtMs } = summary;
+      if (holdWaits) held.push(summary);
       if (failedAtMs !== undefined) failed.push(summary);
       if (dirtySinceMs === undefined) continue;
       dirtyGroups += 1;
@@ -163,9 +166,9 @@ const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock' | 'people'>;
 
 /**
- * Checks the credential of a connection with a call of `/me`, and stores the result. A task runs this check once a day.
- * The call keeps a customer API key valid, because an unused key expires. The check also finds a revoked credential if
- * the company has no changes.
+ * Checks the credential of a connection with a call of `/me`, and stores the result. It runs once a day. It finds a
+ * revoked credential even if the company has no changes. It also keeps a customer API key valid, which would expire
+ * without use.
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);
@@ -176,7 +179,7 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
     const found = await platform.probe();
     if (found !== undefined) throw found;
   });
-  // A failed read of the employee says nothing about the credential. The known holder is kept.
+  // If only the read of the employee fails, the credential is still good, and the known holder stays.
   await failureIn(async () => {
     if (platform !== undefined && failure === undefined)
       holder = (await holderOf(platform, connection.name, ports)) ?? holder;

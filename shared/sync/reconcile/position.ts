@@ -6,11 +6,14 @@ export type FeedPages = readonly FeedPage[];
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * A read by date begins at most this long ago. The platform's feed contains the events of less than 90 days
- * (specification, "Company activity"), and one day is a margin for clocks and delays.
+ * A read by date begins at most this long ago. The feed contains only events that are less than 90 days old
+ * (specification, "Company activity"). One day is a margin for clocks and delays.
  */
 export const LOOK_BACK_MS = 89 * DAY_MS;
-/** The ids of two full pages of 1,000 events. An item with these ids is far below the limit of 400 KB. */
+/**
+ * The maximum number of stored ids: those of two full pages of 1,000 events. The item stays far below the limit of 400
+ * KB.
+ */
 const MAX_RECENT_IDS = 2_000;
 
 export const firstPosition = (nowMs: number): FeedPosition => ({
@@ -23,8 +26,8 @@ export const firstPosition = (nowMs: number): FeedPosition => ({
 });
 
 /**
- * Returns each event whose id the position does not contain. Known events can come again: the feed may repeat its last
- * page, and a read by date includes the events at its start time.
+ * Returns the events whose ids the position does not contain. Events can be read twice, because the feed may repeat its
+ * last page, and a read by date includes the events at its start time.
  */
 export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
   const known = new Set(recentIds);

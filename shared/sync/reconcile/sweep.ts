@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ReconcileReport } from '../../contract/answers/reconcile.ts';
 import { contentDigest, isSameContent } from '../../domain/content-digest.ts';
 import { type GroupState, READS_BEHIND_MS } from '../../domain/group-state.ts';
+import { holdsOf } from '../../domain/hold.ts';
 import { type GroupId, type GroupRef, groupId, type PlatformGroupId } from '../../domain/ids.ts';
 import { foldSpokeId } from '../../domain/spoke-id.ts';
 import { isWhole, type ObservedGroup } from '../../domain/view.ts';
@@ -23,23 +24,24 @@ import { type Checking, isThere, markSuspected, recordDuplicate, watched } from 
 import { emptyTotals, reportOf, type Totals } from './report.ts';
 import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 
-/** If more than this share of the linked groups is missing from a listing, the listing is wrong. */
+/** If the list lacks more than this share of the linked groups, it counts as wrong. */
 const MAX_MISSING_SHARE = 0.05;
-/** A single missing group never counts as a sign of a wrong listing. */
+/** The minimum number of missing groups for this: a single missing group is no sign of a wrong list. */
 const MIN_MISSING = 2;
-/** Up to this number of groups with other content is no sign of a wrong listing, even in a small company. */
+/** If at most this number of groups has other content, the list does not count as wrong, even in a small company. */
 const MIN_CHANGED = 10;
-/** A group is stuck if it is dirty for longer than this and no wake-up is due in the future. */
+/** A group is stuck if it has been dirty for longer than this and has no future wake-up. */
 const STUCK_MS = 15 * 60_000;
 /**
- * Each sweep deletes unused items of one in this number of groups. With an hourly sweep, each group has its turn daily.
+ * Each sweep deletes the unused items of one twenty-fourth of the groups. So with an hourly sweep, each group is
+ * cleaned daily.
  */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** Whether too many linked groups were missing from the listing. The sweep then marks none of them. */
+  /** Whether the list lacked too many linked groups. The sweep then marks none of them. */
   readonly halted: boolean;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
@@ -53,9 +55,9 @@ export interface SweepRun {
 }
 
 /**
- * The data of a listed group that the sweep needs. Only users that are not bound persons are kept, because apply checks
- * the others and a million ids would use too much memory. A malformed group has no version. The sweep concludes only
- * that this group exists.
+ * The data of a listed group that the sweep needs. Of the users, only those that are not bound persons are kept,
+ * because a million ids would need too much memory. A malformed group has no version; the sweep knows only that it
+ * exists.
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
@@ -70,15 +72,15 @@ interface Sweeping extends Checking {
   readonly startedAtMs: number;
   readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
-  /** Ids of directory groups by the form that a platform may store, if that form differs from the id. */
+  /** Ids of directory groups, by the normalised form that a platform may store, if it differs from the id. */
   readonly idsByForm: Map<string, GroupId>;
 }
 
 /**
  * Compares all links with all groups of the platform. The sweep also handles stuck groups, pending members, expired
- * holds and unused items. It lists the platform's groups once, and reads every group item once. Absence alone proves
- * nothing: a group that is not listed is fetched by id, and apply fetches it twice more (invariant 4).
- * @param deadlineMs the time from which no more employees are listed, in milliseconds since 1970
+ * holds and unused items. It lists the platform's groups once, and reads every group item once. A group that is missing
+ * in the list is not taken as deleted: the sweep fetches it by id, and apply fetches it twice more (invariant 4).
+ * @param deadlineMs after this time no more pages of employees are read, in milliseconds since 1970
  */
 export const sweep = (
   connection: Connection,
@@ -107,7 +109,7 @@ export async function compareAll(
     idsByForm: new Map(),
   };
   const { totals, listed, idsByForm } = sweeping;
-  // A group that was created or written after the start of this sweep may be missing from the listing.
+  // The list may lack a group that was created or written after the start of this sweep.
   const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
@@ -166,15 +168,15 @@ async function markDiffering(states: Watched, { listed, ports, totals }: Sweepin
     const version = listed.get(state.link.id)?.version;
     return version === undefined ? [] : [{ state, version, activityEvents: [] }];
   });
-  // The difference may come from a write in progress, whose apply fetches the group and settles the intent.
+  // A group with an open intent is left out: the difference may come from this write, and apply settles the intent.
   const differing = shown.filter(({ state, version }) => state.link.version !== version && !state.intent);
   totals.echoes += shown.length - differing.length;
   await markSuspected(differing, ports);
 }
 
 /**
- * Whether the list shows the known version of the group with other content. False for a waiting group, which apply
- * fetches anyway, and for a recently written group, whose listed state may be old.
+ * Whether the list shows the known version of the group with other content. False for a group that apply will read
+ * anyway, and for a recently written group, whose content in the list may be outdated.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
   const { link, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
@@ -212,8 +214,8 @@ async function markMissing(missing: Watched, { platform, ports }: Sweeping): Pro
 }
 
 /**
- * Wakes stuck groups, groups that were refused a day ago, and groups with expired holds. Deletes unused items of the
- * groups whose turn it is.
+ * Wakes stuck groups, groups that were refused a day ago, and groups with expired holds. Deletes the unused items of
+ * the groups that this sweep cleans.
  */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
   const { ports, totals } = sweeping;
@@ -221,21 +223,19 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   const stuck = page
     .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
     .map(({ ref }) => ref);
-  // The sweep wakes at most as many groups as one run of the requeue job, so that a long backlog drains at a limited
-  // rate.
+  // The sweep wakes at most as many groups as one run of the requeue job, so that a large backlog is processed at a
+  // limited rate.
   await wake(stuck.slice(0, Math.max(0, REQUEUE_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
-  const inTurn = page.filter(({ ref, holdWaits }) => turnOf(ref) === turn || holdWaits).map(({ ref }) => ref);
+  const inTurn = page.filter(({ ref, hasHolds }) => turnOf(ref) === turn || hasHolds).map(({ ref }) => ref);
   const states = await ports.groups.readMany(inTurn, sweeping.passOver);
-  const over = states.filter(({ hold }) => hold !== undefined && isOver(hold, nowMs));
+  const over = states.filter((state) => holdsOf(state).some((hold) => isOver(hold, nowMs)));
   const refs = over.map(({ ref }) => ref);
   await wake(refs, sweeping);
   for (const state of states) if (turnOf(state.ref) === turn) await ports.groups.collect(state, nowMs);
 }
 
-/**
- * Whether the requeue job has missed the group: it has been dirty for long, and its due time is missing or long past.
- */
+/** Whether the requeue job has missed the group: it has long been dirty, and its due time is absent or long past. */
 const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined &&
   dirtySinceMs !== undefined &&
@@ -243,8 +243,8 @@ const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: numbe
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
 /**
- * Whether the platform refused the group at least a day ago. The platform may accept the group now, and nothing else
- * causes an attempt.
+ * Whether the platform refused the group at least a day ago. It may accept the group now, and no event would cause
+ * another attempt.
  */
 const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
@@ -260,8 +260,8 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
 /**
  * Handles orphans: platform groups without an owner whose external id is the id of a directory group. If that directory
  * group is linked to another existing platform group, two platform groups have the same external id, and an operator
- * must choose. If the platform group is the previous link and counted as gone, a directory group that may be written is
- * linked to it again.
+ * must choose. If the platform group was the previous link of the directory group and counted as gone, the directory
+ * group is linked to it again, if it may be written.
  * @returns the number of newly recorded duplicates
  */
 async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -311,8 +311,8 @@ function carriersOf(
 }
 
 /**
- * Whether a listed platform group is the group's previous link and counted as gone, also after a deletion by groupsync.
- * A list may show a group for a while after its deletion, so a recent write excludes the group.
+ * Whether a listed platform group is the group's previous link that counted as gone, also if groupsync itself deleted
+ * it. False soon after a write, because a list may still show a group for a while after its deletion.
  */
 const isPrevious = (
   { previousLink, settled, lastWriteAtMs = 0 }: GroupState,
@@ -330,7 +330,7 @@ async function linkAgain(state: GroupState, { ports, totals }: Sweeping): Promis
   totals.reenqueued += 1;
 }
 
-/** Ends unneeded claims of adoptions that were interrupted between claim and link. */
+/** Ends claims without a link: the adoption was interrupted between claim and link. */
 async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping) {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const refs = mine.map(([, ref]) => ref);

@@ -11,18 +11,18 @@ import type { Checking, Linked } from './check-groups.ts';
 
 /** The largest number of ids in one drift record. */
 const MOST_NAMED = 1_000;
-/** The number of ids that are looked up in the people index before the decision whether to list the employees. */
+/** The maximum number of ids that are looked up in the people index, to decide whether the employees are listed. */
 const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];
 
-/** The people that members of the connection are bound to, including leavers, and their ids in groups. */
+/** The persons of bound members, including people who left, and their ids in groups. */
 export interface KnownPeople {
   readonly persons: readonly Person[];
   readonly ids: ReadonlySet<string>;
 }
 
-/** A managed group, and its users that are not bound persons. */
+/** A managed group with those of its users that are not bound persons. */
 export interface UnboundUsers {
   readonly state: Linked;
   readonly users: readonly string[];
@@ -46,8 +46,8 @@ interface Seeking extends Checking {
 
 /**
  * Records ids in managed groups that belong to no present or terminated employee. Such an id was written by mistake, or
- * the groups contain other ids than the setting `memberIdField` selects. The employees are listed only if an id belongs
- * to no person in the people index.
+ * the setting `memberIdField` names the wrong kind of id. The employees are listed only if an id is not in the people
+ * index.
  * @returns the number of such ids; undefined if not all employees could be read before the deadline
  */
 export async function recordUnknownUsers(
@@ -82,7 +82,7 @@ async function employeesAmong(
     const some = all.slice(from, from + LOOKED_UP);
     const found = await mapConcurrently(READS_IN_FLIGHT, some, (id) => isIndexed(id, seeking));
     for (const [at, id] of some.entries()) if (found[at]) indexed.add(id);
-    // One listing shows all employees, so no more ids are looked up.
+    // After the first unknown id, all employees are listed, so no more ids are looked up.
     if (found.includes(false)) {
       const listed = await readEmployeeIds(known, seeking);
       return listed && new Set([...indexed, ...listed]);
@@ -91,7 +91,7 @@ async function employeesAmong(
   return indexed;
 }
 
-/** Whether the people index has a person with this id. A person who was gone at the last refresh does not count. */
+/** Whether the people index has a person with this id who was not gone at the last refresh. */
 async function isIndexed(id: string, { connection, ports }: Seeking): Promise<boolean> {
   const { name, settings } = connection;
   const persons =
@@ -124,7 +124,7 @@ async function readEmployeeIds(
     throw error;
   }
   const isComplete = persons.every(({ role, state }) => state === GONE || listed.has(role));
-  // A credential that may not read the ids gets no ids at all.
+  // If the credential may not read the ids, the list has none.
   return isComplete && ids.size > 0 ? ids : undefined;
 }
 

@@ -8,9 +8,9 @@ import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } fr
 type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
- * Runs the operations of a bulk request in order. An operation may refer to a resource of a later operation, and then
- * waits for the later operation. If the time runs out, the remaining operations get a 503, so that the client learns
- * which operations were done.
+ * Runs the operations of a bulk request in order. If an operation refers to a resource that a later operation creates,
+ * it waits for that operation. If the time is over, the remaining operations get a 503, so that the client knows which
+ * operations were done.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
@@ -69,7 +69,7 @@ class Batch {
     for (const id of referencesOf(operation)) {
       if (!this.#ids.has(id)) await this.#reach(this.#indexOf(id));
     }
-    // The operations that had to run first may have reached `failOnErrors`.
+    // One of the operations that had to run first may have reached the limit `failOnErrors`.
     if (this.#isEnded) return;
     this.#note(index, await this.#runOne(index, operation));
   }
@@ -136,9 +136,8 @@ class Batch {
 }
 
 /**
- * Returns the result of one operation. Only errors include a body, because the location of a success is enough. Only a
- * failed POST has no location (RFC 7644 section 3.7): all other operations refer to a resource, even if the resource no
- * longer exists.
+ * Returns the result of one operation. Only errors include a body, because for a success the location is enough. Only a
+ * failed POST has no location (RFC 7644 section 3.7), because every other operation names a resource.
  */
 function answerOf(
   { method, bulkId, path }: BulkOperation,

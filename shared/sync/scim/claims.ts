@@ -11,8 +11,8 @@ import { record, userEnd } from './record.ts';
  *     new resource   claim the value ──▶ save the resource under its new id
  *     new name       claim the value ──▶ save the resource ──▶ check that it still holds the claim ──▶ release the old value
  *
- * A claim is free if its holder does not exist or does not have the value. Such a claim comes from a request that died or
- * has not saved yet. Another request may take over the claim:
+ * Another request may take over a claim if its holder does not exist or does not have the value. Such a claim comes
+ * from a request that died or has not saved its resource yet:
  *
  *     the holder does not exist              its id is blocked first, so its save fails; no check after the save is needed
  *     the holder exists under another name   the holder finds out after its save, and restores its old name
@@ -21,9 +21,7 @@ import { record, userEnd } from './record.ts';
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
-/**
- * Whether the item is a block instead of a resource. A block prevents a request from saving a resource under this id.
- */
+/** Whether the item is not a resource but a block, which prevents that a resource is saved under this id. */
 export const isBlocked = ({ state, revision }: ScimResource): boolean =>
   state === 'deleting' && revision === 0;
 
@@ -33,12 +31,12 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   const unique = uniqueValue(resource);
   if (unique === undefined) return;
   const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
-  // Almost all values are free, so the holder is read only if the claim failed.
+  // The holder is read only if the claim fails, because almost all values are free.
   if (await claim()) return;
   const holder = await freeHolder(unique, resource, context);
   if (!(await claim(holder))) throw uniquenessError(resource.type);
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
-  // Meanwhile the holder saved its resource and verified its claim, so the holder gets the claim back.
+  // The holder has saved its resource and verified its claim in the meantime. So it gets the claim back.
   await ports.scim.claim(connection, unique, holder, resource.id);
   throw uniquenessError(resource.type);
 }
@@ -49,8 +47,8 @@ async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: 
 }
 
 /**
- * Returns the holder of a value that the resource may take over: the resource itself, or a resource that does not have
- * the value. A holder that does not exist is blocked and can no longer be saved.
+ * Returns the holder of a value if the resource may take the value over: the holder is the resource itself, or does not
+ * have the value. If the holder does not exist, its id is blocked, so that it can no longer be saved.
  * @throws ScimError uniqueness
  */
 async function freeHolder(value: IndexedValue, resource: ScimResource, context: ScimContext) {
@@ -73,8 +71,8 @@ async function block(id: string, value: IndexedValue, context: ScimContext): Pro
 }
 
 /**
- * Erases the desired state of a user that could not be saved. A user is recorded in the desired state before the user
- * is saved.
+ * Erases the desired state of a user whose id was blocked. It exists because a user is recorded in the desired state
+ * before the resource is saved.
  */
 export async function eraseBlocked(blocked: ScimResource, context: ScimContext): Promise<void> {
   if (blocked.type !== 'User') return;

@@ -18,7 +18,7 @@ import {
  *
  *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ are the access token and its secret valid?
  *
- * Token and secret are read for each request, so the access tokens of a secret expire together with the secret.
+ * Both are read for each request, so access tokens become invalid together with their secret.
  */
 
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
@@ -71,10 +71,7 @@ export interface Rotation {
   readonly previousEndMs: number;
 }
 
-/**
- * Creates another secret of a client. The earlier secrets and their access tokens expire at `previousEndMs` at the
- * latest.
- */
+/** Creates another secret for a client. Earlier secrets and their access tokens expire by `previousEndMs`. */
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,
@@ -104,8 +101,8 @@ export async function revokeClient(
 }
 
 /**
- * Returns the stored secret with its connection. Returns undefined without a reason for an unknown, wrong or expired
- * secret, and for a secret of another client.
+ * Returns the stored secret with its connection; undefined if the secret is unknown, wrong, expired or of another
+ * client. The caller must not learn which of these is the case.
  */
 export async function validSecret(
   { id, secret }: { readonly id: string; readonly secret: string },
@@ -117,7 +114,6 @@ export async function validSecret(
   return isSame && found?.client === id ? recordUse(found, ports) : undefined;
 }
 
-/** Returns the lifetime in seconds of an access token for this secret. */
 export const accessSeconds = ({ expiresMs }: ScimToken, nowMs: number): number =>
   expiresMs === undefined ? ACCESS_SECONDS : Math.min(ACCESS_SECONDS, Math.ceil((expiresMs - nowMs) / 1_000));
 

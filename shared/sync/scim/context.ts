@@ -7,15 +7,15 @@ import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
 
-/** The ports of the SCIM server: the ports of ingest, and these. */
+/** The ports of the SCIM server: the ports of ingest, and a few others. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
-/** Members in a request that are not users. The provider's references to them are outdated. */
+/** Members in a request that are not users, because the provider's references are outdated. */
 export interface StaleMembers {
   readonly group: GroupId;
-  /** Users that were deleted; the request ignores them. */
+  /** Users that were deleted. They are ignored. */
   readonly deleted: readonly string[];
-  /** Ids that no user ever had. The group lists these ids without an address, and they stay pending. */
+  /** Ids that no user ever had. The group lists them without an address, and they are pending members. */
   readonly unknown: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
   readonly settings: ConnectionSettings;
-  /** A promise that is awaited before any write. The promise rejects if the token is no longer valid. */
+  /** Rejects if the token is not valid any more. It is awaited before any write. */
   readonly admitted: Promise<unknown>;
   /** The token of the request, which is the author of its events. */
   readonly actor: EventActor;
@@ -51,7 +51,6 @@ export interface ScimRequest {
 export interface ScimReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** undefined for a response without a body. */
   readonly body: ScimObject | undefined;
 }
 

@@ -14,8 +14,8 @@ export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
   `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
 
 /**
- * Creates a user. The user's attributes are recorded in the desired state before the user can be read, so no step
- * follows the save.
+ * Creates a user. Its attributes are recorded in the desired state before the resource is saved, so the save is the
+ * last step.
  * @throws ScimError uniqueness
  */
 export async function createUserResource(
@@ -30,7 +30,7 @@ export async function createUserResource(
 
 /**
  * Creates a group.
- * @param prepare writes everything that must exist before the group can be read
+ * @param prepare writes the data that must exist before the group can be read
  * @throws ScimError uniqueness
  */
 export async function createGroupResource(

@@ -17,11 +17,14 @@ export interface GroupView {
 }
 
 /**
- * Limit of repeated reads while writes begin during a read. After the last read, the response gets the tag of an open
- * version.
+ * The maximum number of reads if a write begins during each of them. After the last read, the response gets the
+ * temporary tag of an open write.
  */
 const MAX_READS = 3;
-/** Limit of repeated reads while whole lists begin and end. Each whole list is shown completely or not at all. */
+/**
+ * The maximum number of reads if replacements of the whole list begin or end during each of them. A response must show
+ * such a list completely or not at all.
+ */
 const MAX_REPLACEMENTS_MET = 20;
 
 /** Returns whether a write of members is open. While a write is open, no read can return the list of its version. */
@@ -37,8 +40,8 @@ export const etagWithoutMembers = (resource: ScimResource, context: ScimContext)
  */
 function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
-  // The floor is written last, and ends all members that are not in the list. So a written floor means that the list is
-  // complete.
+  // The floor is written last, and removes all members that are not in the list. So if the floor is written, the list
+  // is complete.
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
@@ -60,9 +63,9 @@ interface Found {
  *   item with an open write                            the list may be incomplete: use the tag of the content
  *   item with a held list                              a whole list is being written: held list plus later changes
  *
- * A whole list is held before its first register is written. So a read that found a register of this list also finds
- * the held list when the item is read again.
- * @param floor of the group, if it was read together with the item
+ * The lists are stored before the first register of a whole list is written. So if a read found such a register, the
+ * next read of the item also finds the stored lists.
+ * @param floor the floor of the group, if it was read together with the item
  */
 export async function viewGroup(
   found: ScimResource,
@@ -131,7 +134,7 @@ async function viewHeld(
   const lists = await ports.scim.heldList(ref, write, held);
   if (lists === undefined) return undefined;
   const members = new Set(lists.before.map(memberId));
-  // These changes began after the whole list and are not part of it.
+  // Only changes that began after the whole list are added to it.
   const isLater = stampOf(resource, MAX_OPERATION) > held.last;
   for (const { member, stamp, value } of isLater ? await ports.scim.memberships(ref) : []) {
     if (stamp <= held.last) continue;
@@ -142,7 +145,8 @@ async function viewHeld(
 }
 
 /**
- * Lets readers see the previous list until the write of a whole list ends. Other requests can finish this write.
+ * Stores the lists before and after a replacement, so that readers see the previous list until the write ends, and so
+ * that another request can finish the write.
  * @returns the resource with the held lists
  */
 export async function holdMembers(

@@ -29,8 +29,8 @@ export interface ScimReport {
 }
 
 /**
- * The SCIM 2.0 server (RFC 7643, RFC 7644). Each request gets one response; errors become responses too. The token
- * alone decides the connection, so connections cannot see each other.
+ * The SCIM 2.0 server (RFC 7643, RFC 7644). Each request gets one response, also after an error. Only the token decides
+ * the connection, so a client cannot see the data of another connection.
  */
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
@@ -57,7 +57,8 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const method = isHead ? 'GET' : request.method;
     const { token, cachedConnection } = recognise(request, ports);
     const cached = cachedConnection && (await ports.connections.find(cachedConnection));
-    // A token that was valid before is read together with the first reads, in the same request to the table.
+    // If this process has seen the token as valid before, the token is read in the same table request as the first
+    // items.
     const admitted = admit(token, cachedConnection !== undefined, ports);
     const owner = cached ?? (await admitted).connection;
     const answer = async () => {
@@ -95,7 +96,10 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
 }
 
-/** The response to a request from an address that is not allowed. It reads nothing, and does not say which addresses are. */
+/**
+ * Returns the response to a request from an address that is not allowed. It does not read the table, and does not say
+ * which addresses are allowed.
+ */
 export function refuseAddress(): ScimReport {
   const error = new ScimError(403, 'expected a request from an allowed address (setting scimAllowedIps)');
   return {
@@ -118,8 +122,9 @@ function pathBelow(path: string): string {
 }
 
 /**
- * Limits requests with unknown and rejected tokens before they affect other clients. A rejected token is not read
- * from the table each time. A client that guesses tokens is limited to the request rate of one address.
+ * Limits requests with unknown or rejected tokens before they affect other clients. Rejected tokens are remembered, so
+ * they are not read from the table each time. Unknown tokens share the limit of the client's address, which limits
+ * guessing.
  */
 function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
@@ -171,7 +176,10 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   return parsed.value as ScimValue;
 }
 
-/** Invalid UTF-8 is rejected. With replacement characters, the stored name would differ from the sent name. */
+/**
+ * Invalid UTF-8 is rejected. Otherwise it would be replaced by other characters, and the stored name would differ from
+ * the sent one.
+ */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

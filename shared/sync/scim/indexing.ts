@@ -18,7 +18,10 @@ export function claimOf(text: string, type: TypeName): IndexedValue {
   return { type, attribute, value: folded({ name: attribute, caseExact: false }, name) };
 }
 
-/** Normalises a name: no invisible characters, composed, single spaces. Names that look the same are then equal. */
+/**
+ * Normalises a name so that names which look the same are equal: composed Unicode form, single spaces, no invisible
+ * characters.
+ */
 const plainName = (text: string): string =>
   text
     .replace(/\p{Cf}/gu, '')
@@ -31,7 +34,7 @@ export function uniqueValue(resource: ScimResource | undefined): IndexedValue | 
   return resource !== undefined && typeof text === 'string' ? claimOf(text, resource.type) : undefined;
 }
 
-/** Returns an index value that several resources may share. Only an external id is case-sensitive. */
+/** Returns an index value that several resources may share. Case is ignored, except in external ids. */
 export function pointerOf(
   attribute: 'externalId' | 'emails' | 'employeeNumber',
   text: string,
@@ -64,8 +67,8 @@ export const isIndexedAlike = (before: ScimResource, after: ScimResource): boole
   pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();
 
 /**
- * Adds an index entry for each value that other resources may share. The entries need no condition, so one request to
- * the table is enough.
+ * Adds an index entry for each value that several resources may share. These writes have no conditions, so they need
+ * only one request.
  */
 export async function pointAt(resource: ScimResource, { ports, connection }: IndexContext): Promise<void> {
   await Promise.all(

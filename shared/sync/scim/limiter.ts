@@ -9,15 +9,15 @@ export interface RequestRate {
 }
 
 /**
- * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). The rate
- * equals the default limit of a stage for all its connections. In a deployed stage, the throttle of API Gateway is the
- * effective limit, also for bursts.
+ * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). In a
+ * deployed stage, API Gateway limits the requests of all connections together to the same rate by default, so its limit
+ * applies first.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
 /**
- * The request rate of one client address for unknown tokens, because each such token costs a read. The rate is high
- * enough to trigger the alarm of refused tokens.
+ * The request rate of one client address with unknown tokens. It is low, because each such token costs a read, but high
+ * enough to trigger the alarm about refused tokens.
  */
 export const UNKNOWN_TOKEN_RATE: RequestRate = { burst: 50, perSecond: 1 };
 
@@ -28,8 +28,7 @@ export interface RateLimiter {
    */
   take(caller: string, rate?: RequestRate): number;
   /**
-   * Returns the connection of a token at its last read, null if the token was invalid, undefined if the token must be
-   * read again.
+   * Returns the connection of a token as of its last read; null if it was invalid; undefined if it must be read again.
    */
   cachedConnection(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;

@@ -27,7 +27,10 @@ import {
 } from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
-/** Maximum number of resources that a filter without an index, or a sort, may read. This takes about 2 s. */
+/**
+ * The maximum number of resources that may be read for a sort, or for a filter without an index. Such a read takes
+ * about 2 s.
+ */
 const MAX_SCANNED = 20_000;
 
 /** A resource that matches the filter, with the document that was compared. */
@@ -38,8 +41,8 @@ interface Found {
 
 /**
  * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). Resources are
- * sorted by their ids, which increase. A list that is read page by page therefore keeps its order while resources are
- * added at its end.
+ * sorted by their ids, and a new resource has the greatest id. So if a client reads the list page by page, new
+ * resources appear only at its end.
  */
 export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
   const { filter, sortBy } = query;
@@ -54,7 +57,9 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
   return listPage(foundIds, { names, query, found, context });
 }
 
-/** Returns the ids of a list if no resource must be read for it: all of a type, or the users of a group. */
+/**
+ * Returns the ids of a list if they can be found without reading the resources: all of a type, or the users of a group.
+ */
 async function idsInOrder(
   type: ResourceType,
   filter: ListQuery['filter'],
@@ -83,7 +88,7 @@ async function listPage(ids: readonly string[], { names, query, found, context }
   const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const [only] = names;
   const isOrdered = names.length === 1 && sortBy === undefined;
-  // A cursor belongs to one list. The requested attributes may differ from page to page.
+  // A cursor is valid only for the same types, filter and order. The requested attributes may differ from page to page.
   const scope = hashOf(JSON.stringify([names, filter, sortBy, descending])).slice(0, 8);
   const from = cursor === undefined ? startIndex - 1 : startOfPage({ cursor, scope }, ids, isOrdered);
   const page =
@@ -127,8 +132,8 @@ async function showAll(
 }
 
 /**
- * Returns the group if the filter only selects the members of one group. The pages of such a list are read without
- * reading every user.
+ * Returns the group if the filter only selects the members of one group. Then only the users of the requested page are
+ * read.
  */
 function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
   if (filter === undefined || filter.kind === 'and') return undefined;
@@ -141,7 +146,7 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
   const { ids, deleting } = await ports.scim.order(connection, type, ports.clock());
   const found = await ports.scim.read(connection, type, deleting);
   for (const resource of found) await finishWrite(resource, context);
-  // The process died between removing the resource and updating the order.
+  // The resource was removed, but its process died before it updated the order.
   const gone = deleting.filter((one) => !found.some(({ id }) => id === one));
   for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
@@ -150,7 +155,7 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
 /**
  * Returns where a cursor's page starts. A cursor contains its list and the id of the page's first resource; clients
  * treat it as opaque.
- * @throws ScimError invalidCursor; expiredCursor if that resource is gone and the list is not ordered by id
+ * @throws ScimError invalidCursor; or expiredCursor if that resource is gone and the list is not sorted by id
  */
 function startOfPage(
   { cursor, scope }: { readonly cursor: string; readonly scope: string },
@@ -258,7 +263,7 @@ async function documentFor(filter: Filter, { resource, document }: Found, { cont
         : await groupsAmong(resource.id, needed, readMembers);
     return { ...document, groups };
   }
-  // While a whole list is being written, its registers are not the list that readers see.
+  // While a whole list is being written, readers see another list than the registers contain.
   const isWhole = needed === 'all' || resource.replacements.size > 0;
   const members = isWhole
     ? (await viewGroup(resource, context)).members

@@ -9,23 +9,24 @@ import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /**
- * A list up to this size is always written as a whole. A larger list is written as a whole only if the difference has
- * at least as many members as the list.
+ * A list of up to this size is always written as a whole. A larger list is written as a whole only if at least as many
+ * members change as the list has.
  */
 const RESTATED_SIZE = 100;
 /**
- * Providers send at most this many members in one operation. For more members, the request first reads which of them
- * are listed.
+ * Providers usually send at most this many members in one operation. If there are more, the request first reads which
+ * of them are already listed.
  */
 const LOOKED_UP_SIZE = 1_000;
 
 /**
  * Returns the members that a group lists: present registers that are not older than its floor. A deactivated user stays
- * listed, as the client requested, but does not count until the user is active again.
+ * listed, as the client requested, although apply does not add the user until the account is active again.
  */
 export async function listedMembers(group: GroupId, { ports, connection }: ScimContext) {
   const ref = { connection, group };
-  // The floor is read before the members: a later floor would hide members that were already read.
+  // The floor is read before the members. A floor that is read after them could belong to a later list, and would hide
+  // these members.
   const floor = await readFloor(ref, ports);
   return listedOf(await ports.scim.memberships(ref), floor);
 }
@@ -52,8 +53,8 @@ export async function readFloor(
 }
 
 /**
- * Returns whether a group's list already has the members of a change, and lacks its removed members. In most cases, the
- * first member already shows that the list must change.
+ * Returns whether a change of members has no effect: the list already has the added members, and lacks the removed
+ * ones. In most cases, the first member that is read shows that the list must change.
  */
 export async function isAlreadyListed(
   group: GroupId,
@@ -71,8 +72,8 @@ export async function isAlreadyListed(
 
 /**
  * Returns the change without deleted users. Providers send groups and users concurrently and repeat requests, so a
- * request may contain a deleted user together with others. Only a POST creates a user, with a new id: a deleted
- * user never returns. Records stale members for the log.
+ * request may contain a deleted user together with others. Only a POST creates a user, always with a new id, so a
+ * deleted id never becomes valid again. Stale members are reported with `noteStale`.
  * @param newcomers members of the change that the group does not list, or may not list
  * @returns the change itself if none of them is deleted
  */
@@ -104,13 +105,13 @@ async function staleAmong(
     const user = users.get(memberId(id));
     return deleting.has(id) || (user !== undefined && isEnded(user));
   };
-  // A user that no SCIM client created may be known from events.
+  // A user that no SCIM client has created may still be known from events.
   const isUnknown = (id: string) => (users.get(memberId(id))?.attributes.size ?? 0) === 0;
   const deleted = missing.filter(isDeleted);
   return { group, deleted, unknown: missing.filter((id) => !isDeleted(id) && isUnknown(id)) };
 }
 
-/** Adds the members of a new group that is not visible yet. The members count once the group itself is recorded. */
+/** Adds the members of a new group that is not visible yet. They take effect when the group itself is recorded. */
 export async function addFirstMembers(
   resource: ScimResource,
   ids: readonly string[],
@@ -122,10 +123,10 @@ export async function addFirstMembers(
 }
 
 /**
- * Returns the events for a change of members. A whole list becomes a snapshot, which ends all other memberships at
- * once. If a large list changes little, it becomes a difference to the current list instead.
+ * Returns the events for a change of members. A whole list becomes a snapshot, which ends all other memberships. But if
+ * a large list changes only a little, the events contain only the difference to the current list.
  * @param isAlone whether all earlier writes of members have ended. Only then does the list that is read here contain
- * the results of these writes. Later writes do not matter, because their registers have later stamps.
+ * their results. Later writes do not matter, because their registers have later stamps.
  */
 export async function membershipChanges(
   group: GroupId,
@@ -155,8 +156,8 @@ export async function membershipChanges(
 }
 
 /**
- * Returns the new members that the group does not list yet; a small set is returned without a read. A client
- * repeats a large request after a timeout, so each retry has fewer members to write.
+ * Returns the new members that the group does not list yet; a small set is returned unchanged, without a read. If a
+ * client repeats a large request after a time-out, each repetition then has fewer members to write.
  */
 async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;

@@ -9,10 +9,10 @@ import type { ScimContext } from './context.ts';
 
 /*
  * A group can be a member of another group. Clients name a nested group by its id, like a user. The id of its member
- * register has a mark for groups (`domain/nesting.ts`), so the table needs no second list.
+ * register is marked as that of a group (`domain/nesting.ts`), so users and groups can be in the same list.
  */
 
-/** Prefix of every group id. An id without this prefix is not a group, which saves a read. */
+/** Prefix of every group id. So it is clear without a read that an id without this prefix is not a group. */
 export const GROUP_ID_MARK = 'g';
 
 /** Converts the id of a member register to the id that clients use. */
@@ -25,14 +25,14 @@ export function listedMember(id: string): ListedMember {
 export const listedIdsOf = (id: string): readonly MemberId[] =>
   id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)];
 
-/** Returns the groups among the ids of member registers. */
 export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
   [...ids].flatMap((id) => nestedGroup(id) ?? []);
 
 /**
- * Returns the change in which each group is named by the id of its member register. Deleted groups are left out, as
- * deleted users are.
- * @throws ScimError invalidValue for a group where nesting is off, or that is nested too deep
+ * Returns the change with the ids of member registers in place of the ids of nested groups. Deleted groups are left
+ * out, like deleted users.
+ * @throws ScimError invalidValue if the change contains a group but nesting is off, or if the groups would be nested
+ * too deep
  */
 export async function withNestedGroups(
   group: GroupId,
@@ -100,7 +100,8 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
 }
 
 /**
- * Returns the groups that can be reached, and the number of levels. The search stops soon after a limit is exceeded.
+ * Returns the groups that can be reached from the group, and the number of levels. The search stops soon after a limit
+ * is exceeded.
  */
 async function levelsFrom(
   first: readonly GroupId[],

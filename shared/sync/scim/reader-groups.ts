@@ -5,18 +5,22 @@ import { dirtyNow } from '../wake.ts';
 import type { ScimContext } from './context.ts';
 
 /*
- * A group has one source (`shared/sync/directory/sources.ts`). A SCIM client keeps its own group and can read back
- * what it wrote. If the directory reader owns the group on the platform, the client's group is not written there.
+ * A group has one source (`shared/sync/directory/sources.ts`). If the directory reader owns a group, the group of a
+ * SCIM client for it is still stored, so that the client can read what it wrote. But it is not written to the platform.
  */
 
-/** Links a new SCIM group to the reader's group if the reader owns one with the same name or external id. */
+/**
+ * If the reader owns a group with the same name or external id, releases the new SCIM group and records that it belongs
+ * to the reader's group.
+ */
 export async function yieldToReader(group: ScimResource, context: ScimContext): Promise<void> {
   const { connection, ports, settings } = context;
   const owner = settings.directory === null ? undefined : await readersGroup(group, context);
   if (owner === undefined) return;
   const ref = { connection, group: groupId(group.id) };
   await ports.reader.noteMove(connection, { from: ref.group, to: owner, source: 'directory' });
-  // The group is released before it exists. Otherwise a worker that runs now would create a platform group.
+  // The group is released before it exists in the desired state. Otherwise a worker could create a platform group in
+  // between.
   await ports.desired.markDirty(ref, dirtyNow(ports));
   await ports.groups.release(ref, dirtyNow(ports));
 }
@@ -28,7 +32,6 @@ async function readersGroup({ attributes }: ScimResource, { connection, ports }:
   return same?.group;
 }
 
-/** Asks the directory reader to read the groups of these events that the reader owns. */
 export async function askReader(
   events: readonly DirectoryEvent[],
   { connection, ports, settings }: Pick<ScimContext, 'connection' | 'ports' | 'settings'>,

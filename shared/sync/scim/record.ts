@@ -17,7 +17,7 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { askReader } from './reader-groups.ts';
 
-/** A change of the desired state, and the resource whose revision dates it. */
+/** A change of the desired state, and the resource whose revision gives the stamp. */
 export interface Recorded {
   readonly by: ScimResource;
   readonly change: DirectoryChange;
@@ -25,7 +25,8 @@ export interface Recorded {
 
 /**
  * Returns the stamp of a resource's revision: the modification time, which never decreases, then the revision as
- * sequence. The stamp depends only on the resource. So a repeated record after a crash produces the same event.
+ * sequence. The stamp depends only on the resource. So if the change is recorded again after a crash, the event is the
+ * same.
  */
 export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
   makeStamp({
@@ -87,9 +88,9 @@ const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'em
 const ENTERPRISE = FULL_USER[1].id;
 
 /**
- * Returns the desired state of a SCIM user. The state always contains every attribute, so it depends only on the
- * resource. A missing attribute is empty, which matches no person. Only a missing `active` is left out, because it must
- * not reactivate an account.
+ * Returns the desired state of a SCIM user. It always contains every attribute, so it depends only on the resource. An
+ * attribute that the resource lacks is empty, which matches no person. The exception is `active`: if the resource lacks
+ * it, it is left out, because it must not reactivate an account.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
@@ -107,9 +108,9 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
 }
 
 /**
- * Returns the deletion of a user and the erasure of its data. A deletion ends older memberships. The account is also
- * deactivated, because a late or concurrent request may still record a membership. The account stays inactive, because
- * its id is never given to another user.
+ * Returns the deletion of a user and the erasure of its data. The deletion ends earlier memberships. The account is
+ * also deactivated, because a late or concurrent request may still record a membership. It stays inactive forever,
+ * because its id is never given to another user.
  */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);
@@ -121,7 +122,6 @@ export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   ];
 }
 
-/** Returns whether the desired state of a user equals the state that `userEnd` writes. */
 export const isEnded = ({ floor, attributes }: UserState): boolean =>
   floor !== STAMP_ZERO && !isActive(attributes);
 
@@ -133,8 +133,8 @@ const extension = (attributes: ScimObject): ScimObject => {
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /**
- * Returns all addresses: first the primary address, else the work address, else the first address. Entries without an
- * address are skipped.
+ * Returns all addresses. The first one is the primary address, or else the work address, or else the first in the list.
+ * Entries without an address are skipped.
  */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)
@@ -166,8 +166,8 @@ export function nextRevision(before: ScimResource, nowMs: number): ScimResource 
 
 /**
  * Returns the next revision for a request that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the modify
- * timestamp shall not change"). The revision still records the desired state again, with its own stamps, to complete a
- * write that a crash interrupted.
+ * timestamp shall not change"). The request still records the desired state again, with the stamps of this revision,
+ * because a crash may have interrupted an earlier write.
  */
 export const idleRevision = (before: ScimResource, nowMs: number): ScimResource => ({
   ...nextRevision(before, nowMs),
@@ -175,10 +175,10 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
   changedMs: before.changedMs,
 });
 
-/** Limit of retries after a concurrent write. So many conflicts on one resource would indicate a defect. */
+/** The maximum number of retries after concurrent writes. More conflicts on one resource point to a defect. */
 export const MAX_RACES = 50;
 
-/** A write of a group's members that has begun, with the revision that dates it. */
+/** A write of a group's members that has begun, with the revision that gives its stamps. */
 export interface MemberWrite {
   readonly id: string;
   readonly revision: ScimResource;

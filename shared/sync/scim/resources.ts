@@ -60,10 +60,10 @@ export interface Change {
   readonly ifNoneMatch?: string | undefined;
 }
 
-/** The change of a group's members in a request, next to the change of its attributes. */
+/** The part of a request that changes a group's members. */
 export interface MembersChange {
   readonly isChange: boolean;
-  /** The revision at which the members needed no change; undefined if they need no change at any revision. */
+  /** If the members need no change: the revision for which this is true; undefined if it is true for every revision. */
   readonly seen?: number;
 }
 
@@ -77,7 +77,7 @@ export interface Rewrite {
 /**
  * Writes the next revision of a resource if the current one has not changed in the meantime. The caller records the
  * change in the desired state and settles the resource.
- * @throws ScimError 404, 412, 409 or an error of `edit`; then nothing has changed
+ * @throws ScimError 404, 412, 409 or an error of `edit`; in each case, nothing has changed
  */
 export async function rewriteResource(
   id: string,
@@ -114,7 +114,7 @@ export async function rewriteResource(
 }
 
 /**
- * Saves the resource. Claims and index entries are written before the save and verified after the save.
+ * Saves the resource. Claims and index entries are written before the save, and the claims are verified after it.
  * @returns whether the resource was saved
  */
 async function saveIndexed({ before, after }: Rewrite, context: ScimContext): Promise<boolean> {
@@ -153,8 +153,8 @@ function rewritten(
 }
 
 /**
- * @throws ScimError 412; also while members are being written, because no read has returned the list of that
- * version yet
+ * @throws ScimError 412 if the version is not the current one; also while members are being written, because no read
+ * has returned the list of the current version yet
  */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
@@ -170,9 +170,9 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * Writes the next revision of a group without changing its attributes. Each request takes one write, even with
- * concurrent requests.
- * @returns undefined if `rewriteResource` must decide
+ * Writes the next revision of a group whose attributes do not change. This takes only one write, even with concurrent
+ * requests.
+ * @returns undefined if this is not possible, and the caller must use `rewriteResource`
  */
 export async function advanceGroup(
   id: string,
@@ -189,7 +189,7 @@ export async function advanceGroup(
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
   if (advanced !== undefined) return { before: advanced, after: advanced, write: begins };
   if (seen === undefined) return undefined;
-  // Another request wrote the group in between, so its list may have changed since it was read.
+  // If another request wrote the group in between, the list may have changed since it was read. So `seen` is checked.
   const after = await ports.scim.advance(connection, target, {
     nowMs,
     isChange: true,
@@ -199,7 +199,10 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/** An unsettled resource is not repaired first, because its next revision records everything again. */
+/**
+ * Reads a resource for a change. If it is unsettled, it is not repaired first, because the next revision records
+ * everything again.
+ */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
@@ -241,9 +244,9 @@ export async function settleResource(
 }
 
 /**
- * Completes the deletion of a resource in the state `deleting`. The function records the deletion in the desired state,
- * releases the index entries, and removes the resource. Each step may be repeated, so any later request can continue
- * after a crash.
+ * Completes the deletion of a resource in the state `deleting`: records the deletion in the desired state, releases the
+ * index entries, and removes the resource. Each step can be repeated, so after a crash any later request can complete
+ * the deletion.
  */
 export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;

@@ -197,7 +197,7 @@ const conditionsOf = ({ headers }: ScimRequest) => ({
 });
 
 /**
- * The response to a group's PATCH is empty unless the client requests attributes, because a group may have many
+ * The response to a PATCH of a group has no body unless the client requests attributes, because a group may have many
  * members.
  */
 const rewrite =
@@ -223,9 +223,8 @@ const remove =
   };
 
 /**
- * Returns the response to a write, with the resource in the state that this request wrote. Other requests may have
- * changed a group's members. So the group is read again if the response shows members and the request did not
- * contain all of them.
+ * Returns the response to a write. It shows the resource as this request wrote it. If the response must show members,
+ * and the request did not contain all of them, the group is read again.
  */
 async function answerWritten(
   { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
@@ -244,7 +243,7 @@ async function answerWritten(
     readFloor({ connection, group: groupId(resource.id) }, ports),
   ]);
   const { document, etag } = await show(now, projection, context, { floor });
-  // The write has succeeded, so a response that is too large is shortened instead of rejected.
+  // The write has succeeded. So if the response is too large, it is shortened, and not replaced by an error.
   const { members: _members, ...others } = document;
   return ok(answerBytes(document) > MAX_ANSWER_BYTES ? others : document, { ...headers, etag });
 }

@@ -10,8 +10,8 @@ import { listedMember } from './nesting.ts';
 import { groupsOfUser } from './user-groups.ts';
 
 /**
- * In a larger page, users are shown with their groups only if the client requests `groups`, because each user costs
- * a query.
+ * On a page with more users, `groups` is shown only if the client requests this attribute, because it costs a query for
+ * each user.
  */
 const MAX_USERS_WITH_GROUPS = 20;
 
@@ -24,11 +24,10 @@ export interface Shown {
 interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
-  /** All members of this version. */
   readonly members?: readonly string[] | undefined;
   /** Number of resources in the response. */
   readonly among?: number;
-  /** Whether this request created the resource. A new resource is in no group. */
+  /** Whether this request created the resource, which is then in no group. */
   readonly isNew?: boolean;
 }
 
@@ -60,7 +59,9 @@ export async function show(
   return { document: project(document, projection, type), etag: view.etag };
 }
 
-/** A user's groups are shown by default. In a large list they are shown only if the client requests them. */
+/**
+ * Returns whether a user's groups are shown: by default they are, but on a large page only if the client requests them.
+ */
 function showsGroups(
   type: ResourceType,
   projection: Projection,

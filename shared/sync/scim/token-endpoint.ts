@@ -12,7 +12,7 @@ import { EXPIRES_SOON_MS } from './tokens.ts';
 /** Path below the base URL. */
 export const TOKEN_PATH = '/oauth/token';
 
-/** Id, secret and grant take about 150 bytes. */
+/** The maximum size of the form. Id, secret and grant need only about 150 bytes. */
 const MAX_FORM_BYTES = 4_096;
 
 export interface TokenEndpointPorts extends Pick<Ports, 'tokens' | 'clock' | 'randomHex'> {
@@ -29,8 +29,8 @@ interface TokenAnswer {
 }
 
 /**
- * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The endpoint limits requests by address,
- * like requests with unknown tokens. A client sends about one request per hour.
+ * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The requests of each address are limited,
+ * like requests with unknown tokens. A client needs about one request an hour.
  * @throws ScimError 405 or 429, for which OAuth has no error
  */
 export async function answerTokenRequest(

@@ -14,7 +14,6 @@ const ACCESS_MARK = 'gsync_access_';
 const NOTED_EVERY_MS = 3_600_000;
 const MAX_TRIES = 10;
 
-/** Returns the prefix of a text in the format of a bearer token or an access token. */
 export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(token)?.[1];
 
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
@@ -86,10 +85,7 @@ export const stateOf = (
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
-/**
- * Revokes every token of a connection. Otherwise an earlier client would have access to a later connection of the same
- * name.
- */
+/** Revokes all tokens of a removed connection. Otherwise its clients could use a later one of the same name. */
 export async function revokeAllTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
@@ -97,7 +93,7 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
 /** Time before expiry from which a warning is given. An operator then has time to create and install another token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
-/** The hash that is compared if there is no token, so that an unknown prefix takes as long as a wrong secret. */
+/** This hash is compared if the prefix is unknown, so that the check takes as long as for a wrong secret. */
 const NO_HASH = hashOf('');
 
 /** Returns whether a token has this hash, in constant time. */
@@ -105,9 +101,9 @@ export const matchesHash = (token: string, hash: string | undefined): boolean =>
   timingSafeEqual(Buffer.from(hashOf(token)), Buffer.from(hash ?? NO_HASH));
 
 /**
- * Returns the stored token with its connection. Returns undefined without a reason for an unknown, wrong, expired or
- * revoked token. Records the use, at most once per hour. For an access token, the function returns the secret for which
- * the token was issued, because both expire together.
+ * Returns the stored token with its connection; undefined if the token is unknown, wrong, expired or revoked. The
+ * caller must not learn which of these is the case. Records the use, at most once an hour. For an access token, returns
+ * the client secret for which it was issued.
  */
 export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);

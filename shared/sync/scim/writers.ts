@@ -79,10 +79,7 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   return { resource: rewrite.after };
 }
 
-/**
- * Writes the members before the group. Readers therefore see the complete group, and after a crash they do not see the
- * group.
- */
+/** Writes the members before the group. So readers see either the complete group or, after a crash, no group. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
@@ -115,10 +112,7 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/**
- * Replaces a group. If the body contains no `members`, the members stay. Only a list, even an empty list, replaces the
- * members.
- */
+/** Replaces a group. Without `members` in the body, the members stay. A list replaces them, even an empty one. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
@@ -141,9 +135,9 @@ type Edit = (attributes: ScimObject) => ScimObject;
 /**
  * Changes the attributes and the members of a group. The whole request is validated before any part is written, and all
  * parts have the stamp of one revision. Adding members who are already in the group changes nothing (RFC 7644 section
- * 3.5.2.1). The version increases before registers are written, and the registers are always written. After a crash,
- * the client repeats the request. The request then finds the wanted list with the new version, or increases the version
- * again. `scim/member-writes.ts` describes the lists that other requests read in between.
+ * 3.5.2.1). The version increases before the registers are written. If the process crashes in between, the client
+ * repeats the request, which then increases the version again, unless it finds the wanted list. `scim/member-writes.ts`
+ * describes the lists that other requests read in between.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
@@ -183,8 +177,8 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
 }
 
 /**
- * Returns whether readers could see part of a whole list. The floor removes members at once, but members are added
- * one by one.
+ * Returns whether readers could see only a part of a new whole list: the floor removes all members in one write, but
+ * each added member needs a write of its own.
  */
 function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<string>): boolean {
   const stayed = current.filter((id) => wanted.has(id)).length;
@@ -202,7 +196,7 @@ interface DecidedMembers {
 /** Returns the change of a group's members in a request, and whether it changes the list. */
 async function decideMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
   const { types } = context;
-  // A filter selects members of the version in If-Match, so the group is read before its members.
+  // A filter selects among the members of the version in `If-Match`. So the group is read before its members.
   const isFiltered = needsCurrentMembers(operations);
   const seen = isFiltered ? await readGroup(group, context) : undefined;
   const current: readonly string[] = isFiltered ? await listedMembers(group, context) : [];
@@ -225,8 +219,8 @@ interface RequestedMembers {
 }
 
 /**
- * Looks up only members who are not listed yet. A listed member was not deleted, because a deletion removes the user
- * from every list.
+ * Checks for deletion only the members who are not listed yet. A listed member was not deleted, because a deletion
+ * removes the user from every list.
  */
 async function decideWholeList(
   group: GroupId,
@@ -242,8 +236,9 @@ async function decideWholeList(
 }
 
 /**
- * Reads the members together with the group; most requests need no other read. A list that is read before the group may
- * be older than the group's version. Only a list that is read after the group proves that nothing changes.
+ * Reads the members together with the group, so that most requests need no other read. A list that was read before the
+ * group may be older than the group's version. So only a list that is read after the group proves that the request
+ * changes nothing.
  */
 async function decideDifference(
   group: GroupId,
@@ -265,7 +260,7 @@ function decided(
   { found, isSame }: { readonly found: ScimResource | undefined; readonly isSame: boolean },
   context: ScimContext,
 ): DecidedMembers {
-  // While members are being written, the current list is not the final one.
+  // While members are being written, the list that was read is not final.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
   const membersChange = isProved
     ? { isChange: false, seen: found.revision }
@@ -274,8 +269,8 @@ function decided(
 }
 
 /**
- * Handles requests that only change members or repeat the same attributes. These are the most common requests. These
- * requests do not compete for the group's attributes, so each request takes only one write.
+ * Handles the most common requests: those that only change members, or repeat the same attributes. They do not change
+ * the group's attributes, so one write without a condition on them is enough.
  */
 async function advanceIfUnchanged(
   id: string,
@@ -293,7 +288,7 @@ async function advanceIfUnchanged(
 
 const keepAttributes: Edit = (attributes) => attributes;
 
-/** Whether the name must be recorded, because the name changed or a crash may have prevented an earlier record. */
+/** Whether the name must be recorded: it has changed, or a crash may have prevented that it was recorded earlier. */
 const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 

@@ -87,7 +87,7 @@ describe('leniency of the decoder', () => {
     expect(changesOf(event)).toHaveLength(1);
   });
 
-  it('null counts as absent: sequence, connection, name and part', () => {
+  it('the fields sequence, connection, name and part count as absent if they are null', () => {
     const event = native(
       'group.snapshot',
       { group: { id: '00g1', name: null }, members: [], part: null },

@@ -201,7 +201,7 @@ describe('stamp of a SCIM message', () => {
     expect(decode(patch(rename)).events[0]?.stamp).toBe(`${SENT_AT}.00.6d31.7363696d.00000`);
   });
 
-  it('never contains the id of the resource, and stays the same after a replay', () => {
+  it('the stamp of a SCIM message never contains the id of the resource, and stays the same after a replay', () => {
     const resource = group({ id: 's1', externalId: 'g1', members: [], time: '2026-11-20T09:00:00Z' });
     const stamps = [decode(resource), decode(patch(rename, { id: 'g1', time: '2026-11-20T09:00:00Z' }))].map(
       ({ events }) => events[0]?.stamp,

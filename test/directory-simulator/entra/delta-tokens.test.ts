@@ -3,7 +3,7 @@ import { DAY_MS, readAll, startEntra } from './fixture.ts';
 
 describe('tokens of changes', () => {
   it.each(['syncStateNotFound', 'resyncRequired'])(
-    'expire on request with %s and the way to begin again',
+    'a token of changes expires on request, with the error %s and the way to begin again',
     async (error) => {
       const entra = startEntra();
       const { deltaLink } = await readAll(entra, 'groups/delta');
@@ -15,7 +15,7 @@ describe('tokens of changes', () => {
     },
   );
 
-  it('expire after seven days', async () => {
+  it('a token of changes expires after seven days', async () => {
     const entra = startEntra();
     const { deltaLink } = await readAll(entra, 'users/delta');
     entra.clock.ms += 7 * DAY_MS;
@@ -26,7 +26,7 @@ describe('tokens of changes', () => {
     expect((await entra.get(deltaLink)).json.error.code).toBe('syncStateNotFound');
   });
 
-  it('are refused by another resource and with unsupported parameters', async () => {
+  it('a token of changes is refused by another resource and with unsupported parameters', async () => {
     const entra = startEntra();
     const { deltaLink } = await readAll(entra, 'users/delta');
     const refused = [

@@ -93,7 +93,7 @@ describe('changes of groups', () => {
     expect(await changes()).toEqual([{ id: 'g-sales', displayName: 'Sales', description: null }]);
   });
 
-  it('does not show a change of a property that is not selected', async () => {
+  it('the changes of groups do not show a property that is not selected', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'groups/delta?$select=displayName');
     await entra.change(

@@ -80,7 +80,7 @@ describe('lists of Microsoft Graph', () => {
 });
 
 describe('members of a group', () => {
-  it('are users, groups, devices and service principals', async () => {
+  it('members of a group are users, groups, devices and service principals', async () => {
     const { items } = await readAll(startEntra(), 'groups/g-sales/members?$select=id');
     expect(items.map((item) => [item.id, item['@odata.type']]).toSorted()).toEqual([
       ['d-laptop', '#microsoft.graph.device'],

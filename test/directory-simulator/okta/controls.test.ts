@@ -56,7 +56,7 @@ describe('faults of the simulated Okta org', () => {
 });
 
 describe('a generated Okta org', () => {
-  it('has ids in the form of Okta, every status, groups of an app, and Everyone', () => {
+  it('a generated Okta org has ids in the form of Okta, every status, groups of an app, and Everyone', () => {
     const generated = generateDirectory({ people: 80, groups: 20, seed: '7', nowMs: NOW_MS });
     const { users = [], groups = [] } = oktaWorld(generated, seededRandom('7'));
     expect(users.every(({ id }) => /^00u\w{17}$/.test(id))).toBe(true);

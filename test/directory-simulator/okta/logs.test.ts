@@ -21,7 +21,7 @@ async function poll({ get }: Okta, start: string) {
 }
 
 describe('the log of the simulated Okta org', () => {
-  it('has an event with its targets for each change', async () => {
+  it('the log has an event with its targets for each change', async () => {
     const client = startOkta();
     await client.control('changes', [
       { kind: 'addMember', group: '00gnone', member: '00uann' },

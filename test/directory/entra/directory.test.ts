@@ -181,14 +181,14 @@ describe('members of an Entra group', () => {
 });
 
 describe('a group with hidden membership', () => {
-  it('is read with the right Member.Read.Hidden', async () => {
+  it('a group with hidden membership is read with the right Member.Read.Hidden', async () => {
     const { directory } = await openEntra();
     expect((await allOf(directory.membersOf(HIDDEN))).map(describeMember)).toEqual([
       'liz@contoso.example on',
     ]);
   });
 
-  it('is refused without the right Member.Read.Hidden, and not read as a group without members', async () => {
+  it('a group with hidden membership is refused without the right Member.Read.Hidden, and not read as empty', async () => {
     const { directory, control } = await openEntra();
     await control('rights', WITHOUT_HIDDEN);
     const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
@@ -196,7 +196,7 @@ describe('a group with hidden membership', () => {
     expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
   });
 
-  it('is read as empty only if the access token has the right', async () => {
+  it('a group with hidden membership is read as empty only if the access token has the right', async () => {
     const { directory, control } = await openEntra();
     await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
     expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);

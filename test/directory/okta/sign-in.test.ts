@@ -25,7 +25,7 @@ describe('sign-in to an Okta organisation', () => {
   );
 
   it.each(['token', 'everywhere'] as const)(
-    'goes on with a proof and a nonce if Okta asks for them (%s)',
+    'the sign-in continues with a proof and a nonce if Okta asks for them (%s)',
     async (dpop) => {
       const okta = await openOkta({ settings: { dpop } });
       expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
@@ -36,7 +36,7 @@ describe('sign-in to an Okta organisation', () => {
     },
   );
 
-  it('goes on with a new nonce if Okta does not accept the old one any more', async () => {
+  it('the sign-in continues with a new nonce if Okta no longer accepts the old one', async () => {
     const okta = await openOkta({ settings: { dpop: 'everywhere' } });
     await okta.directory.group('00gsales');
     await okta.control('dpop-nonces/expire');
@@ -46,7 +46,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
   });
 
-  it('goes on with a new nonce if the demand is only in the body of a 400', async () => {
+  it('the sign-in continues with a new nonce if only the body of a 400 asks for one', async () => {
     const user = { id: '00uliz', status: 'ACTIVE', profile: { login: 'liz@example.com' } };
     const { directory, paths } = openScripted(
       [
@@ -60,7 +60,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(paths).toEqual([TOKEN_PATH, '/api/v1/users/00uliz', '/api/v1/users/00uliz']);
   });
 
-  it('goes on if an organisation begins or stops to ask for proofs', async () => {
+  it('the sign-in continues if an organisation begins or stops to ask for proofs', async () => {
     const okta = await openOkta();
     for (const dpop of ['everywhere', 'off', 'token'] as const) {
       await okta.control('settings', { dpop });
@@ -92,7 +92,7 @@ describe('sign-in to an Okta organisation', () => {
       'missing_scope',
     ],
     ['no granted scope', 'scopes', { scopes: [] }, 'consent_required'],
-  ])('is denied with %s', async (_, name, body, reason) => {
+  ])('the sign-in is denied with %s', async (_, name, body, reason) => {
     const okta = await openOkta();
     await okta.control(name, body);
     const failure = await okta.directory.group('00gsales').catch((error: unknown) => error);
@@ -123,15 +123,18 @@ describe('sign-in to an Okta organisation', () => {
     ['the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
     ['the API', '/api/v1/users/*', { errorCode: 'Liz Doe <liz@example.com>' }, 'odd'],
     ['a proxy in the form of the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'odd'],
-  ])('does not quote an error that is not a code: %s', async (_, path, body, kind) => {
-    const okta = await openOkta();
-    await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
-    const failure = await okta.directory.user('00uliz').catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind, reason: undefined });
-    expect(String(failure)).toMatch(/: the directory answered 400$/);
-  });
+  ])(
+    'the message of a denied sign-in does not quote an error that is not a code: %s',
+    async (_, path, body, kind) => {
+      const okta = await openOkta();
+      await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
+      const failure = await okta.directory.user('00uliz').catch((error: unknown) => error);
+      expect(failure).toMatchObject({ kind, reason: undefined });
+      expect(String(failure)).toMatch(/: the directory answered 400$/);
+    },
+  );
 
-  it('is repeated after a limit of calls, a failure and an answer that breaks off', async () => {
+  it('the sign-in is repeated after a limit of calls, a failure and an answer that breaks off', async () => {
     const okta = await openOkta();
     await okta.control('faults', [
       { match: { path: TOKEN_PATH }, times: 1, error: 'tooManyRequests' },

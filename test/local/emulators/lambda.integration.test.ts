@@ -52,7 +52,7 @@ describe('Lambda emulator with the SDK', () => {
     expect(answer.Payload?.transformToString()).toContain('was not done after 0.05 s');
   });
 
-  it('accepts an event before the function is done', async () => {
+  it('an asynchronous invocation is answered before the function ends', async () => {
     let finish: (() => void) | undefined;
     let done = false;
     const { call } = await start(async () => {

@@ -60,7 +60,7 @@ describe('listing with fewer users than the directory counts', () => {
     expect(decide({ isShort: true })).toEqual({ kind: 'again', because: 'short' });
   });
 
-  it('adds members, and removes none, at the third short listing within an hour', () => {
+  it('the third short listing within an hour adds members and removes none', () => {
     const shortMs = minutesAgo(20, 10);
     expect(decide({ isShort: true, difference, shortMs })).toEqual({
       kind: 'changes',

@@ -5,6 +5,7 @@ import type { ConnectionSettings } from '../../../shared/contract/settings.ts';
 import { connectionName, type GroupRef, groupId, roleId } from '../../../shared/domain/ids.ts';
 import { carryOut } from '../../../shared/operate/decisions.ts';
 import { createMailbox } from '../../../shared/queues/mailbox.ts';
+import { createConsoleSessionStore } from '../../../shared/store/console-session-store.ts';
 import { createConnectionStore } from '../../../shared/store/connection-store.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
@@ -28,7 +29,7 @@ export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((o
 
 const UNTIL_DONE = new AbortController().signal;
 
-/** Decisions that are carried out here, as the caller of the ports. */
+/** Carries out decisions in this process, as the caller of the ports. */
 const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
   hold: (decision) => carryOut({ about: 'hold', ...decision }, ports(), UNTIL_DONE) as Promise<DecidedHold>,
   settings: (decision) =>
@@ -166,6 +167,7 @@ export function createWorld(
     },
     functions: { run: async () => ({ reports: [] }) },
     decisions: decisionsIn(() => ports),
+    sessions: createConsoleSessionStore(table),
     deployment: {
       region: 'us-east-1',
       isLocal: false,

@@ -46,7 +46,7 @@ const roundOf = ({ entra }: EntraReader, resource: 'groups' | 'users', value: re
   });
 
 describe('reader of Entra ID', () => {
-  it('brings groups to the platform, with disabled members left out', async () => {
+  it('the reader of Entra ID brings groups to the platform, without disabled members', async () => {
     const reader = await settled({ rowing: ['a', 'b'], none: [] });
     expect([reader.shown('rowing'), reader.shown('none')]).toEqual([[['u-a', 'u-b']], [[]]]);
     await reader.change({ kind: 'suspendUser', user: 'a' });
@@ -108,7 +108,7 @@ describe('reader of Entra ID', () => {
     },
   );
 
-  it('reads everything after eight days without a run', async () => {
+  it('the reader of Entra ID reads everything after eight days without a run', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.pass(8 * DAY_MS);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -130,7 +130,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('flattens nested groups that contain each other', async () => {
+  it('the reader of Entra ID flattens nested groups that contain each other', async () => {
     const reader = await settled({ outer: ['a', 'inner'], inner: ['b', 'outer'] }, { nested: 'flatten' });
     expect([reader.shown('outer'), reader.shown('inner')]).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
     await reader.change({ kind: 'addMember', group: 'inner', member: 'c' });
@@ -148,7 +148,7 @@ describe('reader of Entra ID', () => {
     expect((await reader.stored('rowing'))?.problem).toContain('Member.Read.Hidden');
   });
 
-  it('stops, and sends nothing, if the right to read users is lost', async () => {
+  it('the reader of Entra ID stops, and sends nothing, if the right to read users is lost', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.entra.control('rights', { roles: ['GroupMember.Read.All'] });
     await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });

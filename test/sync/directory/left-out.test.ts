@@ -33,14 +33,17 @@ describe('a group that another source has by name', () => {
     expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
   });
 
-  it.each(['its source', 'the directory'])('is created after %s has renamed its group', async (who) => {
-    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
-    await reader.passMinutes(30);
-    expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
-    if (who === 'its source') await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
-    else await reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' });
-    await reader.passMinutes(130);
-    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);
-  });
+  it.each(['its source', 'the directory'])(
+    'a group that was left out is created after %s has renamed its group',
+    async (who) => {
+      const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+      await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+      await reader.passMinutes(30);
+      expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
+      if (who === 'its source') await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
+      else await reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' });
+      await reader.passMinutes(130);
+      expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);
+    },
+  );
 });

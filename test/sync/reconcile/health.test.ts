@@ -136,9 +136,8 @@ describe('levels of a connection', () => {
       readerShortGroups: 0,
     });
     await checkHealth(world.connection, world.ports);
-    const hold = (kind: string) => ({ hold: { decision: { kind } } });
-    await world.link('a', { dirtySince: START_MS - 90_000, ...hold('waiting') });
-    await world.link('b', { dirtySince: START_MS, ...hold('approved') });
+    await world.link('a', { dirtySince: START_MS - 90_000, hold: {} });
+    await world.link('b', { dirtySince: START_MS, approval: {} });
     await gates.write(CONNECTION, await gates.read(CONNECTION), {
       state: 'unauthorized',
       closings: 1,

@@ -187,7 +187,7 @@ function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
 
 describe('requests to one group whose calls are interleaved', () => {
   it(
-    'the result equals some sequence of the requests, in the order of their versions',
+    'the result of interleaved requests equals the result of the same requests one after the other, in the order of their versions',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, async ({ writes, ...drawn }) => {

@@ -39,7 +39,7 @@ function afterRegisters(count: number, run: () => Promise<unknown>): void {
 
 describe('two whole lists that are written at once', () => {
   it.each(['PUT', 'PATCH'])(
-    'the group ends as one of the two lists by %s, on the platform and in the answer',
+    'after two simultaneous writes of a whole list by %s, the group has one of the two lists, on the platform and in the answer',
     async (method) => {
       const write = (ids: readonly string[]) =>
         method === 'PUT' ? put(ids) : client.patch(group, [replace('members', valuesOf(ids))]);

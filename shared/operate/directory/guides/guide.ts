@@ -5,18 +5,18 @@ import type { DirectoryKind, DirectoryOf } from '../../../contract/settings.ts';
 export interface Guide<Kind extends DirectoryKind> {
   /** The document that describes the setup. */
   readonly page: string;
-  /** Returns the options of commands that describe this directory, for a shell. */
+  /** Returns the options with which commands describe this directory, as shell words. */
   optionsOf(setting: DirectoryOf<Kind>): string;
-  /** Returns the fix for a step that does not work. A line that begins with a command can be pasted. */
+  /** Returns the fix for a step that fails. A line that begins with a command can be pasted into a shell. */
   fixOf(failed: DirectoryStepRow, setting: DirectoryOf<Kind>, connection: string): string;
-  /** Returns the fix for a call that can succeed later. */
+  /** Returns the fix for a call that may succeed later. */
   fixOfBusy(reason: string | null): string;
 }
 
 export const connectCommand = (connection: string, options: string): string =>
   `groupsync connect ${connection} --directory ${options}`;
 
-/** Returns the fix if AWS STS refuses a token. `step` names the place in the document. */
+/** Returns the fix for a refusal by AWS STS. `step` names the section of the document. */
 export function fixOfWebIdentity(step: string, reason: string | null): string {
   if (reason?.startsWith('OutboundWebIdentityFederationDisabled') === true) {
     return `${step}: the AWS account issues no tokens for other clouds yet:\naws iam enable-outbound-web-identity-federation`;

@@ -13,7 +13,7 @@ const GUIDES: { readonly [Kind in DirectoryKind]: Guide<Kind> } = {
 
 const guideOf = <Kind extends DirectoryKind>({ kind }: { readonly kind: Kind }): Guide<Kind> => GUIDES[kind];
 
-/** Returns the documents that describe the setup of a directory, for a connection that reads none. */
+/** Returns the names of the documents about the setup of each vendor, for a connection that reads no directory. */
 export const guidePages = (): string =>
   Object.values(GUIDES)
     .map(({ page }) => page)

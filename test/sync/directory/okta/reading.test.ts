@@ -49,7 +49,7 @@ describe('reader of an Okta organisation', () => {
   });
 
   it.each(['suspendUser', 'archiveUser'])(
-    'a user leaves the groups of the platform after %s, although Okta still lists the user, and comes back',
+    'a user leaves the groups of the platform after %s, although Okta still lists the user, and returns later',
     async (kind) => {
       const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
       await reader.change({ kind, user: 'a' });

@@ -25,7 +25,7 @@ const meta = (resourceType: string) =>
       .regex(/^W\/".+"$/)
       .optional(),
   });
-/** Section 2.4: the default sub-attributes of a multi-valued attribute. */
+/** The default sub-attributes of a multi-valued attribute (RFC 7643 section 2.4). */
 const plural = (value: z.ZodType = text) =>
   z.array(
     z.strictObject({
@@ -37,7 +37,7 @@ const plural = (value: z.ZodType = text) =>
     }),
   );
 
-/** Section 5. */
+/** A part of ServiceProviderConfig (RFC 7643 section 5). */
 const supported = z.strictObject({ supported: z.boolean() });
 const ServiceProviderConfig = z.strictObject({
   schemas: schemas(`${CORE}:ServiceProviderConfig`),
@@ -63,7 +63,7 @@ const ServiceProviderConfig = z.strictObject({
   meta: meta('ServiceProviderConfig'),
 });
 
-/** Section 6. */
+/** The model of a resource type (RFC 7643 section 6). */
 const ResourceType = z.strictObject({
   schemas: schemas(`${CORE}:ResourceType`),
   id: text.optional(),
@@ -77,7 +77,7 @@ const ResourceType = z.strictObject({
   meta: meta('ResourceType'),
 });
 
-/** Section 7. */
+/** The characteristics of an attribute in a schema (RFC 7643 section 7). */
 const characteristics = {
   name: text,
   type: z.enum(['string', 'boolean', 'decimal', 'integer', 'dateTime', 'binary', 'reference', 'complex']),
@@ -104,7 +104,7 @@ const Schema = z.strictObject({
   meta: meta('Schema').optional(),
 });
 
-/** Sections 4.1 and 4.3. */
+/** The model of a user, with the enterprise extension (RFC 7643 sections 4.1 and 4.3). */
 const User = z.strictObject({
   schemas: z.array(z.enum([`${CORE}:User`, ENTERPRISE])).min(1),
   id: text,
@@ -166,7 +166,7 @@ const User = z.strictObject({
   meta: meta('User'),
 });
 
-/** Section 4.2. */
+/** The model of a group (RFC 7643 section 4.2). */
 const Group = z.strictObject({
   schemas: schemas(`${CORE}:Group`),
   id: text,
@@ -176,7 +176,7 @@ const Group = z.strictObject({
   meta: meta('Group'),
 });
 
-/** RFC 7644 sections 3.4.2, 3.7 and 3.12. */
+/** The model of a list of resources (RFC 7644 section 3.4.2). */
 const listOf = <Resource extends z.ZodType>(resource: Resource) =>
   z.strictObject({
     schemas: schemas(`${MESSAGES}:ListResponse`),
