@@ -36,7 +36,8 @@ async function main(): Promise<void> {
 function settingsFile(): Readonly<Record<string, unknown>> {
   if (!existsSync(SETTINGS_FILE)) return {};
   try {
-    return Settings.parse(JSON.parse(readFileSync(SETTINGS_FILE, 'utf8')));
+    // Editors on Windows begin a file with a byte order mark.
+    return Settings.parse(JSON.parse(readFileSync(SETTINGS_FILE, 'utf8').replace(/^\ufeff/, '')));
   } catch (error) {
     throw new SettingsError(
       `${SETTINGS_FILE}: expected a JSON object of settings (${(error as Error).message})`,

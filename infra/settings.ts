@@ -1,68 +1,28 @@
 import * as z from 'zod';
-import { ConsoleSignIn } from '../shared/contract/console.ts';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { nearest } from '../shared/contract/nearest.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
+import {
+  Connections,
+  DeployedConsole,
+  flag,
+  KEY_ARN,
+  listOf,
+  MOST_SOURCES,
+  minutes,
+  number,
+  Persons,
+  Producers,
+  Sources,
+  TOPIC_ARN,
+} from './setting-forms.ts';
 
 /** Values that CloudWatch Logs accepts (API reference, PutRetentionPolicy). */
 const LOG_RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** `-c name=value` gives text, and cdk.json gives JSON. Both are converted to the same values. */
-const number = z.union([z.number(), z.string().regex(/^\d+$/, 'expected a whole number').transform(Number)]);
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
-  error: 'expected true or false',
-});
-const splitList = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
-const list = z.union([z.array(z.string()), z.string().transform(splitList)]);
-
-/** SQS lets ten queues use one dead-letter queue. One of the ten is the common events queue. */
-const MOST_SOURCES = 9;
-const SourceName = z
-  .string()
-  .regex(
-    /^(?!(?:dlq|directory)$)[a-z0-9-]{1,20}$/,
-    'expected 1 to 20 of a-z, 0-9 and -, not dlq and not directory',
-  );
-
-const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
-/**
- * The full ARN of a role or user. A wildcard or a whole account is refused, because more principals could then add
- * people to groups.
- */
-const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
-
-const KEY_ARN =
-  /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
-
-const CONNECTION_NAME = /^[a-z0-9-]{1,32}$/;
-
-const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
-
-const Connections = list.pipe(z.array(z.string().regex(CONNECTION_NAME)).max(50)).default([]);
-const Producers = list
-  .pipe(z.array(z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user')))
-  .default([]);
-
-/** An AWS identity, or a pattern of several, as AWS STS returns it. It has at most one `{person}`. */
-const IDENTITY =
-  /^arn:aws[a-z-]*:(?:sts::\d{12}:assumed-role|iam::\d{12}:user)\/(?:(?!.*\{person\}.*\{person\})(?:[\w+=,.@/*-]|\{person\})+)$/;
-/** Lambda limits all environment variables together to 4 KB. */
-const MOST_CHARACTERS = 1_500;
-
-const Persons = z
-  .record(
-    z
-      .string()
-      .regex(IDENTITY, 'expected the ARN of a user or of a session of a role, with at most one {person}'),
-    z.string().min(1).max(200),
-  )
-  .refine(
-    (persons) => JSON.stringify(persons).length <= MOST_CHARACTERS,
-    `expected at most ${MOST_CHARACTERS} characters: use patterns with {person}`,
-  )
-  .default({});
+const EXPECTED_KEY = 'expected stage, or the ARN of a KMS key in this account and region';
 
 /** Settings of one stage. `docs/deploy.md`, "Settings", explains each one. */
 export const StageSettings = z
@@ -86,53 +46,36 @@ export const StageSettings = z
     peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
     directory: flag.default(false),
     directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
-    // Audiences must be named, because a role that may request tokens for any audience could sign in to every service
-    // that trusts this account.
-    directoryAudiences: list
-      .pipe(
-        z.array(
-          z
-            .string()
-            .min(1)
-            .max(1_000)
-            .regex(/^[^*?]+$/, 'expected an audience without wildcards'),
-        ),
-      )
-      .default([]),
+    // A role that may ask for tokens for any audience could sign in wherever this account is trusted.
+    directoryAudiences: listOf(
+      z
+        .string()
+        .min(1)
+        .max(1_000)
+        .regex(/^[^*?]+$/, 'expected an audience without wildcards'),
+      20,
+    ),
     // The function may sign with these keys in the name of the applications that read directories.
-    directoryKeys: list
-      .pipe(z.array(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS')))
-      .default([]),
+    directoryKeys: listOf(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS'), 40),
     alarmEmail: z.email().optional(),
-    notify: list
-      .pipe(
-        z.array(
-          z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
-            error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
-          }),
-        ),
-      )
-      .default([]),
+    notify: listOf(
+      z.union([z.enum(['alarms', 'webhook']), z.string().regex(TOPIC_ARN)], {
+        error: 'expected alarms, webhook, or the ARN of a standard SNS topic',
+      }),
+      6,
+      600,
+    ),
     connectionViewers: Connections,
     connectionOperators: Connections,
     persons: Persons,
     producers: Producers,
-    sources: z
-      .record(
-        SourceName,
-        z.strictObject({ connection: z.string().regex(CONNECTION_NAME), producers: Producers }),
-      )
-      .refine(
-        (sources) => Object.keys(sources).length <= MOST_SOURCES,
-        `expected at most ${MOST_SOURCES} sources`,
-      )
-      .default({}),
+    sources: Sources,
     oktaEventSource: z
       .string()
       .regex(/^aws\.partner\/okta\.com\/.+$/, 'expected aws.partner/okta.com/…, as EventBridge shows it')
       .optional(),
     snsTopicArn: z.string().regex(TOPIC_ARN, 'expected the ARN of a standard SNS topic').optional(),
-    console: ConsoleSignIn.optional(),
+    console: DeployedConsole.optional(),
     consoleUrl: z
       .string()
       .regex(/^https:\/\/[a-z0-9.-]+$/, 'expected an address such as https://console.example.com')
@@ -144,19 +87,14 @@ export const StageSettings = z
     scimBurst: number.pipe(z.int().min(25).max(5_000)).default(200),
     // Without a reservation, requests from the internet could use all executions of the account.
     scimConcurrency: z.union([z.literal('none'), number.pipe(z.int().min(1).max(1_000))]).default(20),
-    // The list is an environment variable, and Lambda limits all of them together to 4 KB.
-    scimAllowedIps: list
-      .pipe(
-        z
-          .array(
-            z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
-              error: 'expected an IP address or a range such as 203.0.113.0/24',
-            }),
-          )
-          .max(60),
-      )
-      .default([]),
-    // The maximum limits the effect of a typing error, because no principal can delete locked objects.
+    scimAllowedIps: listOf(
+      z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], {
+        error: 'expected an IP address or a range such as 203.0.113.0/24',
+      }),
+      60,
+      2_400,
+    ),
+    // No principal can delete locked objects, so the maximum limits the effect of a typing error.
     auditExportDays: number.pipe(z.int().min(1).max(3_653)).optional(),
     keyArn: z
       .string()
@@ -167,9 +105,7 @@ export const StageSettings = z
       .optional(),
     // Secrets Manager's own key cannot be limited by a key policy.
     secretsKey: z
-      .union([z.literal('stage'), z.string().regex(KEY_ARN)], {
-        error: 'expected stage, or the ARN of a KMS key in this account and region',
-      })
+      .union([z.literal('stage'), z.string().regex(KEY_ARN, EXPECTED_KEY)], { error: EXPECTED_KEY })
       .optional(),
     logRetentionDays: number
       .refine((days) => LOG_RETENTION_DAYS.includes(days), {
@@ -178,7 +114,8 @@ export const StageSettings = z
       .default(30),
     logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
     retainData: flag.default(true),
-    runbookUrl: z.string().min(1).default('docs/runbook.md'),
+    // The description of an alarm contains it, and may have 1,024 characters.
+    runbookUrl: z.string().min(1).max(700).default('docs/runbook.md'),
   })
   .refine(({ sources, directory }) => !directory || Object.keys(sources).length < MOST_SOURCES, {
     path: ['sources'],
@@ -200,7 +137,7 @@ export function readSettings(context: Context, names: readonly string[] = []): S
   if (!stages.success) throw new SettingsError('stages', stages.error);
   const stage = StageName.safeParse(context('stage') ?? 'production');
   if (!stage.success) throw new SettingsError('stage', stage.error);
-  const ofStage = stages.data[stage.data];
+  const ofStage = Object.hasOwn(stages.data, stage.data) ? stages.data[stage.data] : undefined;
   if (ofStage === undefined && Object.keys(stages.data).length > 0) {
     const known = Object.keys(stages.data).join(', ');
     throw new SettingsError(`stage "${stage.data}": not in cdk.json, which has ${known}`);
@@ -252,7 +189,11 @@ export function environmentOf({ region = process.env['CDK_DEFAULT_REGION'] }: Pi
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   constructor(where: string, cause?: z.ZodError) {
-    const faults = (cause?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    const faults = (cause?.issues ?? []).map((issue) => `  ${issue.path.join('.')}: ${messageOf(issue)}`);
     super([`The settings cannot be used. ${where}`, ...faults].join('\n'), { cause });
   }
 }
+
+/** A wrong key of a record has the fault of the key. */
+const messageOf = (issue: z.core.$ZodIssue): string =>
+  (issue.code === 'invalid_key' && issue.issues[0]?.message) || issue.message;

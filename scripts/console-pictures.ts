@@ -170,6 +170,8 @@ for (const width of sizes) {
           .first()
           .click();
       await tab.waitForTimeout(1_500);
+      // A busy machine may still load a part of the page.
+      await tab.waitForFunction("document.querySelector('.skeleton') === null");
       const darkSuffix = colorScheme === 'dark' ? '-dark' : '';
       const suffix = isAll ? `-${width}-${colorScheme}` : darkSuffix;
       await tab.screenshot({ path: join(TARGET, `${name}${suffix}.png`) });

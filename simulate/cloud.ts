@@ -94,7 +94,7 @@ export function createCloud(
     sources: sources as ReadonlyMap<string, SimulatedGoogle>,
     secretsManager,
     lambdas,
-    /** The current employees. */
+    /** The connections that exist now, by name. */
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(new Set(sources.keys())),
     actions: [] as OperatorDone[],

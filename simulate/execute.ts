@@ -18,7 +18,7 @@ import type { Seen } from './world.ts';
 export interface ExecuteOptions {
   /** Whether all log lines are kept, which the trace page needs. */
   readonly keepsLog?: boolean;
-  /** A seeded bug. */
+  /** The seeded bug to add, if any. */
   readonly wrapPorts?: WrapPorts | undefined;
   /** Returns whether this violation ends the run early. */
   readonly endsAt?: (violation: Violation) => boolean;
@@ -27,7 +27,7 @@ export interface ExecuteOptions {
 export interface Outcome {
   readonly run: SimulationRun;
   readonly violations: readonly Violation[];
-  /** By name: how often each platform fault, other fault, crash point and action took effect. */
+  /** How often each platform fault, other fault, crash point and action took effect, by name. */
   readonly fired: ReadonlyMap<string, number>;
   readonly logLines: readonly LogLine[];
   readonly figures: { readonly calls: number; readonly effects: number; readonly simulatedMs: number };

@@ -6,7 +6,7 @@ import type { CompanyAction, Happening, SimulationRun } from './simulation-run.t
 export interface ExpectedUsers {
   /** The ids that the platform group should have in `users`, including those of uncertain members. */
   readonly users: ReadonlySet<string>;
-  /** By member: the person. A pending member has none. */
+  /** The person of each member. A pending member has none. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
@@ -206,7 +206,9 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   return found;
 }
 
-/** For each role whose user already has another role, the user. Empty if groups contain employees. */
+/**
+ * Returns the user of each role whose user already has another role. The result is empty if groups contain employees.
+ */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,
   connection: string,

@@ -20,7 +20,7 @@ export interface OutgoingMessage {
 export interface ScimRequest {
   readonly connection: string;
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** `/Groups/<id>`, `/Users` … */
+  /** The path below the base URL, such as `/Groups/<id>` or `/Users`. */
   readonly path: string;
   readonly body: object | undefined;
   /**

@@ -1,3 +1,6 @@
+import type { Table } from '../shared/store/table.ts';
+import type { Platform } from '../shared/sync/ports/platform.ts';
+import { allStoresOver } from './engine.ts';
 import type { EnginePorts } from './engine.ts';
 import type { Actor, WrapPorts } from './lambdas.ts';
 
@@ -10,3 +13,23 @@ export const at =
   (ports, actor) => ({ ...ports, [name]: Object.assign({}, ports[name], change(ports[name], ports, actor)) });
 
 export type Bug = readonly [what: string, wrapPorts: WrapPorts, needs?: string];
+
+/** Replaces some methods of the platform client. */
+const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPorts =>
+  at('platforms', (platforms) => ({
+    open: async (...asked) => {
+      const platform = await platforms.open(...asked);
+      return { ...platform, ...change(platform) };
+    },
+  }));
+
+export const atGroups = (change: (groups: Platform['groups']) => Partial<Platform['groups']>): WrapPorts =>
+  atPlatform(({ groups }) => ({ groups: { ...groups, ...change(groups) } }));
+
+/** Replaces methods of the table. All stores use the changed table. */
+export const atTable =
+  (change: (table: Table) => Partial<Table>): WrapPorts =>
+  (ports) => {
+    const table = { ...ports.table, ...change(ports.table) };
+    return { ...ports, ...allStoresOver(table, 30), table };
+  };

@@ -16,6 +16,7 @@ import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.t
 import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import type { Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import { askYes, canAsk } from '../output/ask.ts';
@@ -46,6 +47,8 @@ export async function show(context: Context, id: string, options: QueueOption): 
     groups: [...document.events, ...document.now].flatMap(({ group }) => group ?? []),
     members: document.events.flatMap(({ members }) => members.slice(0, SHOWN_MEMBERS)),
   };
+  const of = deadLetter.connection ?? context.connection;
+  await recordRead(of, { what: 'message', id: document.id }, await context.ports());
   const names = await context.names(named, deadLetter.connection);
   out.answer(document, (shown) => print(shown, names, context));
   const short = shellWords(document.id.slice(0, SHORT_ID));

@@ -3,6 +3,7 @@ import type { ExplainedEvent, Explanation, PersonReport } from '../../shared/con
 import { explainMember } from '../../shared/operate/explain.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -24,6 +25,8 @@ export function addExplain(program: Command, act: Act): void {
           context.group(group),
         ]);
         const explanation = await explainMember(ref, member, { connection, ports });
+        const read = { what: 'person', group: ref.group, id: explanation.member } as const;
+        await recordRead(connection.name, read, ports);
         const names = await context.names({ groups: [ref.group], members: [explanation.member] });
         context.out.answer(explanation, () => print(explanation, context, names));
         for (const line of hintsOf(explanation)) context.out.note(line);
@@ -42,6 +45,7 @@ export function addPerson(program: Command, act: Act): void {
       act(async (context, member: string) => {
         const { ports, found } = await context.connected();
         const report = await reportPerson(member, found, ports);
+        await recordRead(found.name, { what: 'person', id: report.member }, ports);
         context.out.answer(report, (shown) => printPerson(shown, context));
         return EXIT.done;
       }),

@@ -2,6 +2,7 @@ import type { HeldMember } from '../../shared/contract/answers/holds.ts';
 import { type Hold, type HoldDecision, holdsOf } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { readHeldMembers } from '../../shared/operate/held-members.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 
 import type { Context } from '../context.ts';
 import { percent, plural } from '../output/words.ts';
@@ -19,6 +20,7 @@ export async function readHold(context: Context, group: string, digest?: string)
   if (state === undefined || hold === undefined)
     throw new NotFound(`${group} has no hold; to list all holds: groupsync holds`);
   const members = await readHeldMembers(state, hold, ports);
+  await recordRead(ref.connection, { what: 'hold', group: ref.group }, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const formatMember: FormatMember = ({ member, user }) => (member === null ? user : names.member(member));
   return { state, hold, others: holds.filter((one) => one !== hold), members, formatMember };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { duration, shellWords } from '../output/words.ts';
@@ -22,7 +23,9 @@ export function addLists(program: Command, act: Act): void {
 }
 
 async function showPending({ out, connection, connected, names }: Context): Promise<number> {
-  const pending = await listPending(connection, (await connected()).ports);
+  const { ports } = await connected();
+  const pending = await listPending(connection, ports);
+  await recordRead(connection, { what: 'pending' }, ports);
   const { group: groupName, member: memberName } = await names({
     groups: pending.map(({ group }) => group),
     members: pending.map(({ member }) => member),
@@ -55,6 +58,7 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
   const ref = group === undefined ? undefined : await context.group(group);
   const from = since === undefined ? '' : new Date(ports.clock() - since).toISOString();
   const all = await listDrift(connection, ports);
+  await recordRead(connection, { what: 'drift', group: ref?.group }, ports);
   const drift = all.filter((one) => (ref?.group ?? one.group) === one.group && one.detectedAt >= from);
   const groups = drift.map((one) => one.group);
   const { group: groupName, user } = await context.names({ groups, usersOf: groups });

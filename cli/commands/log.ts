@@ -5,6 +5,7 @@ import { unlessNothing } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -100,6 +101,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   // With --follow, events are left out: each query would read all members. The writes that events cause show the
   // members.
   const found = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
+  await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
   noteCut(found, options, out);
   if (options.follow !== true) {
     out.answer(found, ({ entries }) => {
@@ -169,6 +171,7 @@ async function showAudit(context: Context, group: string | undefined, options: L
   if (options.verify === true) return verify(context, ref);
   const { taken: _, ...filter } = await filterOf(context, ref, options);
   const found = await (group === undefined ? readJournal : readLog)(connection, filter, ports);
+  await recordRead(connection, { what: 'activity', group: group === undefined ? group : ref.group }, ports);
   noteCut(found, options, out);
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {

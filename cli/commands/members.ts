@@ -5,6 +5,7 @@ import type { ExportReport, GroupMember } from '../../shared/contract/answers/gr
 import { csvLine } from '../../shared/contract/csv.ts';
 import { allGroups, NotFound } from '../../shared/operate/find-group.ts';
 import { exportGroups, listMembers } from '../../shared/operate/members.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import { withId } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, type GlobalOptions, UsageError } from '../io.ts';
@@ -34,6 +35,7 @@ async function showMembers(context: Context, text: string): Promise<number> {
   const { ports, found } = await context.connected();
   const ref = await context.group(text);
   const report = await listMembers(ref, { connection: found, ports });
+  await recordRead(found.name, { what: 'members', group: ref.group }, ports);
   const absent = report.members.filter(({ wanted, present }) => wanted && !present);
   out.answer(report, ({ members, name }) => {
     out.table(members, MEMBER_COLUMNS, 'this group has no members');
@@ -85,6 +87,7 @@ async function exportMembers(
     throw new NotFound(
       `nothing to export: the group ${only} is deleted in the directory, or has no name yet`,
     );
+  await recordRead(connection, { what: 'export', group: all ? undefined : refs[0]?.group }, ports);
   const csv = csvOf(report);
   if (file !== undefined) writeFileSync(resolve(io.cwd, file), csv, { mode: 0o600 });
   else if (!out.json) io.stdout.write(csv);

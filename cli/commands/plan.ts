@@ -12,6 +12,7 @@ import { type GroupPlan, planGroup } from '../../shared/sync/apply/plan-group.ts
 import { mapConcurrently } from '../../shared/sync/async-collections.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { recordRead } from '../../shared/operate/reads.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, Stopped, UsageError } from '../io.ts';
 import { clashLines } from '../output/clashes.ts';
@@ -33,6 +34,11 @@ export function addPlan(program: Command, act: Act): void {
         const planned = await planSettings(context.connection, changes.map(settingChange), ports);
         const refs = await chosen(context, groups);
         const plans = await planAll(context, refs, await planningWith(planned, planned.next, ports));
+        await recordRead(
+          context.connection,
+          { what: 'plan', group: groups.length === 1 ? refs[0]?.group : undefined },
+          ports,
+        );
         const names = await context.names(namedIn(plans));
         const { out } = context;
         out.answer({ plans }, () =>

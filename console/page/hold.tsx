@@ -94,9 +94,9 @@ function Cause({ page, hold }: { readonly page: HoldPage; readonly hold: Held })
   const facts: (readonly [string, preact.ComponentChildren])[] = [
     [T.hold.created, <Time key="at" at={hold.createdAt} />],
     [T.hold.limit, T.home.rules[hold.rule]],
+    [T.hold.expires, <Time key="until" at={hold.expiresAt} />],
   ];
-  if (hold.decision === 'waiting') facts.push([T.hold.expires, <Time key="until" at={hold.expiresAt} />]);
-  else {
+  if (hold.decision !== 'waiting') {
     const by = T.hold.decided(hold.decision, hold.by ?? T.activity.someone);
     facts.push([T.hold.decision, `${by}: ${hold.reason}`]);
   }

@@ -48,7 +48,12 @@ const COLUMNS: readonly Column<HoldLine>[] = [
       </span>
     ),
   },
-  { title: T.holds.columns.limit, of: ({ rule }) => T.home.rules[rule], kind: 'wide' },
+  {
+    title: T.holds.columns.limit,
+    of: ({ rule }) => T.home.rules[rule],
+    kind: 'wide',
+    width: 'minmax(0, 1.6fr)',
+  },
   {
     title: T.holds.columns.created,
     of: ({ createdAt }) => <Time at={createdAt} />,

@@ -6,12 +6,21 @@ import { computed, signal } from '@preact/signals';
 export const signedIn = document.body.dataset['person'];
 const place = signal(new URL(location.href));
 
-const parts = computed(() => place.value.pathname.split('/').slice(2).map(decodeURIComponent));
+const parts = computed(() => place.value.pathname.split('/').slice(2).map(decoded));
 /** Empty on the page of all connections. */
 export const connection = computed(() => parts.value[0] ?? '');
 export const page = computed(() => parts.value[1] || 'home');
 export const id = computed(() => parts.value[2] ?? '');
 export const query = computed(() => place.value.searchParams);
+
+/** A person may have typed an address that is not percent-encoded correctly. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 export const pathTo: ToPage = (page, id, filters) => pagesOf(connection.value)(page, id, filters);
 

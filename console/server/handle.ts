@@ -15,6 +15,7 @@ import { createOverview, type Overview } from './overview.ts';
 import { everyAttention, everyLive } from './every-connection.ts';
 import { QUERIES } from './queries.ts';
 import type { Person } from './roles.ts';
+import { createReadLog } from './reads.ts';
 import { createSession } from './session.ts';
 
 export interface ConsoleOptions {
@@ -46,6 +47,7 @@ export function createHandle(
   const { prefix, ports, portsOf = () => ports, formatCommands, pollMs } = consoleOptions;
   const overviews = new Map<ConnectionName, Overview>();
   const session = createSession(ports);
+  const recordQuery = createReadLog();
   const overviewOf = (connection: ConnectionName) => {
     const overview = overviews.get(connection) ?? createOverview(connection, ports, session);
     overviews.set(connection, overview);
@@ -77,7 +79,11 @@ export function createHandle(
       signal: request.signal,
     };
     if (kind === 'action') return perform(name, request, context);
-    if (name !== 'live') return Response.json(await QUERIES[name]?.(searchParams, context));
+    if (name !== 'live') {
+      const found = await QUERIES[name]?.(searchParams, context);
+      await recordQuery(name, searchParams, person?.id ?? '', context);
+      return Response.json(found);
+    }
     return reply(async () => {
       const live = await context.overview.live();
       return person === undefined ? live : withoutHidden(live, person, connection);

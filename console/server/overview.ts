@@ -6,6 +6,7 @@ import { listAcknowledgements } from '../../shared/operate/acknowledgements.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
+import { READ } from '../../shared/operate/reads.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
@@ -114,7 +115,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       ...shown,
       at,
       causes: await causes(),
-      activity: entries.slice(0, 12),
+      activity: entries.filter(({ action }) => !action.startsWith(READ)).slice(0, 12),
       writes: writesOf(entries, ports.clock()),
       lag: lagOf(entries, status.oldestUnappliedMs ?? 0, ports.clock()),
     };

@@ -5,6 +5,9 @@
  */
 
 export const SESSION_COOKIE = '__Host-groupsync-session';
+/** Set after signing out. Until the person asks to sign in, no page may do it, for example by the Back button. */
+export const SIGNED_OUT_COOKIE = '__Host-groupsync-signed-out';
+export const SIGNED_OUT_SECONDS = 12 * 3_600;
 const ATTEMPT_PREFIX = '__Host-groupsync-sign-in-';
 
 /** The cookie of one attempt to sign in, so that people can sign in in several tabs at once. */

@@ -9,10 +9,13 @@ const TEXTS = {
   failed: ['The console does not respond', 'The request failed. Try again in a minute.'],
 } as const;
 
-/** A page without data, for people who are not signed in. */
-export function noticePage(status: number, kind: keyof typeof TEXTS): Response {
+/**
+ * A page without data, for people who are not signed in.
+ * @param to the page after the sign-in
+ */
+export function noticePage(status: number, kind: keyof typeof TEXTS, to = '/'): Response {
   const [title, text] = TEXTS[kind];
-  const link = '<p><a href="/auth/sign-in">Sign in</a></p>';
+  const link = `<p><a href="/auth/sign-in?to=${encodeURIComponent(to)}">Sign in</a></p>`;
   const body = documentOf(`<body><main><h1>${title}</h1><p>${text}</p>${link}</main></body>`);
   return new Response(body, { status, headers: { 'content-type': 'text/html; charset=utf-8' } });
 }

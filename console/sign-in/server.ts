@@ -12,6 +12,8 @@ import {
   endCookie,
   readCookies,
   SESSION_COOKIE,
+  SIGNED_OUT_COOKIE,
+  SIGNED_OUT_SECONDS,
 } from './cookies.ts';
 import { noticePage } from './notices.ts';
 import { type Provider, SignInRefused } from './provider.ts';
@@ -44,6 +46,7 @@ const MAX_URL = 8_000;
  *     -------------------------------|----------------------|--------------------------------
  *     a file of the page             | answered             | answered
  *     another page (`/`, `/c/…`)     | sent to the provider | answered
+ *     … after signing out            | a link to sign in    |
  *     `/api/…`                       | 401                  | answered, as the roles permit
  *     `POST` from another site       | 403                  | 403
  */
@@ -97,7 +100,10 @@ async function open(url: URL, cookies: Cookies, options: ConsoleServerOptions): 
   const file = pathname !== '/' && Object.hasOwn(page, pathname) ? page[pathname] : undefined;
   if (file !== undefined) return new Response(file.body, { headers: { 'content-type': file.type } });
   const person = await personOf(cookies, options);
-  if (person === undefined) return signIn(ownPath(`${pathname}${search}`, origin), cookies, options);
+  if (person === undefined) {
+    const to = ownPath(`${pathname}${search}`, origin);
+    return cookies.has(SIGNED_OUT_COOKIE) ? noticePage(200, 'signedOut', to) : signIn(to, cookies, options);
+  }
   return new Response(indexOf(person.id), { headers: { 'content-type': 'text/html; charset=utf-8' } });
 }
 
@@ -131,7 +137,8 @@ async function signIn(to: string, cookies: Cookies, options: ConsoleServerOption
   const attempt = attemptOf(secret);
   const location = await options.provider.authorizationUrl(attempt);
   const kept = cookie(attemptCookie(attempt.state), attemptValue(secret, to), ATTEMPT_SECONDS);
-  return redirect(location.href, [...abandonedAttempts(cookies).map(endCookie), kept]);
+  const ended = [...abandonedAttempts(cookies), SIGNED_OUT_COOKIE].map(endCookie);
+  return redirect(location.href, [...ended, kept]);
 }
 
 /** The provider has sent the browser back. A new session starts if the person has a role. */
@@ -180,7 +187,9 @@ async function signOut(cookies: Cookies, { sessions, log }: ConsoleServerOptions
   const id = sessionIdOf(cookies);
   if (id !== undefined) await sessions.end(hashOf(id));
   log('signed out');
-  return new Response(null, { status: 204, headers: { 'set-cookie': endCookie(SESSION_COOKIE) } });
+  const headers = new Headers({ 'set-cookie': endCookie(SESSION_COOKIE) });
+  headers.append('set-cookie', cookie(SIGNED_OUT_COOKIE, '1', SIGNED_OUT_SECONDS));
+  return new Response(null, { status: 204, headers });
 }
 
 function redirect(location: string, cookies: readonly string[]): Response {

@@ -227,6 +227,8 @@ export const ConnectionSettings = object('an object of connection settings', {
   adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
   /** If true, the operator who caused a hold may not approve it. Another operator must. */
   fourEyes: trueOrFalse.default(false),
+  /** Whether the audit records who reads data of people, in the console and at the command line. */
+  auditReads: trueOrFalse.default(false),
   /** null switches the guard off. */
   guard: GuardLimits.nullable().prefault({}),
   groups: object('an object {include, exclude, policies}', {

@@ -50,14 +50,15 @@ export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean 
 /** The credential is sent to the addresses in these settings. */
 const ADDRESSES = ['baseUrl', 'directory'] as const;
 
-type Guarded = Protected & Pick<ConnectionSettings, (typeof ADDRESSES)[number]>;
+type Guarded = Protected & Pick<ConnectionSettings, (typeof ADDRESSES)[number] | 'auditReads'>;
 
 /**
- * Whether a change needs an administrator in the console, because it permits more removals or sends the credential to
- * another address.
+ * Whether a change needs an administrator in the console, because it permits more removals, sends the credential to
+ * another address, or ends the record of reads.
  */
 export const weakensSafety = (before: Guarded, after: Guarded): boolean =>
   weakenedSettings(before, after).length > 0 ||
+  (before.auditReads && !after.auditReads) ||
   ADDRESSES.some((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
 
 export function weakenedSettings(before: Protected, after: Protected): readonly ProtectedSetting[] {

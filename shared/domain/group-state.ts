@@ -228,7 +228,7 @@ export const GroupItem = z.lazy(() =>
     hold: Hold.exactOptional(),
     /** Removals that an operator approved. They are stored until a write uses them up. */
     approval: Hold.exactOptional(),
-    /** Removals that an operator rejected. They are stored as long as the directory wants them. */
+    /** Removals that an operator rejected. They are stored as long as the directory wants them, at most a year. */
     rejection: Hold.exactOptional(),
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),

@@ -75,5 +75,13 @@ export type RemovalReason =
   | 'not_in_snapshot'
   | 'no_event';
 
+const DAY_MS = 24 * 3_600_000;
+
 /** A waiting hold and an unused approval expire after this time. The removals are then held again. */
-export const HOLD_LIFE_MS = 7 * 24 * 3_600_000;
+export const HOLD_LIFE_MS = 7 * DAY_MS;
+
+/**
+ * A rejection expires after this time, and the removals that the directory still wants are held again. So an operator
+ * decides at least once a year about a user who left the directory group.
+ */
+export const REJECTION_LIFE_MS = 365 * DAY_MS;

@@ -1,6 +1,13 @@
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { GroupState } from '../domain/group-state.ts';
-import { HOLD_LIFE_MS, type Hold, type HoldDecision, holdsOf, STORED_AS } from '../domain/hold.ts';
+import {
+  HOLD_LIFE_MS,
+  REJECTION_LIFE_MS,
+  type Hold,
+  type HoldDecision,
+  holdsOf,
+  STORED_AS,
+} from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
 import { authorsOf, type EarlierAction } from '../plan/approval.ts';
 import { isOver } from '../plan/hold.ts';
@@ -161,7 +168,8 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
   const at = dirtyNow(ports);
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
-  const decidedNow = { decision, expiresAtMs: at.nowMs + HOLD_LIFE_MS };
+  const lifeMs = kind === 'rejected' ? REJECTION_LIFE_MS : HOLD_LIFE_MS;
+  const decidedNow = { decision, expiresAtMs: at.nowMs + lifeMs };
   const { part, ...sets } = setsAfter(state, given);
   const { from, rest, decided } = sets;
   const write = { from, rest, decided: { ...decided, hold: { ...decided.hold, ...decidedNow } } };

@@ -8,6 +8,8 @@ export { journalOf } from '../sync/ports/logs.ts';
 export interface Action {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
+  /** The group of an action that is recorded in the journal of the connection. */
+  readonly group?: GroupRef['group'] | undefined;
   readonly reason?: string | undefined;
 }
 
@@ -48,7 +50,7 @@ export async function doRecorded(
   return isDone;
 }
 
-async function entryOf({ action, changes, reason }: Action, ports: JournalPorts): Promise<AuditEntry> {
+async function entryOf({ action, changes, group, reason }: Action, ports: JournalPorts): Promise<AuditEntry> {
   const actor = await ports.caller();
   return {
     atMs: ports.clock(),
@@ -60,6 +62,7 @@ async function entryOf({ action, changes, reason }: Action, ports: JournalPorts)
     versionAfter: null,
     actor,
     ...(reason === undefined ? {} : { reason }),
+    ...(group === undefined ? {} : { group }),
     cause: reason === undefined ? actor.id : `${actor.id}: ${reason}`,
     outcome: 'written',
   };

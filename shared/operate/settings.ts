@@ -164,12 +164,12 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
 const underFourEyes = (name: string): string =>
   `nothing was changed: four eyes is on for ${name}, and a new connection would not have it. First switch it off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
-/** The settings about calls to the platform and the directory. They have no influence on plans. */
-const CALLING = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory']);
+/** The settings about calls to the platform and the directory, and about the audit. They have no influence on plans. */
+const NOT_PLANNED = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory', 'auditReads']);
 
 /** Whether every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
-  changes.some(({ key }) => !CALLING.has(key));
+  changes.some(({ key }) => !NOT_PLANNED.has(key));
 
 /** The maximum number of attempts while other changes of the connection interfere. More point to a fault elsewhere. */
 const MAX_RACES = 20;

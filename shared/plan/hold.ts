@@ -44,7 +44,7 @@ export interface HoldVerdict {
  *     rejected, or the plan deletes a group, as was rejected | held
  *     other, and the hold contains all others                | held
  *     other, and the hold contains some of the others        | all others become a new hold
- *     other, and the hold or the approval of one has expired | all others become a new hold
+ *     other, and a set that contains one has expired         | all others become a new hold
  *     other                                                  | the guard judges
  *
  * New removals join a waiting hold, so that an operator approves all removals that will happen. An expired hold permits
@@ -95,7 +95,8 @@ function judgeOpen(
 ): typeof NOTHING_WAITS {
   const isCovered = ({ users }: SetOfPlan) => users !== undefined && covers(users);
   const isWaiting = hold.isUnreadable || isCovered(hold);
-  const isUndecided = rejection.isUnreadable || (approval.hasExpired && isCovered(approval));
+  const hasExpired = (set: SetOfPlan) => set.hasExpired && isCovered(set);
+  const isUndecided = rejection.isUnreadable || hasExpired(approval) || hasExpired(rejection);
   const isRecorded = isWaiting && !hold.hasExpired && others.every((user) => hold.users?.has(user));
   return { isWaiting, isRenewed: (isWaiting || isUndecided) && !isRecorded };
 }
@@ -122,8 +123,9 @@ function setFor(name: HeldSetName, plan: Plan, { holds, read, nowMs }: StoredHol
 /** Splits the removals of a plan by the decisions of operators. */
 function splitDecided({ removals, action }: Plan, { approval, rejection }: Sets) {
   const permitted = approval.hasExpired ? undefined : approval.users;
-  const isDeletionRejected = action === 'delete' && rejection.users !== undefined;
-  const isRejectedUser = (user: PlatformUserId) => isDeletionRejected || rejection.users?.has(user) === true;
+  const kept = rejection.hasExpired ? undefined : rejection.users;
+  const isDeletionRejected = action === 'delete' && kept !== undefined;
+  const isRejectedUser = (user: PlatformUserId) => isDeletionRejected || kept?.has(user) === true;
   const approved = removals.filter((user) => permitted?.has(user));
   const unapproved = removals.filter((user) => !permitted?.has(user));
   const rejected = unapproved.filter(isRejectedUser);
@@ -136,9 +138,5 @@ function splitDecided({ removals, action }: Plan, { approval, rejection }: Sets)
   };
 }
 
-/**
- * Whether the hold has expired. A rejection has no time limit. A waiting or an approved hold expires, and its removals
- * must be decided again.
- */
-export const isOver = (hold: Hold, nowMs: number): boolean =>
-  hold.decision.kind !== 'rejected' && nowMs >= hold.expiresAtMs;
+/** Whether a set of held removals has expired. Its removals must then be decided again. */
+export const isOver = ({ expiresAtMs }: Hold, nowMs: number): boolean => nowMs >= expiresAtMs;

@@ -14,7 +14,7 @@ export interface Shown {
   readonly atMs: number;
   readonly levels: Levels;
   readonly holds: readonly { readonly group: string; readonly digest: string; readonly decision: string }[];
-  /** `<group> <member> <cause>` */
+  /** The pending members, each in the form `<group> <member> <cause>`. */
   readonly pending: readonly string[];
   readonly groups: readonly { readonly group: string; readonly state: string }[];
   /** Ids of the messages in the dead-letter queue of events; undefined if the list was not complete. */

@@ -15,7 +15,7 @@ export interface Question {
   readonly pageToken: string | undefined;
 }
 
-/** By fault: the name of the Google error that the fault causes. */
+/** For each fault, the name of the Google error that it causes. */
 export const REFUSALS: Readonly<Partial<Record<DirectoryFault, string>>> = {
   quota_403: 'quotaExceeded',
   quota_429: 'rateLimitExceeded',

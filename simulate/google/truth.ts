@@ -21,7 +21,7 @@ export function trueGroup(view: View, id: string, isFlat: boolean): TrueGroup | 
   return { name: group.name === '' ? group.email : group.name, members };
 }
 
-/** Returns whether the account of a member is active. Accounts of other companies are always active. */
+/** Returns whether the account of a member is active. An account of another company counts as active. */
 export function isOn(view: View, member: string): boolean {
   const user = view.user(member);
   return user === undefined || !(user.suspended || user.archived);

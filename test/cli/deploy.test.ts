@@ -184,6 +184,8 @@ describe('groupsync deploy', () => {
     [['deploy', '--local'], 'npm start'],
     [['deploy', '--set', 'scim'], '--set: expected KEY=VALUE, got "scim"'],
     [['destroy', '--set', '=x'], '--set: expected KEY=VALUE, got "=x"'],
+    // The CDK would load the file.
+    [['deploy', '--set', '--plugin=/tmp/x.js'], '--set: expected KEY=VALUE, got "--plugin=/tmp/x.js"'],
   ])('deploy refuses %j with exit code 2', async (args, says) => {
     const { code, stderr } = await runCli(args);
     expect(code).toBe(2);

@@ -168,7 +168,7 @@ describe('console with sign-in', () => {
     const dialog = page.getByRole('dialog', { name: 'End 2 sessions of viewer@acme.example?' });
     await dialog.getByRole('button', { name: 'End all 2 sessions' }).click();
     await page.getByText('Ended.', { exact: true }).waitFor();
-    await page.getByText('viewer@acme.example', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByText('viewer@acme.example', { exact: true }).first().waitFor({ state: 'detached' });
     for (const ended of [first, second])
       expect(await statusOf(ended, '/api/home?connection=default')).toBe(401);
   });
@@ -178,7 +178,11 @@ describe('console with sign-in', () => {
     const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'You have signed out' }).waitFor();
-    expect((await context.cookies()).filter(({ name }) => name.startsWith('__Host-'))).toEqual([]);
+    const left = (await context.cookies()).filter(({ name }) => name.startsWith('__Host-'));
+    expect(left.map(({ name }) => name)).toEqual(['__Host-groupsync-signed-out']);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'You have signed out' }).waitFor();
+    expect(await page.getByText('Engineering').count()).toBe(0);
     expect(await sessions.find(hashOf(value))).toBeUndefined();
     expect(await statusOf(page, '/api/home?connection=default')).toBe(401);
     expect(callbacks.length).toBeGreaterThan(0);

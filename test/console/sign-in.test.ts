@@ -140,10 +140,20 @@ describe('sign-in to the console', () => {
     const browser = await signedIn();
     const copy = new Map(browser.cookies);
     expect((await browser.open('/auth/sign-out', POST)).status).toBe(204);
-    expect(browser.cookies.size).toBe(0);
+    expect([...browser.cookies.keys()]).toEqual(['__Host-groupsync-signed-out']);
     browser.cookies.set(SESSION, copy.get(SESSION) ?? '');
     expect((await browser.open('/api/hold?connection=acme', { headers: OF_PAGE })).status).toBe(401);
     expect(await (await browser.open('/auth/signed-out')).text()).toContain('You have signed out');
+  });
+
+  it('after signing out, no page signs in by itself, but the link on it does', async () => {
+    const browser = await signedIn();
+    await browser.open('/auth/sign-out', POST);
+    const back = await browser.open('/c/acme/holds/g1');
+    expect(back.status).toBe(200);
+    expect(await back.text()).toContain('href="/auth/sign-in?to=%2Fc%2Facme%2Fholds%2Fg1"');
+    expect((await browser.open(await authorizedAgain(browser))).status).toBe(302);
+    expect([...browser.cookies.keys()]).toEqual([SESSION]);
   });
 
   it('a second sign-in ends the first session, and reads the roles again', async () => {

@@ -220,6 +220,12 @@ describe('console lists', () => {
     await page.close();
   });
 
+  it('an address that is not percent-encoded correctly opens the page Not found', async () => {
+    const page = await opened('/%E0%A4%A');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.close();
+  });
+
   it('all dead-lettered messages of a cause are retried with progress', async () => {
     const page = await opened('/dead-letters');
     await page.getByRole('heading', { name: 'All retries failed retries_exhausted · 2' }).waitFor();

@@ -70,7 +70,7 @@ describe('makeStamp', () => {
     );
   });
 
-  it('orders by time, then sequence (absent before 0, numbers by value), then bytes of the id', () => {
+  it('stamps are ordered by time, then sequence (absent before 0, numbers by value), then bytes of the id', () => {
     const inOrder = [
       STAMP_ZERO,
       makeStamp({ ...parts, time: '2026-11-20T10:00:00.4Z', sequence: '99' }),

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { readSettings, SettingsError } from '../../infra/settings.ts';
 import { temporaryFile } from '../support/folder.ts';
+import { SIGN_IN } from './sign-in.ts';
 
 const NINE = Object.fromEntries([...'abcdefghi'].map((name) => [name, { connection: 'acme' }]));
 const TEN = Object.fromEntries([...'abcdefghij'].map((name) => [name, { connection: 'acme' }]));
@@ -74,10 +75,43 @@ describe('readSettings', () => {
       { stages: { a: {} }, stage: 'b' },
       'stage "b": not in cdk.json, which has a',
     ],
+    [
+      'a stage with the name of a property of every object',
+      { stages: { a: {} }, stage: 'constructor' },
+      'stage "constructor": not in cdk.json',
+    ],
     ['an unknown setting', { stages: { production: { prefx: 'a' } } }, 'prefx'],
+    [
+      'a wrong name of a source',
+      { sources: { Okta: { connection: 'a' } } },
+      'sources.Okta: expected 1 to 20 of',
+    ],
+    ['a source of hyphens only', { sources: { '-': { connection: 'a' } } }, 'sources.-: expected 1 to 20 of'],
+    [
+      'two sources with the same output',
+      { sources: { 'a-b': { connection: 'a' }, ab: { connection: 'a' } } },
+      'sources: expected names that also differ without hyphens',
+    ],
+    ['an object as a list', { connectionViewers: { acme: true } }, 'connectionViewers: expected a list'],
+    ['another word as the key of secrets', { secretsKey: 'STAGE' }, 'secretsKey: expected stage, or'],
+    [
+      'more producers than the policy of a queue may name',
+      { producers: Array.from({ length: 46 }, (_, n) => `${USER}${n}`) },
+      'producers: ',
+    ],
+    [
+      'a private address of the provider',
+      { console: { ...SIGN_IN, issuer: 'https://10.0.0.1' } },
+      'console.issuer: ',
+    ],
+    [
+      'a sign-in without openid',
+      { console: { ...SIGN_IN, scopes: ['email'] } },
+      'console.scopes: expected openid',
+    ],
     ['a prefix with capitals', { prefix: 'GroupSync' }, 'prefix: expected 1 to 32 of a-z, 0-9 and -'],
     ['a prefix too long', { prefix: 'a'.repeat(33) }, 'prefix: expected 1 to 32'],
-    ['a window that is not a number', { coalesceSeconds: '5s' }, 'coalesceSeconds'],
+    ['a window that is not a number', { coalesceSeconds: '5s' }, 'coalesceSeconds: expected a whole number'],
     ['a window of more than five minutes', { coalesceSeconds: 301 }, 'coalesceSeconds'],
     ['a schedule of zero minutes', { pumpMinutes: 0 }, 'pumpMinutes'],
     ['an account as a person', { persons: { 'arn:aws:iam::111122223333:root': 'ann' } }, 'persons.arn:aws:'],
@@ -145,6 +179,12 @@ describe('readSettings', () => {
   });
 });
 
+it('a repeated item of a list counts once', () => {
+  expect(readSettings((name) => ({ connectionViewers: 'acme,acme' })[name])).toMatchObject({
+    connectionViewers: ['acme'],
+  });
+});
+
 describe('unknown context key', () => {
   const given = (context: Record<string, unknown>) => () =>
     readSettings((name) => context[name], Object.keys(context));
@@ -187,6 +227,12 @@ describe('unknown context key', () => {
   it.each([
     ['of cdk.json', '{}', { alarmMail: 'a' }, "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],
     ['of groupsync.json', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
+    [
+      'of a file with a byte order mark',
+      '\ufeff{"scim": "yes"}',
+      {},
+      'stage "production"\n  scim: expected true or false',
+    ],
     ['of a file that is no JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
   ])(
     'the CDK app ends with one clear message before it builds anything, because of a wrong setting %s',

@@ -466,6 +466,24 @@ describe('hold', () => {
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
   });
 
+  it('a rejection lasts a year: the sweep then asks again about the removals that the directory still wants', async () => {
+    const { tell, state, ref, world, shown } = await company();
+    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await rejectHold(ref('g'), WORD, world.toolPorts);
+    await tell({ add: ['a'], to: 'g' });
+    world.advance(364 * DAY_MS);
+    await sweep(await world.connection(), world.toolPorts);
+    await tell();
+    expect(await state('g')).toMatchObject({ rejection: { removes: 4 } });
+    world.advance(DAY_MS);
+    await sweep(await world.connection(), world.toolPorts);
+    await tell();
+    const { hold, rejection } = (await state('g')) ?? {};
+    expect(hold).toMatchObject({ removes: 3, decision: { kind: 'waiting' } });
+    expect(rejection).toBeUndefined();
+    expect(shown('g')).toEqual([users(...EVERYBODY)]);
+  });
+
   it('a per_hour hold is never approved automatically: after a week it expires, and its removals are held again', async () => {
     const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });

@@ -128,6 +128,11 @@ export const texts: Readonly<Record<string, SettingText>> = {
     title: 'Four eyes',
     text: 'The operator who caused a hold cannot approve it, and weaker limits need a second person.',
   },
+  auditReads: {
+    section: 'safety',
+    title: 'Audit of reads',
+    text: 'The audit records who reads data of people, in the console and at the command line.',
+  },
   drift: {
     section: 'drift',
     title: 'External changes',

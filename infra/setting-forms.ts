@@ -1,0 +1,107 @@
+import * as z from 'zod';
+import { ConsoleSignIn } from '../shared/contract/console.ts';
+import { isInternalUrl } from '../shared/contract/url.ts';
+
+/*
+ * The forms of settings. AWS limits the length of policies and of environment variables, and refuses longer ones only in
+ * the middle of a deployment. So lists are limited here, and the longest ones together fit (test/infra/limits.test.ts).
+ */
+
+/** `-c name=value` gives text, and cdk.json gives JSON. Both are converted to the same values. */
+export const number = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)], {
+  error: 'expected a whole number',
+});
+export const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
+  error: 'expected true or false',
+});
+export const minutes = (most: number) => number.pipe(z.int().min(1).max(most));
+
+const splitList = (text: string) => text.split(',').flatMap((item) => item.trim() || []);
+const list = z.union([z.array(z.string()), z.string().transform(splitList)], {
+  error: 'expected a list, or a text with commas',
+});
+const MOST_CHARACTERS = 3_000;
+
+/** A list without repetitions. */
+export const listOf = (item: z.ZodType<string, string>, most: number, mostCharacters = MOST_CHARACTERS) =>
+  list
+    .transform((items) => [...new Set(items)])
+    .pipe(
+      z
+        .array(item)
+        .max(most)
+        .refine((items) => items.join().length <= mostCharacters, tooLong(mostCharacters)),
+    )
+    .default([]);
+
+const tooLong = (most: number): string => `expected at most ${most} characters in all`;
+
+const CONNECTION_NAME = z.string().regex(/^[a-z0-9-]{1,32}$/, 'expected the name of a connection');
+export const Connections = listOf(CONNECTION_NAME, 50);
+
+/** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
+const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
+/** The policy of a queue may name 50 principals. It may have 8,192 characters, and has each producer twice. */
+export const Producers = listOf(
+  z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user'),
+  45,
+);
+
+/** SQS lets ten queues use one dead-letter queue. One of them is the common events queue. */
+export const MOST_SOURCES = 9;
+const SourceName = z
+  .string()
+  .regex(
+    /^(?!(?:dlq|directory)$)[a-z0-9][a-z0-9-]{0,19}$/,
+    'expected 1 to 20 of a-z, 0-9 and -, not beginning with -, not dlq and not directory',
+  );
+const withoutHyphens = (sources: object) => Object.keys(sources).map((name) => name.replaceAll('-', ''));
+
+export const Sources = z
+  .record(SourceName, z.strictObject({ connection: CONNECTION_NAME, producers: Producers }))
+  .refine(
+    (sources) => Object.keys(sources).length <= MOST_SOURCES,
+    `expected at most ${MOST_SOURCES} sources`,
+  )
+  .refine(
+    (sources) => new Set(withoutHyphens(sources)).size === Object.keys(sources).length,
+    'expected names that also differ without hyphens, because outputs of the stack have none',
+  )
+  .default({});
+
+export const KEY_ARN =
+  /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+export const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
+
+/** An AWS identity, or a pattern of several, as AWS STS returns it. It has at most one `{person}`. */
+const IDENTITY =
+  /^arn:aws[a-z-]*:(?:sts::\d{12}:assumed-role|iam::\d{12}:user)\/(?:(?!.*\{person\}.*\{person\})(?:[\w+=,.@/*-]|\{person\})+)$/;
+const MOST_OF_PERSONS = 1_500;
+
+export const Persons = z
+  .record(
+    z
+      .string()
+      .regex(IDENTITY, 'expected the ARN of a user or of a session of a role, with at most one {person}'),
+    z.string().min(1).max(200),
+  )
+  .refine(
+    (persons) => JSON.stringify(persons).length <= MOST_OF_PERSONS,
+    `${tooLong(MOST_OF_PERSONS)}: use patterns with {person}`,
+  )
+  .default({});
+
+const MOST_OF_CONSOLE = 2_000;
+
+export const DeployedConsole = ConsoleSignIn.refine(
+  (signIn) => JSON.stringify(JSON.stringify(signIn)).length <= MOST_OF_CONSOLE,
+  `${tooLong(MOST_OF_CONSOLE)}: name several connections in one rule`,
+)
+  .refine(({ issuer }) => !isInternalUrl(issuer), {
+    path: ['issuer'],
+    error: 'expected a public address, got one of a private network',
+  })
+  .refine(({ scopes }) => scopes.includes('openid'), {
+    path: ['scopes'],
+    error: 'expected openid, without which the provider sends no id token',
+  });

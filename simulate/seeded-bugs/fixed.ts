@@ -1,0 +1,145 @@
+import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { at, atGroups, type Bug } from '../seeding.ts';
+
+/** Bugs that were fixed. */
+export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
+  gives_up: [
+    'apply marks a group as failed after twenty attempts',
+    at('groups', (groups) => ({
+      postpone: async (seen, how) => {
+        const state = how.attempts < 20 ? undefined : await groups.read(seen.ref);
+        const error = { ...how.error, code: 'retries_exhausted', reported: '' };
+        if (state !== undefined && (await groups.fail(state, error, ''))) return undefined;
+        return groups.postpone(seen, how);
+      },
+    })),
+    '"writes_',
+  ],
+  believes_its_write: [
+    'apply ignores the answer to a PATCH and stores the sent fields',
+    atGroups((groups) => ({
+      patch: async (id, fields, version) => ({ ...(await groups.patch(id, fields, version)), ...fields }),
+    })),
+    '"drops_users"',
+  ],
+  hold_ends: [
+    'a hold without a decision counts as approved after a day',
+    at('groups', (groups, ports) => ({
+      read: async (ref) => {
+        const state = await groups.read(ref);
+        const { hold, ...others } = state ?? {};
+        if (state === undefined || hold === undefined || ports.clock() - hold.createdAtMs < 86_400_000)
+          return state;
+        const decision = { kind: 'approved', by: 'no-operator', reason: 'a day', atMs: ports.clock() };
+        return { ...others, approval: { ...hold, decision } } as typeof state;
+      },
+    })),
+  ],
+  dead_letters_are_cut: [
+    'only the first five characters of a refused message reach the dead-letter queue',
+    at('deadLetters', (deadLetters) => ({
+      send: (all) =>
+        deadLetters.send(all.map((deadLetter) => ({ ...deadLetter, body: deadLetter.body.slice(0, 5) }))),
+    })),
+    '"rubbish"',
+  ],
+  tokens_survive: [
+    'the SCIM tokens of a removed connection stay valid',
+    at('tokens', () => ({ revoke: async () => undefined as never })),
+    'remove_connection.*scim_request',
+  ],
+  odd_list_fails: [
+    'a malformed group of another client makes every list fail',
+    atGroups((groups) => ({
+      list: async (maxAgeMs) => {
+        const listed = await groups.list(maxAgeMs);
+        if (listed.every((group) => 'name' in group && group.name !== null)) return listed;
+        throw new PlatformFailure('unavailable', 'expected a name', { status: 200 });
+      },
+    })),
+    '"list_shows_odd_group"',
+  ],
+  names_forgotten: [
+    'apply forgets how the platform changed a name, and sends the name again',
+    at('groups', (groups) => ({
+      readView: async (...asked) => {
+        const view = await groups.readView(...asked);
+        return (
+          view && {
+            name: view.name,
+            spokeId: view.spokeId,
+            users: view.users,
+            ...(view.acceptedDrift && { acceptedDrift: view.acceptedDrift }),
+          }
+        );
+      },
+    })),
+  ],
+  no_backoff: [
+    'apply retries a failed group after two seconds each time',
+    at('groups', (groups, ports) => ({
+      postpone: (seen, how) =>
+        groups.postpone(seen, { ...how, calledMs: [], retryAtMs: ports.clock() + 2_000 }),
+    })),
+    '"writes_',
+  ],
+  gone_at_once: [
+    'apply believes a 404 for a group although the list shows the group',
+    atGroups((groups) => {
+      const gone = new Set<string>();
+      const get: typeof groups.get = async (id, how) => {
+        const found = await groups.get(id, how);
+        if (found === undefined) gone.add(id);
+        return found;
+      };
+      return { get, list: async (ageMs) => (await groups.list(ageMs)).filter(({ id }) => !gone.has(id)) };
+    }),
+    '"get_denies"',
+  ],
+  answers_believed: [
+    'apply accepts an answer that contains another group',
+    atGroups((groups) => ({
+      get: async (id) => groups.get(id).then((found) => found && { ...found, id }),
+      patch: async (id, ...asked) => ({ ...(await groups.patch(id, ...asked)), id }),
+      put: async (id, ...asked) => ({ ...(await groups.put(id, ...asked)), id }),
+    })),
+    '"answers_other_group"',
+  ],
+  links_given_up: [
+    'apply creates a group again after a 404, however many groups answer 404',
+    (ports, actor) => {
+      const storeObserved = at('groups', (groups) => ({
+        storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
+      }));
+      return at('guard', () => ({ unlink: async () => 0 }))(storeObserved(ports, actor), actor);
+    },
+    '"wrong_route"',
+  ],
+  retry_after_believed: [
+    'a Retry-After of more than a quarter of an hour closes the gate for a year',
+    at('gates', (gates, { clock }) => ({
+      write: (name, seen, next) => {
+        const isLongest = next.state === 'backoff' && (next.untilMs ?? 0) - clock() === 900_000;
+        return gates.write(name, seen, isLongest ? { ...next, untilMs: clock() + 31_536_000_000 } : next);
+      },
+    })),
+    '"7200"',
+  ],
+  refused_asked_always: [
+    'groupsync retries a refused credential each minute',
+    at('gates', (gates, { clock }) => ({
+      write: (name, seen, next) =>
+        gates.write(name, seen, next.state === 'unauthorized' ? { ...next, untilMs: clock() } : next),
+    })),
+    '"token_revoked"',
+  ],
+  actions_unrecorded: [
+    'actions of operators leave no audit entry',
+    at('audit', (_, _ports, actor) => (actor === 'operator' ? { record: async () => 'lost' } : {})),
+  ],
+  names_are_free: [
+    'another company may use the name of a removed connection',
+    at('connections', () => ({ companyOf: async () => undefined })),
+    '"remove_connection"',
+  ],
+};

@@ -1,0 +1,143 @@
+import { at, atGroups, type Bug } from '../seeding.ts';
+
+/** Invented bugs. */
+export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
+  no_claims: [
+    'two directory groups can claim the same platform group',
+    at('claims', () => ({ claim: async () => true })),
+    '"company":"([^"]*)".*"company":"\\1"',
+  ],
+  claims_stay: ['a claim is never deleted', at('claims', () => ({ retire: async () => {} }))],
+  no_audit: ['writes leave no audit entry', at('audit', () => ({ record: async () => 'lost' }))],
+  guard_looks_away: [
+    'the guard does not count earlier removals',
+    at('guard', (guard) => ({
+      reserve: async (...asked) => {
+        await guard.reserve(...asked);
+        return { group: 0, connection: 0, largestSize: 0, concurrent: 0, deleted: new Set() };
+      },
+    })),
+  ],
+  gate_ignored: [
+    'apply writes although the gate is closed',
+    at('gates', (gates, _, actor) => ({
+      read: async (name) =>
+        actor === 'apply' ? { ...(await gates.read(name)), state: 'open' } : gates.read(name),
+    })),
+    '"pause',
+  ],
+  rev_ignored: [
+    'a change that arrives during a write is marked as written',
+    at('groups', (groups) => ({
+      commit: async (ref, commit) =>
+        groups.commit(ref, { ...commit, seen: (await groups.read(ref)) ?? commit.seen }),
+    })),
+    '"coalesceSeconds":0',
+  ],
+  memberships_unnoted: [
+    'the groups of a member are not recorded, so no user fan-out finds the groups',
+    at('desired', (desired) => ({
+      noteMembership: async () => {},
+      joinNew: async (ref, entries, nowMs) => {
+        for (const entry of entries) await desired.joinMember(ref, entry, nowMs);
+      },
+    })),
+  ],
+  walks_end_early: [
+    'the fan-out of a changed user wakes no group',
+    at('users', () => ({ groupsOf: async function* () {} })),
+  ],
+  wakes_lost: [
+    'one change in four does not mark its group dirty and wakes no worker',
+    at('desired', (desired, ports) => ({
+      markDirty: async (ref, when, said) =>
+        ports.random() < 0.25
+          ? { wakeAtMs: when.nowMs, lastWriteAtMs: undefined, paused: true, isContained: false }
+          : desired.markDirty(ref, when, said),
+    })),
+  ],
+  pump_sleeps: ['the requeue job finds no group', at('index', () => ({ due: async () => [] }))],
+  pending_forgotten: [
+    'members without a match are never matched again',
+    at('index', () => ({ pending: async function* () {} })),
+  ],
+  views_lost: [
+    'one stored view in five is read without its users',
+    at('groups', (groups, ports) => ({
+      readView: async (...asked) => {
+        const view = await groups.readView(...asked);
+        return view && ports.random() < 0.2 ? { ...view, users: new Map() } : view;
+      },
+    })),
+  ],
+  lists_end_early: [
+    'a list of groups contains only the first five',
+    atGroups((groups) => ({ list: async (maxAgeMs) => (await groups.list(maxAgeMs)).slice(0, 5) })),
+  ],
+  posts_twice: [
+    'apply repeats a POST that got no answer',
+    atGroups((groups) => ({ create: (fields) => groups.create(fields).catch(() => groups.create(fields)) })),
+    '"loses_answers"',
+  ],
+  deletes_skipped: [
+    'apply does not send the deletion of a group',
+    atGroups(() => ({ delete: async () => 'deleted' as const })),
+  ],
+  leavers_stay: [
+    'a person who left is stored as active',
+    at('people', (people) => ({
+      save: (connection, facts, seen) => people.save(connection, { ...facts, state: 'ACTIVE' }, seen),
+    })),
+  ],
+  tombstones_lost: [
+    'three leaves in ten are not stored',
+    at('desired', (desired, ports) => ({
+      joinMember: async (ref, entry, nowMs) => {
+        if (entry.register.value === 'absent' && ports.random() < 0.3) return undefined;
+        return desired.joinMember(ref, entry, nowMs);
+      },
+    })),
+  ],
+  floors_lost: [
+    'the deletion of a directory group does not end its memberships',
+    at('desired', (desired) => ({
+      markDirty: (ref, when, said) =>
+        desired.markDirty(ref, when, said && { ...said, deleted: '' as never, snapshot: '' as never }),
+    })),
+  ],
+  drift_unrecorded: [
+    'an external change is reverted without a drift record',
+    at('drift', () => ({ record: async () => true })),
+  ],
+  feed_deaf: [
+    'external changes in the feed are ignored',
+    at('groups', () => ({ noteSuspected: async () => false })),
+  ],
+  hour_forgotten: [
+    'the guard does not add up the writes of one group',
+    at('guard', (guard) => ({
+      reserve: async (...asked) => ({ ...(await guard.reserve(...asked)), group: 0 }),
+      recent: async (...asked) => ({ ...(await guard.recent(...asked)), group: 0 }),
+    })),
+  ],
+  past_forgotten: [
+    'a read that shows the group from before the last write counts as an external change',
+    at('groups', (groups) => ({
+      read: async (ref) => {
+        const { lastWriteAtMs: _, ...state } = (await groups.read(ref)) ?? {};
+        return 'ref' in state ? state : undefined;
+      },
+    })),
+    '"getLagMs":[1-9]',
+  ],
+  refused_at_once: [
+    'apply marks a group as failed after a single refusal',
+    at('groups', (groups) => ({
+      read: async (ref) => {
+        const state = await groups.read(ref);
+        return state && { lastError: { code: 'refused', message: '', atMs: 0 }, ...state };
+      },
+    })),
+    '"getLagMs":[1-9]',
+  ],
+};
