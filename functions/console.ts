@@ -2,9 +2,10 @@ import '../shared/runtime/cold-start.ts';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { createHandle } from '../console/server/handle.ts';
-import type { Page } from '../console/server/page-files.ts';
+import { HEADERS, type Page } from '../console/server/page-files.ts';
 import { createProvider } from '../console/sign-in/provider.ts';
 import { CALLBACK_PATH, createConsoleServer } from '../console/sign-in/server.ts';
+import { HttpEvent } from '../shared/contract/invocation.ts';
 import { errorFields } from '../shared/runtime/logger.ts';
 import { ANSWER_MS, wireConsole } from '../shared/runtime/wire-console.ts';
 import { once } from './frame/once.ts';
@@ -13,8 +14,10 @@ import { once } from './frame/once.ts';
 declare const CONSOLE_PAGE: Page;
 
 const POLL_MS = 10_000;
-/** Larger answers are compressed, because Lambda returns at most 6 MB. */
+/** Larger answers are compressed. */
 const COMPRESSED_FROM = 100_000;
+/** Lambda returns at most 6 MB, with the headers and as JSON. */
+const MAX_REPLY_BYTES = 5_000_000;
 
 /**
  * Errors whose messages are written for operators. The messages of other errors are not shown, because they may
@@ -50,51 +53,82 @@ const wired = once(async () => {
   });
 });
 
+const refusal = (status: number, message: string) => Response.json({ message }, { status, headers: HEADERS });
+const NOT_A_REQUEST = 'expected a request of the HTTP API (payload format 2.0)';
+
 /** Answers requests of the HTTP API (payload format 2.0) by the console. */
 export async function handler(
   event: APIGatewayProxyEventV2,
   _context: Pick<Context, 'awsRequestId'>,
 ): Promise<APIGatewayProxyStructuredResultV2> {
   const server = await wired();
-  return replyOf(await server(requestOf(event)), event.headers['accept-encoding'] ?? '');
+  const parsed = HttpEvent.safeParse(event);
+  if (!parsed.success) return replyOf(refusal(400, NOT_A_REQUEST));
+  const { method } = parsed.data.requestContext.http;
+  if (method !== 'GET' && method !== 'POST') return replyOf(refusal(405, 'only GET and POST'));
+  const response = await server(requestOf(parsed.data));
+  return replyOf(response, parsed.data.headers['accept-encoding']);
 }
 
-/** API Gateway sends header names in lower case, and cookies in a field of their own. */
+/** The only headers that the console reads. Others may have values that a `Request` does not accept. */
+const HEADERS_READ = ['origin', 'sec-fetch-site', 'x-groupsync-token'] as const;
+const NO_ASCII = /[^\x20-\x7e]/;
+
+/** The host of a request decides nothing, so its URL has a host that does not exist. */
 function requestOf({
   body,
   isBase64Encoded,
   requestContext,
-  rawPath,
-  rawQueryString,
   headers,
   cookies,
-}: APIGatewayProxyEventV2) {
+  ...event
+}: HttpEvent): Request {
   const { method } = requestContext.http;
   const sent = new Headers();
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.set(name, value);
-  sent.set('cookie', (cookies ?? []).join('; '));
-  const url = `https://${requestContext.domainName}${rawPath}${rawQueryString === '' ? '' : `?${rawQueryString}`}`;
-  const hasBody = body !== undefined && method !== 'GET' && method !== 'HEAD';
+  for (const name of HEADERS_READ) {
+    const value = headers[name];
+    if (value !== undefined) sent.set(name, value.replaceAll(new RegExp(NO_ASCII, 'g'), '?'));
+  }
+  // The cookies of the console are ASCII. Another character may be white space that a parser removes.
+  sent.set('cookie', cookies.filter((one) => !NO_ASCII.test(one)).join('; '));
+  const query = event.rawQueryString === '' ? '' : `?${event.rawQueryString}`;
   const content = isBase64Encoded ? Buffer.from(body ?? '', 'base64') : body;
-  return new Request(url, {
+  return new Request(`https://console.invalid${encodedPath(event.rawPath)}${query}`, {
     method,
     headers: sent,
     signal: AbortSignal.timeout(ANSWER_MS),
-    ...(hasBody && content !== undefined && { body: content }),
+    ...(method === 'POST' && content !== undefined && { body: content }),
   });
 }
 
-async function replyOf(response: Response, accepted: string): Promise<APIGatewayProxyStructuredResultV2> {
+/**
+ * An HTTP API decodes the path. Encodes the characters that end a path or separate its parts. Everything after
+ * `/c/CONNECTION/PAGE/` is one id, which may contain slashes.
+ */
+function encodedPath(path: string): string {
+  const [, page = path, id = ''] = /^(\/c\/[^/]*\/[^/]*\/)(.*)$/s.exec(path) ?? [];
+  return `${page}${id.replaceAll('/', '%2F')}`
+    .replaceAll(/%(?![\da-f]{2})/gi, '%25')
+    .replaceAll(/[?#\\]/g, encodeURIComponent);
+}
+
+/** Whether a header `Accept-Encoding` names gzip, without the weight 0 (RFC 9110 section 12.5.3). */
+const acceptsGzip = (accepted: string): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
+
+async function replyOf(response: Response, accepted = ''): Promise<APIGatewayProxyStructuredResultV2> {
   const cookies = response.headers.getSetCookie();
   response.headers.delete('set-cookie');
-  const body = Buffer.from(await response.arrayBuffer());
-  const isCompressed = body.length > COMPRESSED_FROM && /\bgzip\b/.test(accepted);
+  const content = Buffer.from(await response.arrayBuffer());
+  const isCompressed = content.length > COMPRESSED_FROM && acceptsGzip(accepted);
   if (isCompressed) response.headers.set('content-encoding', 'gzip');
+  const body = isCompressed ? gzipSync(content).toString('base64') : content.toString();
+  if (Buffer.byteLength(body) > MAX_REPLY_BYTES) return replyOf(refusal(413, 'the answer is too large'));
   return {
     statusCode: response.status,
     headers: Object.fromEntries(response.headers),
     cookies,
-    body: isCompressed ? gzipSync(body).toString('base64') : body.toString(),
+    body,
     isBase64Encoded: isCompressed,
   };
 }

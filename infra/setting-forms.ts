@@ -55,6 +55,8 @@ const SourceName = z
     /^(?!(?:dlq|directory)$)[a-z0-9][a-z0-9-]{0,19}$/,
     'expected 1 to 20 of a-z, 0-9 and -, not beginning with -, not dlq and not directory',
   );
+/** The policy of operators may have 6,144 characters, and has the name of each source. */
+const MOST_OF_NAMES = 90;
 const withoutHyphens = (sources: object) => Object.keys(sources).map((name) => name.replaceAll('-', ''));
 
 export const Sources = z
@@ -62,6 +64,10 @@ export const Sources = z
   .refine(
     (sources) => Object.keys(sources).length <= MOST_SOURCES,
     `expected at most ${MOST_SOURCES} sources`,
+  )
+  .refine(
+    (sources) => Object.keys(sources).join('').length <= MOST_OF_NAMES,
+    `expected names of at most ${MOST_OF_NAMES} characters together`,
   )
   .refine(
     (sources) => new Set(withoutHyphens(sources)).size === Object.keys(sources).length,

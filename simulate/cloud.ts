@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici';
 import type { LinkedGroup } from '../shared/domain/group-state.ts';
-import { createDirectoryRecord } from './directory.ts';
+import { createDirectoryRecord } from './directory-record.ts';
 import { createFakeSecretsManager } from './fake-secrets-manager.ts';
-import { createSimulatedGoogle, type SimulatedGoogle } from './google/google.ts';
 import { type Actor, type Container, createLambdas, type WrapPorts } from './lambdas.ts';
 import type { OperatorDone } from './operators.ts';
 import { createSimulatedPlatform, type SimulatedPlatform } from './platform/platform.ts';
 import { createQueues } from './queues.ts';
 import { seededRandom } from './random.ts';
+import { createSource, type SimulatedSource } from './reader/source.ts';
 import type { LogLine, RunLog } from './run-log.ts';
 import { type ConnectionSpec, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 import { MemoryTable } from './table.ts';
@@ -43,11 +43,11 @@ export function createCloud(
     const own = { company, traits, people, random: random.fork(`platform ${company}`) };
     platforms.set(company, createSimulatedPlatform({ ...own, clock: nowMs, runLog, sleep: time.sleep }));
   }
-  const sources = new Map<string, SimulatedGoogle>();
-  for (const { name, google } of run.connections) {
-    if (google === undefined) continue;
-    const own = { seed: run.seed, nowMs, random: random.fork(`google ${name}`), runLog };
-    sources.set(name, createSimulatedGoogle({ ...google, ...own }));
+  const sources = new Map<string, SimulatedSource>();
+  for (const { name, source } of run.connections) {
+    if (source === undefined) continue;
+    const own = { seed: run.seed, nowMs, random: random.fork(`source ${name}`), runLog };
+    sources.set(name, createSource({ ...source, ...own }));
   }
   const secretsManager = createFakeSecretsManager(nowMs, random.fork('vault'), runLog.fired);
   const lambdas = createLambdas({
@@ -91,7 +91,7 @@ export function createCloud(
     /** Platforms by company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
     /** The directories that readers read, by connection. */
-    sources: sources as ReadonlyMap<string, SimulatedGoogle>,
+    sources: sources as ReadonlyMap<string, SimulatedSource>,
     secretsManager,
     lambdas,
     /** The connections that exist now, by name. */

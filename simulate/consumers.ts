@@ -7,7 +7,7 @@ import { ingest } from '../shared/sync/ingest/ingest.ts';
 import { handleScim } from '../shared/sync/scim/handle.ts';
 import type { HttpRequest } from '../shared/sync/scim/http.ts';
 import type { Cloud } from './cloud.ts';
-import { isOfReader } from './google/reader-events.ts';
+import { isOfReader } from './reader/reader-events.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 

@@ -1,30 +1,15 @@
+import { roleOf, type Town } from './draw-people.ts';
+import { BY_REQUEST, drawScimGroups } from './draw-scim.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import {
   type CompanyAction,
-  type ConnectionSpec,
   DAY_MS,
   type DirectoryAction,
   type Happening,
   HOUR_MS,
   MINUTE_MS,
-  type PersonSpec,
   type Way,
 } from './simulation-run.ts';
-
-/**
- * A connection while a run is drawn, with the ids of its groups and people. Members have ids that begin with `p`, `h`
- * or `q`. Roles have the ids `r-<name>-…`.
- */
-export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
-  readonly share: number;
-  /** Ids of the groups of this directory. All directories have the same ids, except two directories of one company. */
-  readonly groups: readonly string[];
-  readonly count: number;
-  readonly hasScim: boolean;
-  /** Whether some members have an employee number and no address. Only a second match rule finds their employees. */
-  readonly hasNumbers: boolean;
-  readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
-}
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
@@ -33,96 +18,6 @@ export interface Rhythm {
   /** The times of messages that ingest will refuse. */
   readonly refusals: readonly number[];
 }
-
-const SCIM_MEMBERS = 8;
-const SCIM_GROUPS = 4;
-
-/**
- * Draws the employees. A few have no address or no user id, or are inactive. See messages.ts for members `h…` and `q…`.
- */
-export function drawPeople(
-  random: Random,
-  connection: string,
-  { count, hasScim }: { readonly count: number; readonly hasScim: boolean },
-): readonly PersonSpec[] {
-  const handed = Math.max(2, Math.round(count / 20));
-  const ids = [
-    ...Array.from({ length: count - handed }, (_, index) => `p${index}`),
-    ...Array.from({ length: handed }, (_, index) => `h${index}`),
-    ...Array.from({ length: hasScim ? SCIM_MEMBERS : 0 }, (_, index) => `q${index}`),
-  ];
-  return ids.map((id) => {
-    const state = weighted(random, { ACTIVE: 92, HIRED: 3, INIT: 2, TERMINATED: 3 });
-    return {
-      role: roleOf(connection, id),
-      email: random.chance(0.02) ? null : `${id}@${connection}.test`,
-      ...(state !== 'ACTIVE' && { state }),
-      ...(random.chance(0.03) && { userId: null }),
-    };
-  });
-}
-
-/** The share of simulation runs in which the roles of some people change. */
-const CONVERSIONS = 0.5;
-
-/**
- * Draws roles of a person that end shortly before or after another role begins, for example when a contractor becomes
- * an employee. This uses separate random numbers, so it does not change the rest of the run.
- */
-export function drawConversions(
-  random: Random,
-  { name: connection, people }: Town,
-  endMs: number,
-): readonly Happening[] {
-  if (!random.chance(CONVERSIONS)) return [];
-  const company = (atMs: number, action: CompanyAction): Happening => ({
-    atMs: Math.max(0, Math.min(atMs, endMs - HOUR_MS)),
-    connection,
-    actor: 'company',
-    action,
-  });
-  const known = people.filter(({ email, userId }) => email !== null && userId === undefined);
-  return some(random, known, between(random, 1, 4)).flatMap(({ role, email }) => {
-    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
-    const person = { role: `${role}-again`, email, userId: `u-${role}` };
-    const gapMs = random.chance(0.4) ? 0 : between(random, -12 * HOUR_MS, 12 * HOUR_MS);
-    const begins = company(atMs + gapMs, { kind: 'hire', person });
-    // Some people keep both roles.
-    return random.chance(0.15) ? [begins] : [begins, company(atMs, { kind: 'terminate', role })];
-  });
-}
-
-/** The share of connections in which the user id of some roles changes. */
-const MERGES = 0.4;
-
-/**
- * Draws roles that move to another user, as after a correction or a merge of accounts in the HR system. A role is left
- * out if another happening changes its user. This uses separate random numbers.
- */
-export function drawUserIdChanges(
-  random: Random,
-  { name: connection, people }: Town,
-  { endMs, others }: { readonly endMs: number; readonly others: readonly Happening[] },
-): readonly Happening[] {
-  if (!random.chance(MERGES)) return [];
-  const changing = new Set(
-    others.flatMap(({ action }) => {
-      if (action.kind === 'hire') return [action.person.role, action.person.userId?.replace(/^u-/, '')];
-      return action.kind === 'lose_user_id' || action.kind === 'erase' ? [action.role] : [];
-    }),
-  );
-  const plain = people.filter(
-    ({ email, userId, role }) => email !== null && userId === undefined && !changing.has(role),
-  );
-  const [into, ...roles] = some(random, plain, between(random, 2, 4)).map(({ role }) => role);
-  return roles.map((role): Happening => {
-    const userId = random.chance(0.3) ? `u-${into}` : `u2-${role}`;
-    const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
-    return { atMs, connection, actor: 'company', action: { kind: 'change_user_id', role, userId } };
-  });
-}
-
-export const roleOf = (connection: string, member: string): string => `r-${connection}-${member}`;
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
 const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
@@ -361,44 +256,6 @@ const RUBBISH = [
   '"joined"',
   '{"specversion":"1.0","id":"x","source":"s","type":"directory.group.renamed"}',
 ];
-
-const BY_REQUEST: Way = { form: 'scim_request', time: 'none', lateMs: 0, copies: 1 };
-const SCIM_ACTIONS = 25;
-const SCIM_CYCLES = 10;
-const SCIM_KINDS = { join: 8, leave: 6, name: 3, snapshot: 5, delete: 1, forget: 1, profile: 2 };
-
-/**
- * Draws groups and members that exist only through SCIM requests. In each cycle, the provider sends all requests at the
- * same time.
- */
-function drawScimGroups(random: Random, connection: string, endMs: number): readonly Happening[] {
-  const everybody = Array.from({ length: SCIM_MEMBERS }, (_, index) => `q${index}`);
-  const cycles = Array.from({ length: SCIM_CYCLES }, () => between(random, 10 * MINUTE_MS, endMs - HOUR_MS));
-  return Array.from({ length: SCIM_ACTIONS }, (_, index): Happening => {
-    const group = `s${random.below(SCIM_GROUPS)}`;
-    const members = some(random, everybody, between(random, 1, 4));
-    const member = random.pick(everybody);
-    const name = `Scim ${group} ${index} ${connection}`;
-    const actions: Readonly<Record<string, DirectoryAction>> = {
-      join: { kind: 'join', group, members },
-      leave: { kind: 'leave', group, members },
-      name: { kind: 'name', group, name },
-      snapshot: { kind: 'snapshot', group, name: random.chance(0.6) ? name : null, members, parts: 1 },
-      delete: { kind: 'delete', group },
-      forget: { kind: 'forget', member },
-      profile: { kind: 'profile', member, email: `${member}@${connection}.test` },
-    };
-    const kind = weighted(random, SCIM_KINDS);
-    const atMs = random.pick(cycles) + random.below(2_000);
-    return {
-      atMs,
-      connection,
-      actor: 'directory',
-      action: actions[kind] as DirectoryAction,
-      way: BY_REQUEST,
-    };
-  });
-}
 
 /** Draws the form of a message. Most messages arrive quickly and once, with an exact time. */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {

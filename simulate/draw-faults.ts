@@ -1,4 +1,5 @@
-import { type Rhythm, roleOf, type Town } from './draw-directory.ts';
+import type { Rhythm } from './draw-directory.ts';
+import { roleOf, type Town } from './draw-people.ts';
 import { DAYS, PLATFORM_FAULTS, type PlatformFault, type PlatformFaultRange } from './platform-faults.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import {
@@ -330,8 +331,8 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   scim: `get TOKEN, update GROUP, update M#, put M#, put IN#, put USER, update USER, put AT#, put HOLDER, delete HOLDER,
     SendMessageBatch apply`,
   directory: `update LEASE#, update READER, query READERPUSHED#, put READER, put READER#, delete READER#, query READER#, get GROUP, query M#,
-    getMany USER, SendMessageBatch events, oauth2.token, reports.activities.list, directory.groups.list,
-    directory.groups.get, directory.members.list, directory.users.get`,
+    getMany USER, SendMessageBatch events, directory.token, directory.changes, directory.groups,
+    directory.group, directory.members, directory.user`,
   operator: `get GROUP, update GROUP, get CONNECTION, update CONNECTION, put GATE, put A#, SendMessageBatch apply,
     ReceiveMessage eventsDlq, SendMessageBatch events, DeleteMessageBatch eventsDlq`,
 };
@@ -378,7 +379,7 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
 }
 
 /**
- * The crashes of all functions except the reader. Crashes of the reader are drawn with its directory (google/draw.ts).
+ * The crashes of all functions except the reader. Crashes of the reader are drawn with its directory (reader/draw.ts).
  */
 const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flatMap((lambda) =>
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),

@@ -1,4 +1,4 @@
-import type { Town } from './draw-directory.ts';
+import type { Town } from './draw-people.ts';
 import { between, type Random } from './random.ts';
 import {
   DAY_MS,

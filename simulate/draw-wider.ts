@@ -1,4 +1,4 @@
-import { roleOf, type Town } from './draw-directory.ts';
+import { roleOf, type Town } from './draw-people.ts';
 import { numberOf } from './messages.ts';
 import { between, type Random, some, weighted } from './random.ts';
 import {

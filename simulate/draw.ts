@@ -1,10 +1,12 @@
-import { drawConversions, drawPeople, drawRhythm, drawUserIdChanges, type Town } from './draw-directory.ts';
+import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
+import { drawRhythm } from './draw-directory.ts';
 import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
+import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';
-import { drawDirectory } from './google/draw.ts';
 import { PLAIN_TRAITS } from './platform/platform.ts';
 import { between, type Random, seededRandom, weighted } from './random.ts';
+import { drawDirectory } from './reader/draw.ts';
 import type { ConnectionSpec, Happening, LambdaName, SimulationRun, Traits, Way } from './simulation-run.ts';
 import { DAY_MS } from './simulation-run.ts';
 
@@ -21,6 +23,8 @@ export interface DrawOptions {
   readonly long?: boolean;
   /** Whether the run has one more connection, with a directory that groupsync reads. A long run never has one. */
   readonly directory?: boolean | undefined;
+  /** If true, the run has no other connection than the one whose directory is read. */
+  readonly alone?: boolean | undefined;
   /** The number of additional crashes of functions. */
   readonly crashes?: number;
 }
@@ -41,7 +45,15 @@ const LONG_ACTIONS = 60;
 /** Draws a whole simulation run from its seed. */
 export function drawRun(
   seed: number,
-  { long = false, days = 7, only, scale = 'normal', crashes = 0, directory = false }: DrawOptions = {},
+  {
+    long = false,
+    days = 7,
+    only,
+    scale = 'normal',
+    crashes = 0,
+    directory = false,
+    alone = false,
+  }: DrawOptions = {},
 ): SimulationRun {
   // Neighbouring seeds give similar first numbers. Their hashes do not, so the hash of the seed is used.
   const random = seededRandom(seed).fork('life');
@@ -71,10 +83,12 @@ export function drawRun(
   });
   const source = random.fork('source');
   if (directory && !long) {
-    const drawn = drawDirectory(source, drawSettings(source.fork('settings'), ['k1', 'k2', 'k5']), { endMs });
+    const vendor = DIRECTORY_KINDS[seed % DIRECTORY_KINDS.length] ?? 'google';
+    const base = drawSettings(source.fork('settings'), ['k1', 'k2', 'k5']);
+    const drawn = drawDirectory(source, base, { vendor, endMs });
     const { name, company, settings, people } = drawn.town;
     const traits = drawTraits(source.fork('traits'));
-    connections.push({ name, company, settings, traits, people, credential: 'static', google: drawn.google });
+    connections.push({ name, company, settings, traits, people, credential: 'static', source: drawn.source });
     happenings.push(...drawn.happenings);
   }
   const coalesceSeconds = weighted(random.fork('window'), { 5: 4, 0: 1, 60: 1 });
@@ -100,14 +114,21 @@ export function drawRun(
     .map((one) => (long ? { ...one, atMs: stretched(one.atMs) } : one))
     .toSorted((a, b) => a.atMs - b.atMs)
     .map((one) => (one.actor === 'directory' ? { ...one, way: withActor(actors, one.way) } : one));
-  const run = {
+  const whole = {
     seed,
     days: long ? days * STRETCHED_DAYS : days,
     coalesceSeconds: Number(coalesceSeconds),
     connections: [...connections, ...later],
     happenings: sorted,
   };
+  const run = alone ? onlyReader(whole) : whole;
   return only === undefined ? run : keepOnly(run, new Set(only.map(plainName)));
+}
+
+function onlyReader(run: SimulationRun): SimulationRun {
+  const connections = run.connections.filter(({ source }) => source !== undefined);
+  const isOfReader = ({ connection }: Happening) => connections.some(({ name }) => name === connection);
+  return { ...run, connections, happenings: run.happenings.filter(isOfReader) };
 }
 
 /** Adds an actor to the messages of 40 % of the changes. */
@@ -217,7 +238,7 @@ function keepOnly(run: SimulationRun, only: ReadonlySet<string>): SimulationRun 
     const { actor, action } = happening;
     if (actor === 'company') return true;
     if (action.kind === 'directoryFault') return isNamed(only, 'directoryFault', action.directoryFault);
-    if (actor === 'google') return true;
+    if (actor === 'source') return true;
     if (actor === 'platform')
       return isNamed(only, 'platformFault', action.platformFault) || only.has('platform');
     const isOrdinary = actor === 'directory' && action.kind !== 'wide' && action.kind !== 'rubbish';

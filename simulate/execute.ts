@@ -5,7 +5,7 @@ import { startAsking } from './ask.ts';
 import { createChecks } from './checks/all-checks.ts';
 import { baseUrlOf, type Cloud, createCloud } from './cloud.ts';
 import { startConsumers } from './consumers.ts';
-import { startReaders } from './google/readers.ts';
+import { startReaders } from './reader/readers.ts';
 import { operateIn, startHappenings } from './happenings.ts';
 import type { WrapPorts } from './lambdas.ts';
 import type { LogLine, RunLog, Violation } from './run-log.ts';

@@ -8,6 +8,7 @@ export const FLAGS = {
   only: { type: 'string' },
   long: { type: 'boolean' },
   directory: { type: 'boolean' },
+  alone: { type: 'boolean' },
   days: { type: 'string' },
   crashes: { type: 'string' },
   jobs: { type: 'string' },

@@ -8,7 +8,7 @@ import { type DirectoryHappening, messagesOf } from './messages.ts';
 import { operate, type Screen } from './operators.ts';
 import type { SimulatedPlatform } from './platform/platform.ts';
 import { keptSpokeId } from './platform/rules.ts';
-import { type GoogleAction, type Happening, MINUTE_MS, START_MS } from './simulation-run.ts';
+import { type Happening, MINUTE_MS, type SourceAction, START_MS } from './simulation-run.ts';
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
@@ -33,14 +33,14 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
       cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + action.forMs);
     const isFault = actor === 'platform' || action.kind === 'directoryFault';
     const what = `${isFault ? 'begins: ' : ''}${directoryEventOf(action)}`;
-    const lane = actor === 'google' ? 'directory' : actor;
+    const lane = actor === 'source' ? 'directory' : actor;
     if (lane !== 'operator') runLog.log({ lane, connection, ...group, what });
     switch (actor) {
       case 'directory':
         sendToIngest(cloud, happening, lanes, scimTokens.get(connection));
         return;
-      case 'google':
-        cloud.sources.get(connection)?.happen(action as GoogleAction);
+      case 'source':
+        cloud.sources.get(connection)?.happen(action as SourceAction);
         return;
       case 'company':
         cloud.companyActions += 1;

@@ -78,7 +78,7 @@ export function createLambdas(options: LambdasOptions) {
     return 'none';
   };
   const latencyOf = (kind: string): number => {
-    if (/^(?:platform|directory|reports|oauth2)\./.test(kind)) return 15 + random.below(slowestMs);
+    if (/^(?:platform|directory)\./.test(kind)) return 15 + random.below(slowestMs);
     const slow = spells.length > 0 ? spellOf('slow_table') : undefined;
     if (slow === undefined) return 1 + random.below(5);
     runLog.fired('aws:slow_table');

@@ -1,4 +1,4 @@
-import type { Reading } from './directory.ts';
+import type { Reading } from './reading.ts';
 import { addressOf, numberOf } from './messages.ts';
 import type { HeldEmployee } from './platform/platform.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';

@@ -22,6 +22,7 @@ const USAGE = `npm run simulate -- [options]
   --only A,B       only these platform faults, faults and actions
   --long           two years with few happenings
   --directory      each run has one more connection, whose directory is read
+  --alone          … and no other connection
   --days D         for how many days faults occur (7)
   --crashes N      also this many functions crash (12 with --deep)
   --deep           runs for an hour, or for --minutes N; every fault and action must have happened
@@ -54,6 +55,7 @@ const drawn: DrawOptions = {
   crashes,
   ...(given.long === true ? { long: true } : {}),
   ...(given.directory === true ? { directory: true } : {}),
+  ...(given.alone === true ? { alone: true } : {}),
   ...(given.days === undefined ? {} : { days: numberOf('days') ?? 7 }),
   ...(given.only === undefined ? {} : { only: given.only.split(',') }),
 };
@@ -81,10 +83,12 @@ function commandFor(seed: number, kept?: readonly number[]): string {
   const { days, only } = given;
   const long = given.long === true ? '' : undefined;
   const directory = given.directory === true ? '' : undefined;
+  const alone = given.alone === true ? '' : undefined;
   const flags = {
     seed,
     long,
     directory,
+    alone,
     days,
     planted: positionals[0],
     only,
@@ -226,7 +230,7 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
  */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
-  const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader };
+  const draw = { days: SEEDED_BUG_DAYS, ...drawn, directory: isOfReader, alone: isOfReader };
   if (known !== undefined && given.from === undefined) yield { seed: known, draw, seededBug: name };
   const isNeeded = new RegExp(needs);
   for (let seed = firstSeed(); ; seed += 1) {

@@ -1,5 +1,5 @@
-import { READER_BUGS } from './google/bugs.ts';
 import type { WrapPorts } from './lambdas.ts';
+import { READER_BUGS } from './reader/bugs.ts';
 import found from './seeded-bugs-found.json' with { type: 'json' };
 import { FIXED_BUGS } from './seeded-bugs/fixed.ts';
 import { INVENTED_BUGS } from './seeded-bugs/invented.ts';

@@ -7,8 +7,9 @@ import type * as z from 'zod';
 import type { Change } from '../directory-simulator/engine/changes.ts';
 import type { Settings } from '../directory-simulator/engine/settings.ts';
 import type { WorldInput } from '../directory-simulator/engine/world.ts';
+import type { DirectorySetting } from '../shared/contract/settings.ts';
 import type { WrittenFields } from '../shared/domain/group-fields.ts';
-import type { DirectoryFaultAction } from './google/faults.ts';
+import type { DirectoryFaultAction } from './reader/faults.ts';
 import type { PlatformFault } from './platform-faults.ts';
 
 export type { PlatformFault };
@@ -46,11 +47,13 @@ export interface ConnectionSpec {
   /** Employees at the start. */
   readonly people: readonly PersonSpec[];
   /** The directory that groupsync reads. Without one, all changes arrive as messages and SCIM requests. */
-  readonly google?: GoogleSpec;
+  readonly source?: SourceSpec;
 }
 
-/** A Google directory at the start, and how difficult it is to read. */
-export interface GoogleSpec {
+/** A directory at the start, and how difficult it is to read. */
+export interface SourceSpec {
+  /** The value of the setting `directory`. */
+  readonly setting: DirectorySetting;
   readonly world: WorldInput;
   readonly difficulty: Settings;
 }
@@ -104,7 +107,7 @@ interface At {
 export type Happening = At &
   (
     | { readonly actor: 'directory'; readonly action: DirectoryAction; readonly way: Way }
-    | { readonly actor: 'google'; readonly action: GoogleAction }
+    | { readonly actor: 'source'; readonly action: SourceAction }
     | { readonly actor: 'company'; readonly action: CompanyAction }
     | { readonly actor: 'platform'; readonly action: PlatformAction }
     | { readonly actor: 'client'; readonly action: ClientAction }
@@ -154,7 +157,7 @@ export interface Way {
 }
 
 /** A change of a directory that groupsync reads, or a fault of its answers. */
-export type GoogleAction = z.input<typeof Change> | DirectoryFaultAction;
+export type SourceAction = z.input<typeof Change> | DirectoryFaultAction;
 
 /** A change of an employee in the HR system. */
 export type CompanyAction =

@@ -214,7 +214,7 @@ async function checkVendor(kind: DirectoryKind): Promise<readonly string[]> {
 async function measureVendorAlone(kind: DirectoryKind, full: boolean): Promise<string> {
   const { code, text } = await runAlone(['directory', '--part', kind, ...(full ? ['--full'] : [])]);
   if (code !== 0) throw new Error(`${kind} was not measured`);
-  return text.slice(text.indexOf('**'));
+  return text.slice(text.indexOf('**')).trim();
 }
 
 function kindOf(part: string): DirectoryKind {
@@ -244,7 +244,7 @@ export const directoryFigure: Figure = {
     if (part !== undefined) return (await measureVendor(kindOf(part), full)).join('\n');
     const limits = limitsOfReader();
     const parts: string[] = [];
-    for (const kind of DIRECTORY_KINDS) parts.push(await measureVendorAlone(kind, full));
+    for (const kind of DIRECTORY_KINDS) parts.push(await measureVendorAlone(kind, full), '');
     return [
       "The reader against the project's simulators, with full pages and without lag and failures. Each run is a separate",
       `process with a heap limit of about ${MOST_MEMORY_MB} MB. Memory is the peak of the whole process, including the TypeScript loader. Each`,

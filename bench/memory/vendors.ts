@@ -143,7 +143,7 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
     callsPerMinute: 250,
     // With this limit of calls, a full read of 10,000 groups takes four runs, and each run reads the stored users
     // again.
-    mostDollars: 0.11,
+    mostDollars: 0.1,
     mostQuietCalls: 3,
     hasNestedGroups: false,
     secretOf: async (app) => ({ apiToken: (await control(app, 'client')).apiToken }),

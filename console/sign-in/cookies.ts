@@ -26,19 +26,22 @@ export type Cookies = ReadonlyMap<string, string>;
 
 const MAX_HEADER = 16_000;
 
+/**
+ * Removes spaces and tabs (RFC 6265 section 4.2), and no other white space. Otherwise a cookie whose name begins with a
+ * no-break space, which any subdomain may set, would get the name of the session.
+ */
+const trimmed = (text: string): string => text.replaceAll(/^[ \t]+|[ \t]+$/g, '');
+
 /** Reads the header `Cookie`. A name that occurs twice is left out, because only one of the two can be real. */
 export function readCookies(header: string | null): Cookies {
   const found = new Map<string, string>();
   const repeated = new Set<string>();
-  for (const pair of (header ?? '')
-    .slice(0, MAX_HEADER)
-    .split(';')
-    .map((part) => part.trim())) {
+  for (const pair of (header ?? '').slice(0, MAX_HEADER).split(';').map(trimmed)) {
     const at = pair.indexOf('=');
     if (at < 1) continue;
-    const name = pair.slice(0, at).trim();
+    const name = trimmed(pair.slice(0, at));
     if (found.has(name)) repeated.add(name);
-    found.set(name, pair.slice(at + 1).trim());
+    found.set(name, trimmed(pair.slice(at + 1)));
   }
   for (const name of repeated) found.delete(name);
   return found;

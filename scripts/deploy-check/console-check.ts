@@ -167,7 +167,8 @@ async function subscribe({ clients: { sns, sqs }, prefix }: ConsoleCheck) {
 const Notice = z.object({ Message: z.string() });
 
 function linkIn(notice: string, origin: string): string {
-  const link = notice.split('\n').find((line) => line.startsWith(`${origin}/c/default/holds`));
+  const expected = `${origin}/c/default/holds/${EVERYONE.group}`;
+  const link = notice.split('\n').find((line) => line === expected);
   if (link === undefined) throw new Error(`expected a link to the hold in the notification:\n${notice}`);
   return link;
 }

@@ -78,3 +78,20 @@ export function readApplyMessage(body: string): GroupRef | undefined {
     return undefined;
   }
 }
+
+/**
+ * The fields of a request of an HTTP API (payload format 2.0) that the console reads. API Gateway sends header names in
+ * lower case, and cookies in a field of their own.
+ */
+export const HttpEvent = z.lazy(() =>
+  z.object({
+    rawPath: z.string().startsWith('/'),
+    rawQueryString: z.string(),
+    headers: z.record(z.string(), z.string().optional()).default({}),
+    cookies: z.array(z.string()).default([]),
+    requestContext: z.object({ http: z.object({ method: z.string() }) }),
+    body: z.string().optional(),
+    isBase64Encoded: z.boolean().default(false),
+  }),
+);
+export type HttpEvent = z.infer<typeof HttpEvent>;

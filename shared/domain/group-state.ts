@@ -2,7 +2,16 @@ import * as z from 'zod';
 import { ActivityEvent } from './drift.ts';
 import { EventActor } from './event.ts';
 import type { Frozen } from './forms.ts';
-import { intentText, number, platformGroupText, stampText, text, texts, versionForm } from './forms.ts';
+import {
+  groupText,
+  intentText,
+  number,
+  platformGroupText,
+  stampText,
+  text,
+  texts,
+  versionForm,
+} from './forms.ts';
 import type { GroupRegisters, MemberRegister } from './group.ts';
 import { EVENT_FIELDS, type EventField, eachField } from './group-fields.ts';
 import { Hold } from './hold.ts';
@@ -257,8 +266,10 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** A released platform group whose claim has not ended yet. */
     releasedPlatformId: platformGroupText.exactOptional(),
-    /** Whether an operator released this group. Only `adopt` ends the release. */
+    /** Whether an operator or a takeover released this group. Only `adopt` and another takeover end the release. */
     released: z.boolean().default(false),
+    /** The group to which a takeover moved this group. */
+    movedTo: groupText.exactOptional(),
     /** The time at which the group was paused. It identifies the pause, so that `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),

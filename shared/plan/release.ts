@@ -1,5 +1,6 @@
 import { policyFor } from '../contract/group-policy.ts';
 import { GROUP_FIELDS } from '../domain/group-fields.ts';
+import type { GroupState } from '../domain/group-state.ts';
 import type { View } from '../domain/view.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -9,7 +10,9 @@ import type { Plan } from './plan.ts';
 /** The number of tries to clear the external id. After these tries, the group is released in any case. */
 const MAX_TRIES = 3;
 
-const RELEASE: Decision = { kind: 'release', reason: 'a person released this group' };
+/** Returns why a released group is not written. */
+export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
+  movedTo === undefined ? 'an operator released this group' : `a takeover moved this group to ${movedTo}`;
 
 /**
  * Decides how a group is released. groupsync first clears the external id that it had set. Otherwise two platform
@@ -27,15 +30,17 @@ const RELEASE: Decision = { kind: 'release', reason: 'a person released this gro
 export function decideRelease(facts: Facts): Decision {
   const { state, settings, fetched, rejected, views, wanted } = facts;
   const { mode, excluded } = policyFor(settings, state.ref.group, state.registers.name?.value);
+  const reason = whyReleased(state);
+  const release: Decision = { kind: 'release', reason };
   const isAnswered = fetched !== undefined || rejected !== undefined;
-  if (isAnswered || excluded || mode === 'report' || state.attempts >= MAX_TRIES) return RELEASE;
+  if (isAnswered || excluded || mode === 'report' || state.attempts >= MAX_TRIES) return release;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   const { base } = views;
   if (base === undefined || base.spokeId === null || !fieldMatches(base, 'spokeId', state.ref.group))
-    return RELEASE;
+    return release;
   return {
     kind: 'write',
-    plan: withoutSpokeId(base, base.spokeId),
+    plan: withoutSpokeId(base, base.spokeId, reason),
     held: new Set(),
     consumes: undefined,
     isReserved: false,
@@ -43,14 +48,14 @@ export function decideRelease(facts: Facts): Decision {
   };
 }
 
-const withoutSpokeId = (base: View, spokeId: string): Plan => ({
+const withoutSpokeId = (base: View, spokeId: string, reason: string): Plan => ({
   action: 'patch',
   changes: [
     {
       kind: GROUP_FIELDS.spokeId.change,
       before: spokeId,
       after: null,
-      reason: 'a person released this group',
+      reason,
     },
   ],
   after: { ...base, spokeId: null },

@@ -4,6 +4,7 @@ import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
 import type { Facts, HeldUsers } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
+import { whyReleased } from './release.ts';
 import { treatmentOf } from './treatment.ts';
 
 /** The result for one member: a code and a sentence. */
@@ -59,9 +60,11 @@ export function verdictOf(asked: Asked): Verdict {
 /** @returns undefined if the group is synced, so that the result depends on the member */
 function verdictOfGroup(asked: Asked): Verdict | undefined {
   const { facts } = asked;
-  const { released, registers } = facts.state;
-  if (released)
-    return verdict('released', 'an operator released this group; adopt the group to sync it again');
+  const { released, movedTo, registers } = facts.state;
+  if (released) {
+    const next = movedTo === undefined ? 'adopt the group to sync it again' : 'look at that group';
+    return verdict('released', `${whyReleased(facts.state)}; ${next}`);
+  }
   if (treatmentOf(facts).excluded)
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);

@@ -7,6 +7,8 @@ import type { Change } from './table.ts';
 
 /** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
 export const MISSED = 'missedAt';
+/** The attributes of a group that was released. */
+export const RELEASED = ['released', 'movedTo'];
 const LINK = ['link', 'refusedFields'] as const;
 
 /** Returns the attributes that a commit removes, no matter whether the group is clean afterwards. */

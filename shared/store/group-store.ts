@@ -3,7 +3,14 @@ import type { GroupRef } from '../domain/ids.ts';
 import type { Commit, GroupStore, HeldRemovals } from '../sync/ports/groups.ts';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import { findChunks, readChunks, writeChunks } from './chunks.ts';
-import { acceptedChange, isOtherView, MISSED, withoutRemovals, writtenBy } from './group-changes.ts';
+import {
+  acceptedChange,
+  isOtherView,
+  MISSED,
+  RELEASED,
+  withoutRemovals,
+  writtenBy,
+} from './group-changes.ts';
 import { parseGroup } from './group-item.ts';
 import { createGroupMembers } from './group-members.ts';
 import { createGroupNotes } from './group-notes.ts';
@@ -166,7 +173,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         dirtying(seen.ref, dirty, {
           set: { link: plain({ ...link, takeOver: true }) },
           remove: [
-            'released',
+            ...RELEASED,
             'acceptedDeletion',
             'suspectedChange',
             'previousLink',
@@ -177,9 +184,10 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         all(exists('rev'), unwrittenSince(seen)),
       ),
 
-    release: (ref, dirty) => update(ref, dirtying(ref, dirty, { set: { released: true } }), exists('rev')),
+    release: (ref, dirty, movedTo) =>
+      update(ref, dirtying(ref, dirty, { set: plain({ released: true, movedTo }) }), exists('rev')),
 
-    endRelease: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: ['released'] }), exists('rev')),
+    endRelease: (ref, dirty) => update(ref, dirtying(ref, dirty, { remove: RELEASED }), exists('rev')),
 
     pause: (ref, atMs) =>
       update(

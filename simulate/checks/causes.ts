@@ -1,4 +1,4 @@
-import type { Received } from '../directory.ts';
+import type { Received } from '../reading.ts';
 import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 

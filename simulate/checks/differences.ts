@@ -1,4 +1,4 @@
-import type { ReadGroup } from '../directory.ts';
+import type { ReadGroup } from '../reading.ts';
 import type { HeldGroup, SimulatedPlatform } from '../platform/platform.ts';
 import { keptName } from '../platform/rules.ts';
 import { HOUR_MS, type SimulationRun } from '../simulation-run.ts';

@@ -1,19 +1,18 @@
-import type { Received } from '../directory.ts';
-import type { SimulatedGoogle } from '../google/google.ts';
-import { READER } from '../google/reader-events.ts';
-import { isOn, trueGroup } from '../google/truth.ts';
+import type { DirectoryFault } from '../reader/faults.ts';
+import { READER } from '../reader/reader-events.ts';
+import type { SimulatedSource } from '../reader/source.ts';
+import { isOn, trueGroup } from '../reader/truth.ts';
+import type { Received } from '../reading.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
+/** The stamp of an event is one minute before the read began. */
+const BEFORE_READ_MS = MINUTE_MS;
 /**
- * How much older than the read the state may be to which the stamp of an event refers. The stamp is one minute before
- * the begin of the read, the read may show a state that is one minute old, and clocks differ by 3 s.
- */
-const BEFORE_STAMP_MS = 2 * MINUTE_MS;
-/**
- * The longest time until the events of the reader equal the directory, if the log shows the change. The log may be 3
- * minutes late, two reads ten minutes apart must agree, and a crashed run blocks the next runs for 16 minutes.
+ * The longest time until the events of the reader equal the directory, if the log shows the change, in addition to the
+ * lag of the lists. The log may be 5 minutes late, and two reads ten minutes apart must agree. A crashed run blocks the
+ * next runs for 16 minutes.
  */
 const AGREED_WITHIN_MS = 100 * MINUTE_MS;
 /** The same limit for a change that the log does not show. The daily read of the group finds it. */
@@ -49,7 +48,13 @@ export function createDirectoryCheck(): Checker {
 interface Scene {
   readonly observation: Observation;
   readonly connection: ObservedConnection;
-  readonly source: SimulatedGoogle;
+  readonly source: SimulatedSource;
+}
+
+/** Returns the longest time by which a list may be older than the directory. In Entra ID, dynamic groups lag longest. */
+function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): number {
+  const { users, groups, members, dynamicMembers } = lagSeconds;
+  return Math.max(users, groups, members + (vendor === 'entra' ? dynamicMembers : 0)) * 1_000;
 }
 
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
@@ -94,16 +99,19 @@ function wasShown(
 function takenAway(
   one: Received,
   connection: ObservedConnection,
-  source: SimulatedGoogle,
+  source: SimulatedSource,
 ): readonly string[] {
   const { kind, group = '', members = [] } = one.directoryEvent;
-  const fromMs = Number(one.instant / 1_000_000n) - BEFORE_STAMP_MS;
+  const fromMs = Number(one.instant / 1_000_000n) - BEFORE_READ_MS - lagMsOf(source);
   const times = timesIn(source, fromMs, one.arrivedAtMs);
   const views = times.map((atMs) => source.directory.viewAt(atMs));
   if (kind === 'profile') {
     return members.flatMap(({ id, isActive }) =>
       isActive === false && views.every((view) => view.user(id) !== undefined && isOn(view, id)) ? [id] : [],
     );
+  }
+  if (kind === 'forget') {
+    return members.flatMap(({ id }) => (views.every((view) => view.user(id) !== undefined) ? [id] : []));
   }
   if (kind !== 'snapshot' && kind !== 'leave' && kind !== 'delete') return [];
   const groups = views.map((view) => trueGroup(view, group, isFlat(connection)));
@@ -115,7 +123,7 @@ function takenAway(
 }
 
 /** Returns the beginning of the period and the times of all changes within it. */
-const timesIn = ({ directory }: SimulatedGoogle, fromMs: number, untilMs: number): readonly number[] => [
+const timesIn = ({ directory }: SimulatedSource, fromMs: number, untilMs: number): readonly number[] => [
   fromMs,
   ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
 ];
@@ -144,7 +152,7 @@ function checkAgreement(scene: Scene): void {
   }
 }
 
-type DirectoryView = ReturnType<SimulatedGoogle['directory']['viewAt']>;
+type DirectoryView = ReturnType<SimulatedSource['directory']['viewAt']>;
 
 const stateOf = (view: DirectoryView, group: string, connection: ObservedConnection): string => {
   const truth = trueGroup(view, group, isFlat(connection));
@@ -168,17 +176,20 @@ function textOf(
   return `"${name}" with ${shown.join(', ') || 'no member'}`;
 }
 
+/** Faults that hide changes from the reports for ever. Without its right, a list of changes lacks hidden memberships. */
+const SILENT: ReadonlySet<DirectoryFault> = new Set(['log_silent', 'hides_membership']);
+
 function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): number {
   const { lostLogEntries } = source.difficulty;
   const isSilent = seen.run.happenings.some(
     ({ connection: name, action, atMs }) =>
       name === connection.name &&
       action.kind === 'directoryFault' &&
-      action.directoryFault === 'log_silent' &&
+      SILENT.has(action.directoryFault) &&
       START_MS + atMs <= nowMs &&
       START_MS + atMs + action.forMs > nowMs - ROLLING_MS - DAY_MS,
   );
-  return lostLogEntries > 0 || isSilent ? ROLLING_MS : AGREED_WITHIN_MS;
+  return lostLogEntries > 0 || isSilent ? ROLLING_MS : AGREED_WITHIN_MS + lagMsOf(source);
 }
 
 /**
@@ -187,7 +198,7 @@ function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): n
 function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
   const faultsEndMs = START_MS + seen.run.days * DAY_MS;
   const ends = seen.run.happenings.flatMap(({ connection: name, actor, atMs, action }) => {
-    const isOwn = actor === 'google' && action.kind === 'directoryFault' && name === connection.name;
+    const isOwn = actor === 'source' && action.kind === 'directoryFault' && name === connection.name;
     if ((!isOwn && actor !== 'aws') || START_MS + atMs > nowMs) return [];
     const forMs = 'forMs' in action ? action.forMs : TRAP_MS;
     return [Math.min(START_MS + atMs + forMs, faultsEndMs, nowMs)];

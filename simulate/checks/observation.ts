@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
-import type { Reading } from '../directory.ts';
+import type { Reading } from '../reading.ts';
 import {
   type Contested,
   contestedValues,

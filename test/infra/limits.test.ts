@@ -36,10 +36,7 @@ const { template } = synthesise({
   prefix: `p${'q'.repeat(31)}`,
   producers,
   sources: Object.fromEntries(
-    many(8, (n) => `source-of-a-long-${100 + n}`).map((name, n) => [
-      name,
-      { connection: CONNECTION(n), producers },
-    ]),
+    many(8, (n) => `source-${1_000 + n}`).map((name, n) => [name, { connection: CONNECTION(n), producers }]),
   ),
   connectionViewers: [CONNECTION(1)],
   connectionOperators: [CONNECTION(1)],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { groupId } from '../../shared/domain/ids.ts';
 import { compareDirectory } from '../../shared/operate/directory/compare.ts';
 import { planTakeover, takeOverGroups } from '../../shared/operate/directory/takeover.ts';
 import { resumeConnection } from '../../shared/operate/pausing.ts';
+import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
@@ -51,6 +53,17 @@ describe('directory takeover', () => {
     await reader.passMinutes(10);
     expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
     expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
+  });
+
+  it('after a takeover, the plan of the old group names the group that it was moved to', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
+    await takeOver(reader);
+    const old = { connection: CONNECTION, group: groupId('okta-1') };
+    expect(await planGroup(old, reader.world.toolPorts)).toMatchObject({
+      action: 'none',
+      note: 'a takeover moved this group to rowing',
+    });
   });
 
   it('a takeover of fifty groups keeps their fifty platform groups, and changes only the external ids if the members are equal', async () => {

@@ -4,6 +4,7 @@ import { planTakeover, takeOverGroups } from '../../shared/operate/directory/tak
 import { resumeConnection } from '../../shared/operate/pausing.ts';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import { openEntra } from '../directory/entra/reader.ts';
+import { openGoogle } from '../directory/google/reader.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { company, openReader, platformGroupsOf, type Reader } from '../sync/directory/fixture.ts';
 
@@ -79,5 +80,30 @@ describe('takeover from a directory to another directory', () => {
     await resume(reader);
     await reader.passMinutes(30);
     expect(platformGroupsOf(reader)).toEqual([before]);
+  });
+
+  it('after a takeover to another customer of Google, the deletion of the old groups keeps the platform group', async () => {
+    const reader = await openReader({ world: company({ rowing: ['a', 'b'] }), settings: { directory } });
+    await reader.hire('a', 'b', 'c');
+    await reader.passMinutes(30);
+    const [before] = platformGroupsOf(reader);
+    const world = company({ 'other-rowing': ['b', 'c'] });
+    const renamed = (world.groups ?? []).map((group) => ({ ...group, name: 'Group rowing' }));
+    const { directory: other } = await openGoogle({
+      world: { ...world, groups: renamed },
+      administrator: 'admin@acme.test',
+    });
+    const ports = { ...reader.world.toolPorts, vault: {} as never };
+    const target = { source: 'directory', directory: other, replaces: true } as const;
+    const planned = await planTakeover(await reader.world.connection(), target, ports);
+    await takeOverGroups(await reader.world.connection(), planned, ports);
+    const value = { kind: 'google', administrator: 'admin@other.test' };
+    await changeSettings(await planSettings(CONNECTION, [{ key: 'directory', value }], ports), ports);
+    Object.assign(reader.ports.directories, { open: async () => other });
+    await expect(reader.run({ isFull: true })).rejects.toThrow('known groups are missing');
+    await reader.run({ acceptsDeletions: true });
+    await reader.passMinutes(30);
+    await resume(reader);
+    expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'other-rowing', users: ['u-b', 'u-c'] }]);
   });
 });

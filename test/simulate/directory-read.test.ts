@@ -4,13 +4,9 @@ import { execute } from '../../simulate/execute.ts';
 import { SEEDED_BUGS } from '../../simulate/seeded-bugs.ts';
 import type { SimulationRun } from '../../simulate/simulation-run.ts';
 
-const withDirectory = (seed: number, days: number): SimulationRun => {
-  const run = drawRun(seed, { days, directory: true });
-  // The test is fast because it keeps only the connection that reads a directory.
-  const connections = run.connections.filter(({ google }) => google !== undefined);
-  const happenings = run.happenings.filter(({ connection }) => connection === 'd');
-  return { ...run, connections, happenings };
-};
+/** The test is fast because the run has only the connection that reads a directory. */
+const withDirectory = (seed: number, days: number): SimulationRun =>
+  drawRun(seed, { days, directory: true, alone: true });
 
 describe('simulation run with a directory that is read', () => {
   it('a run with a directory has the same other connections as a run without a directory', () => {
@@ -26,17 +22,27 @@ describe('simulation run with a directory that is read', () => {
 
   it('a run reads a directory only if the option directory is set', () => {
     const reads = (directory?: boolean) =>
-      drawRun(7, { directory }).connections.filter(({ google }) => google !== undefined).length;
+      drawRun(7, { directory }).connections.filter(({ source }) => source !== undefined).length;
     expect([reads(), reads(true)]).toEqual([0, 1]);
   });
 
-  it('a run with a directory ends with a platform that equals the directory, and has no violation', {
-    timeout: 60_000,
-  }, async () => {
-    const { violations, fired } = await execute(withDirectory(3, 1));
-    expect(violations.map(({ sentence }) => sentence)).toEqual([]);
-    expect([...fired.keys()].some((name) => name.startsWith('google:'))).toBe(true);
-  });
+  it.each([
+    ['google', 3],
+    ['entra', 1],
+    ['okta', 2],
+  ])(
+    'a run that reads the simulator %s ends with a platform that equals the directory, and has no violation',
+    {
+      timeout: 60_000,
+    },
+    async (vendor, seed) => {
+      const run = withDirectory(seed, 1);
+      const { violations, fired } = await execute(run);
+      expect(run.connections.map(({ source }) => source?.setting.kind)).toEqual([vendor]);
+      expect(violations.map(({ sentence }) => sentence)).toEqual([]);
+      expect([...fired.keys()].some((name) => name.startsWith('source:'))).toBe(true);
+    },
+  );
 });
 
 describe('seeded bug of the directory reader', () => {

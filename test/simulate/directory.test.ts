@@ -3,10 +3,11 @@ import { decodeMessage } from '../../shared/contract/decode.ts';
 import { completeSnapshotFloor, foldEvents } from '../../shared/domain/fold.ts';
 import { desiredGroup, groupFloor, memberCounts } from '../../shared/domain/group.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
-import { createDirectoryRecord, type Reading } from '../../simulate/directory.ts';
+import { createDirectoryRecord } from '../../simulate/directory-record.ts';
 import { drawRun } from '../../simulate/draw.ts';
 import { contestedValues, expectedUsers, holdersAmong } from '../../simulate/matching.ts';
 import { type DirectoryHappening, messagesOf, scimRequestOf } from '../../simulate/messages.ts';
+import type { Reading } from '../../simulate/reading.ts';
 import { type DirectoryAction, HOUR_MS, START_MS, type Way } from '../../simulate/simulation-run.ts';
 
 const PLAIN: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };

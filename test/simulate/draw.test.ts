@@ -82,10 +82,11 @@ it('every platform fault, action, way, trait, fault and crash point is drawn wit
     operator:approve operator:reject operator:pause operator:resume operator:release operator:adopt operator:sync
     operator:pause_all operator:resume_all operator:observe operator:rebind operator:set operator:remove_connection
     operator:connect operator:replay_all operator:discard_one operator:edit_one operator:new_token
-    google:addMember google:removeMember google:suspendUser google:unsuspendUser google:archiveUser google:addGroup
-    google:deleteGroup google:changeGroup google:deleteUser quota_403 quota_429 answers_503 breaks_off answers_empty_json
+    source:addMember source:removeMember source:suspendUser source:unsuspendUser source:archiveUser source:addGroup
+    source:deleteGroup source:changeGroup source:deleteUser source:addUser source:undeleteUser source:purgeUser
+    source:undeleteGroup quota_403 quota_429 answers_503 breaks_off answers_empty_json
     ends_early shows_no_members repeats_page_token page_tokens_end hides_group lists_few counts_too_many denies_401
-    denies_403 token_ends log_silent
+    denies_403 token_ends log_silent delta_ends hides_membership hides_users drops_links limits_role
     aws:throttled aws:unheard aws:echo aws:queue_refuses aws:slow_table aws:skew aws:twins`
     .trim()
     .split(/\s+/)

@@ -1,4 +1,4 @@
-import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/directory.ts';
+import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/reading.ts';
 import { type EventMember, NATIVE_KINDS } from '../../simulate/messages.ts';
 
 /* Reads native events with the simulation's independent reader, for tests that do not run the simulation. */

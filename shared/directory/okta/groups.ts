@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { groupId } from '../../domain/ids.ts';
 import type { DirectoryGroup, DirectoryPage } from '../../sync/ports/directory.ts';
 import { unlessMissing } from '../steps.ts';
@@ -25,14 +25,15 @@ export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<Direct
 }
 
 /**
- * Finds a group by its id. The list is requested first, because only the list counts the users. An empty list does not
- * prove that the group does not exist.
+ * Finds a group by its id. The list is requested first, because only the list counts the users. It may begin with empty
+ * pages, and an empty list does not prove that the group does not exist.
  */
 export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
-  const { operation, path, isFixed } = groupList({ filter: `id eq ${JSON.stringify(id)}`, expand: 'stats' });
-  const { body } = await api.list({ operation, path, body: z.array(Group), isFixed: isFixed === true });
-  const listed = body.find((group) => group.id === id);
-  if (listed !== undefined) return groupOf(listed);
+  const filter = `id eq ${JSON.stringify(id)}`;
+  for await (const { items } of listPages(api, groupList({ filter, expand: 'stats' }))) {
+    const listed = items.find((group) => group.id === id);
+    if (listed !== undefined) return groupOf(listed);
+  }
   return unlessMissing(async () => {
     const found = await api.one({ operation: 'getGroup', path: pathOf(['groups', id]), body: Group });
     return groupOf(found.body);

@@ -45,7 +45,7 @@ export async function moveGroup(
     if (source === 'directory') await ports.reader.notePushed(name, to, ports.clock());
     if (from === to) return true;
     await ports.reader.dropMove(name, to);
-    await ports.groups.release(old, dirtyNow(ports));
+    await ports.groups.release(old, dirtyNow(ports), to);
     const left = await untilNoIntent(old, ports);
     if (left === undefined) return false;
     const isMoved = await movePlatformGroup(connection, left, { ref: next, source }, ports);

@@ -1,3 +1,5 @@
+import { foldName } from '../names.ts';
+
 /** The keys by which a group of one source is found in another source. */
 interface GroupKeys {
   readonly address?: string | undefined;
@@ -30,7 +32,8 @@ export interface Mapping<Target extends TargetGroup> {
 
 /**
  * Finds for each group of another source the corresponding group of the target. Each group of the target is used only
- * once. A name is used only if exactly one group that is not mapped yet has it, in each of the two sources.
+ * once. A name is used only if exactly one group that is not mapped yet has it, in each of the two sources. Names are
+ * compared by `foldName`, as for duplicates.
  *
  *     the group of the target                                     | mapped by
  *     ------------------------------------------------------------|------------
@@ -73,12 +76,13 @@ export function mapGroups<Target extends TargetGroup>(
   const free = targets.filter(({ id }) => !taken.has(id));
   const sourceNames = countsOf(left);
   const targetNames = countsOf(free);
-  const byName = indexed(free, ({ name }) => name);
-  take('name', ({ name = '' }) => {
+  const byName = indexed(free, nameOf);
+  take('name', (source) => {
+    const name = nameOf(source);
     const isOnly = sourceNames.get(name) === 1 && targetNames.get(name) === 1;
     return isOnly ? byName.get(name) : undefined;
   });
-  const reasonOf = ({ name = '' }: SourceGroup) => (targetNames.has(name) ? 'not_unique' : 'not_found');
+  const reasonOf = (source: SourceGroup) => (targetNames.has(nameOf(source)) ? 'not_unique' : 'not_found');
   return {
     pairs: sources.flatMap(({ group }) => found.get(group) ?? []),
     unmapped: sources.flatMap((source) =>
@@ -96,6 +100,8 @@ const indexed = <Target>(targets: readonly Target[], keyOf: (target: Target) => 
 
 function countsOf(groups: readonly Pick<TargetGroup, 'name'>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { name } of groups) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const name of groups.map(nameOf)) if (name !== '') counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }
+
+const nameOf = ({ name = '' }: Pick<TargetGroup, 'name'>): string => foldName(name);

@@ -10,6 +10,8 @@ const HOUR_MS = 3_600_000;
  * several groups.
  */
 const ROLLING_MS = 23 * HOUR_MS;
+/** For this time after a change, an answer may show the state before the change, in a directory without a longer lag. */
+export const SHOWN_AFTER_MS = 2 * 60_000;
 /** The time until the next run. */
 const SOON_MS = 60_000;
 
@@ -57,13 +59,14 @@ function readAt(
   { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,
 ): ReaderGroup {
   const named = namedWithinLag({ named: reported ?? [] }, { nowMs, lagMs });
+  const shownAfterMs = Math.max(lagMs, SHOWN_AFTER_MS);
   return {
     group,
     address,
     dueMs: nowMs + CONFIRMED_AFTER_MS + lagMs,
     readMs: asOfMs,
     ...(reportedMs !== undefined && { reportedMs }),
-    ...(deletedMs !== undefined && asOfMs - deletedMs < lagMs && { deletedMs }),
+    ...(deletedMs !== undefined && asOfMs - deletedMs < shownAfterMs && { deletedMs }),
     ...(sentMs !== undefined && { sentMs }),
     ...(below.length > 0 && { below }),
     ...(belowAddresses.length > 0 && { belowAddresses }),

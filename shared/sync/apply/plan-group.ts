@@ -8,6 +8,7 @@ import type { ObservedGroup } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts } from '../../plan/facts.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
+import { whyReleased } from '../../plan/release.ts';
 import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
 import { AS_WANTED, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
@@ -144,8 +145,7 @@ function planSettled(
 /** The set of held removals that stops a write. */
 const stoppingHold = ({ state: { hold, rejection } }: Facts): Hold | null => hold ?? rejection ?? null;
 
-const releasedNote = ({ state }: Facts): string | null =>
-  state.released ? 'an operator released this group' : null;
+const releasedNote = ({ state }: Facts): string | null => (state.released ? whyReleased(state) : null);
 
 const stopped = (user: string, { rule }: Hold): AuditedChange => ({
   kind: 'remove_member',

@@ -1,6 +1,7 @@
 import { groupExists, groupName } from '../../domain/group.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import type { Difference } from '../../plan/directory/read.ts';
+import { foldName } from '../../plan/names.ts';
 import { type ReaderRun, storeGroup } from './context.ts';
 import { isOfAnotherSource } from './sources.ts';
 import type { WholeGroup } from './whole-group.ts';
@@ -44,7 +45,7 @@ export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<bool
 async function namesakeOf({ group, other }: ReaderGroup, name: string, run: ReaderRun) {
   const { connection, ports } = run;
   const state = other && (await ports.groups.read({ connection: connection.name, group: other }));
-  if (state && groupName(state.registers) === name) return other;
+  if (state && foldName(groupName(state.registers) ?? '') === foldName(name)) return other;
   // A takeover may have moved the group to a group with another name.
   const isMoved = (await ports.reader.moves(connection.name)).some(({ from }) => from === group);
   return isMoved ? other : (await run.others()).sameAs(group, name);

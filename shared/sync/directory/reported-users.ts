@@ -1,6 +1,6 @@
 import { type MemberId, memberId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
-import { afterReport, afterUserReport } from '../../plan/directory/schedule.ts';
+import { afterReport, afterUserReport, SHOWN_AFTER_MS } from '../../plan/directory/schedule.ts';
 import { stampTimeOf } from '../../plan/directory/stamp.ts';
 import { type DirectoryChange, DirectoryError, type DirectoryUser } from '../ports/directory.ts';
 import { originAt, type ReaderRun, send, stampOf, storeGroup } from './context.ts';
@@ -23,9 +23,6 @@ export async function unknownUsers<Change extends DirectoryChange>(
   const known = await ports.users.read(connection.name, ids);
   return named.filter(({ key }) => !known.has(memberId(key)));
 }
-
-/** For this time after a change, an answer may show the user as before the change. */
-const SHOWN_AFTER_MS = 2 * 60_000;
 
 /**
  * Records the present state of a reported user. If an inactive user is active again, the user's groups are read again,

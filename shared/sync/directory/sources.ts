@@ -3,6 +3,7 @@ import type { GroupState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId } from '../../domain/ids.ts';
 import { READER_SOURCE } from '../../domain/source.ts';
 import { readStamp } from '../../domain/stamp.ts';
+import { foldName } from '../../plan/names.ts';
 import { collectPages } from '../async-collections.ts';
 import type { Ports } from '../ports/bundles.ts';
 import type { ReaderStore } from '../ports/directory.ts';
@@ -49,12 +50,17 @@ export async function groupsOfOtherSources(
 }
 
 export interface OtherGroups {
-  /** Finds the group of another source that has the same id, or else the same name, as a group of the directory. */
+  /**
+   * Finds the group of another source that has the same id, or else the same name, as a group of the directory. Names are
+   * compared by `foldName`, as for duplicates.
+   */
   readonly sameAs: (group: GroupId, name: string) => GroupId | undefined;
 }
 
 export function otherGroupsOf(states: readonly GroupState[]): OtherGroups {
   const ids = new Set(states.map(({ ref }) => ref.group));
-  const byName = new Map(states.map(({ ref, registers }) => [groupName(registers), ref.group]));
-  return { sameAs: (group, name) => (ids.has(group) ? group : byName.get(name)) };
+  const byName = new Map(
+    states.map(({ ref, registers }) => [foldName(groupName(registers) ?? ''), ref.group]),
+  );
+  return { sameAs: (group, name) => (ids.has(group) ? group : byName.get(foldName(name))) };
 }

@@ -16,7 +16,7 @@ import type {
   ViewPointer,
 } from '../../domain/group-state.ts';
 import type { HeldSetName, Hold } from '../../domain/hold.ts';
-import type { GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
+import type { GroupId, GroupRef, IntentId, MemberId } from '../../domain/ids.ts';
 import type { UserChange, View } from '../../domain/view.ts';
 import type { HeldRemovals } from '../../plan/hold.ts';
 import type { Dirty } from './desired.ts';
@@ -145,9 +145,10 @@ export interface GroupStore {
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
   /**
    * Marks the group as released and dirty, and raises rev. Apply then ends the link.
+   * @param movedTo the group to which a takeover moves this group
    * @returns false if there is no such group
    */
-  release(ref: GroupRef, at: Dirty): Promise<boolean>;
+  release(ref: GroupRef, at: Dirty, movedTo?: GroupId): Promise<boolean>;
   /**
    * Ends the release of a group without a platform group, raises rev and marks the group dirty.
    * @returns false if there is no such group

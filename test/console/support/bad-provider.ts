@@ -64,6 +64,8 @@ export async function startBadProvider() {
     used.add(code);
     return send(200, { access_token: 'a', token_type: 'Bearer', id_token: await tokenFor(code) });
   });
+  // A client must not send a request on a connection that the server is closing.
+  server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -51,6 +51,11 @@ describe('groups of an Okta organisation', () => {
     await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'odd' });
   });
 
+  it('the count of a group is read although the pages before it are empty', async () => {
+    const { directory } = await openOkta({ settings: { ...DIFFICULT, emptyPages: 0.8, absentCounts: 0 } });
+    expect((await directory.group('00gsales'))?.userCount).toBe(8);
+  });
+
   it('the count of a group is unknown if the directory gives none', async () => {
     const { directory } = await openOkta({ settings: { absentCounts: 1 } });
     expect((await directory.group('00gsales'))?.userCount).toBeUndefined();

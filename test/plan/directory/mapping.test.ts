@@ -16,6 +16,7 @@ describe('mapGroups', () => {
     ['external id', { group: 'g1', name: 'Another name', externalId: '02' }, '02', 'externalId'],
     ['address as external id', { group: 'g1', externalId: '02@ACME.test' }, '02', 'externalId'],
     ['name', { group: 'g1', name: 'Chess' }, '02', 'name'],
+    ['name in another form', { group: 'g1', name: ' CHESS' }, '02', 'name'],
   ])('maps a group by its %s', (_, source, to, by) => {
     const { pairs, unmapped } = mapped(source);
     expect(pairs.map((pair) => [pair.to.id, pair.by])).toEqual([[to, by]]);
@@ -24,7 +25,7 @@ describe('mapGroups', () => {
 
   it('mapGroups maps no group by a name that two groups have, whether from events or in the directory', () => {
     expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual([{ group: 'g1', reason: 'not_unique' }]);
-    expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'Chess' }).unmapped).toEqual([
+    expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'chess' }).unmapped).toEqual([
       { group: 'g1', reason: 'not_unique' },
       { group: 'g2', reason: 'not_unique' },
     ]);

@@ -52,11 +52,12 @@ describe('next read of a group', () => {
     expect(read(first, EQUAL, 20, 10).dueMs - START_MS).toBeGreaterThan(20 * HOUR_MS);
   });
 
-  it('a read within the lag of the directory does not disprove that the group was deleted', () => {
+  it('a read within the lag of the directory, or within two minutes, does not disprove that the group was deleted', () => {
     const deleted = { ...NEW, deletedMs: START_MS };
     expect(read(deleted, EQUAL, 9, 10).deletedMs).toBe(START_MS);
     expect(read(deleted, EQUAL, 10, 10).deletedMs).toBeUndefined();
-    expect(read(deleted, EQUAL, 1).deletedMs).toBeUndefined();
+    expect(read(deleted, EQUAL, 1).deletedMs).toBe(START_MS);
+    expect(read(deleted, EQUAL, 2).deletedMs).toBeUndefined();
   });
 
   it('two reads less than ten minutes apart do not settle a group', () => {

@@ -3,7 +3,7 @@ import { readApplyMessage } from '../../../shared/contract/invocation.ts';
 import { applyGroup } from '../../../shared/sync/apply/apply.ts';
 import { ingest } from '../../../shared/sync/ingest/ingest.ts';
 import { requeueDue } from '../../../shared/sync/requeue.ts';
-import { isOfReader } from '../../../simulate/google/reader-events.ts';
+import { isOfReader } from '../../../simulate/reader/reader-events.ts';
 import type { Queue, QueuedMessage } from '../../../simulate/queues.ts';
 import type { Worker } from '../../../simulate/worker.ts';
 import type { Scheduler } from './scheduler.ts';

@@ -25,6 +25,14 @@ describe('a group that another source has by name', () => {
     expect(new Set(dues).size).toBe(1);
   });
 
+  it('stays left out while the two names differ only in case and white space', async () => {
+    const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
+    await reader.tell({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
+    await reader.passMinutes(130);
+    expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
+    expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
+  });
+
   it.each(['its source', 'the directory'])(
     'a group that was left out is created after %s has renamed its group',
     async (who) => {

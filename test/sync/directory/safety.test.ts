@@ -154,6 +154,18 @@ describe('group that the directory does not find', () => {
     expect(await reader.stored('chess')).toBeUndefined();
   });
 
+  it('a reported deletion counts although the next answers still show the group', async () => {
+    const reader = await settled();
+    await reader.change({ kind: 'deleteGroup', group: 'chess' });
+    await reader.google.control('settings', { lagSeconds: { groups: 30_000, members: 30_000 } });
+    await reader.pass(10_000);
+    await reader.run();
+    expect(kindsOf(reader.takeSent())).toEqual([]);
+    await reader.google.control('settings', { lagSeconds: { groups: 0, members: 0 } });
+    await reader.passMinutes(20);
+    expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
+  });
+
   it('a group that is not found is deleted after a day without a report', async () => {
     const reader = await settled();
     await reader.google.control('settings', { lostLogEntries: 1 });

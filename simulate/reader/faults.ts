@@ -1,3 +1,5 @@
+import type { DirectoryKind } from '../../shared/contract/settings.ts';
+
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 
 /**
@@ -38,15 +40,38 @@ export const DIRECTORY_FAULTS = {
   denies_403: [2, HOURS],
   token_ends: [2, MINUTES, [5, 30]],
   log_silent: [3, HOURS],
+  // Entra ID
+  delta_ends: [3, MINUTES, [10, 100]],
+  hides_membership: [3, HOURS],
+  hides_users: [2, HOURS],
+  // Okta
+  drops_links: [2, MINUTES, [5, 60]],
+  limits_role: [3, HOURS, undefined, [1, 4]],
 } satisfies Readonly<Record<string, DirectoryFaultRange>>;
 
 export type DirectoryFault = keyof typeof DIRECTORY_FAULTS;
+
+/** The vendor of a fault that only one vendor has. */
+const OF_ONE_VENDOR: Readonly<Partial<Record<DirectoryFault, DirectoryKind>>> = {
+  quota_403: 'google',
+  delta_ends: 'entra',
+  hides_membership: 'entra',
+  hides_users: 'entra',
+  drops_links: 'okta',
+  limits_role: 'okta',
+};
+
+/** Returns the faults of a vendor. */
+export const faultsOf = (vendor: DirectoryKind): readonly DirectoryFault[] =>
+  (Object.keys(DIRECTORY_FAULTS) as DirectoryFault[]).filter(
+    (fault) => (OF_ONE_VENDOR[fault] ?? vendor) === vendor,
+  );
 
 export interface DirectoryFaultAction {
   readonly kind: 'directoryFault';
   readonly directoryFault: DirectoryFault;
   readonly forMs: number;
-  /** The affected groups. If undefined, the fault affects all. */
+  /** The affected groups. If undefined, the fault affects all. With `limits_role`, the groups that stay visible. */
   readonly about?: readonly string[];
   /** The probability that the fault affects a call, from 0 to 1. If undefined, it affects every call. */
   readonly share?: number;

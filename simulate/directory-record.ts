@@ -1,0 +1,173 @@
+import { readerEvents } from './reader/reader-events.ts';
+import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts';
+import { instantOf, type Reading, type Received, readAll } from './reading.ts';
+
+/**
+ * The longest time by which the time of a message may be in the future. The value is copied from the contract, so that
+ * an error there is found.
+ */
+const MAX_AHEAD_MS = 5 * 60_000;
+
+/** The answer of the SCIM server to a request. Its revision orders the requests. The answer to a deletion has none. */
+export interface ScimAnswer {
+  readonly atMs: number;
+  readonly made?: string | undefined;
+  /** `modifiedMs` is missing if the answer has no body. */
+  readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
+}
+
+/** A delivery of a message to ingest. */
+export interface Arrived {
+  readonly messageId: string;
+  readonly body: string;
+  /** The connection that the attribute of the message names. */
+  readonly connection?: string | undefined;
+  readonly atMs: number;
+}
+
+interface Sent {
+  readonly message: OutgoingMessage;
+  readonly messageId: string;
+  readonly sentAtMs: number;
+  counts: boolean;
+}
+
+/**
+ * Records the events of the directory, and reads them in the simplest way: sorted, then one after the other. This code
+ * shares nothing with the engine. Times are milliseconds since 1970.
+ * @param readConnections connections whose directory is read; ingest ignores group events of other sources there
+ */
+export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
+  const byId = new Map<string, Sent>();
+  const byBody = new Map<string, Sent>();
+  const received = new Map<string, Received[]>();
+  const given = new Map<string, string>();
+  const endedIds = new Set<string>();
+  const readings = new Map<string, { readonly count: number; readonly reading: Reading }>();
+
+  const receive = (connection: string, one: Received): void => {
+    const all = received.get(connection) ?? [];
+    received.set(connection, all);
+    all.push(one);
+  };
+
+  const remember = (message: OutgoingMessage, as: { messageId: string; sentAtMs: number }): Sent => {
+    const sent = { message, ...as, counts: false };
+    byId.set(as.messageId, sent);
+    byBody.set(message.body, sent);
+    return sent;
+  };
+  /**
+   * Messages of a reader are recorded when they arrive. The reader itself decides which messages it sends, so the run
+   * does not contain them.
+   */
+  const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
+    const events = readerEvents(body);
+    if (events.length === 0) return undefined;
+    return remember({ connection, body, events, delayMs: 0, copies: 1 }, { messageId, sentAtMs });
+  };
+
+  return {
+    /** Records a message that was sent to the events queue. */
+    sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
+      const isIgnored = readConnections.has(message.connection);
+      remember(isIgnored ? { ...message, events: [] } : message, as);
+    },
+    /**
+     * Edits a dead-lettered message whose time is in the future, and sets its time to the present.
+     * @returns the new body, or the given body if its time is not in the future
+     */
+    isEdited(body: string, atMs: number): string {
+      const { message } = byBody.get(body) ?? {};
+      const { time = '' } = message?.events[0]?.order ?? {};
+      if (message === undefined || !(Date.parse(time) > atMs)) return body;
+      const now = new Date(atMs).toISOString();
+      const events = message.events.map((one) => ({ ...one, order: { ...one.order, time: now } }));
+      const replacement = body.replace(time, now);
+      byBody.set(replacement, {
+        message: { ...message, events },
+        messageId: '',
+        sentAtMs: atMs,
+        counts: false,
+      });
+      return replacement;
+    },
+    /**
+     * Records that the events queue delivered a message to ingest, for a connection that exists. Only the first
+     * delivery is recorded. A message whose time is more than 5 minutes ahead is not recorded, because ingest refuses
+     * it. The message is found by its id, or else by its body, for example after a replay.
+     */
+    arrived({ messageId, body, connection = '', atMs }: Arrived) {
+      const known = byId.get(messageId) ?? byBody.get(body);
+      const isRead = known === undefined && readConnections.has(connection);
+      const sent = isRead ? sentByReader(connection, body, messageId, atMs) : known;
+      if (sent === undefined || sent.counts) return;
+      const { message, sentAtMs } = sent;
+      const all = message.events.map(({ order, ...directoryEvent }): Received => {
+        const { time = new Date(sentAtMs).toISOString(), id = sent.messageId, sequence, source } = order;
+        return {
+          directoryEvent,
+          instant: instantOf(time),
+          sequence: BigInt(sequence ?? -1),
+          id,
+          source,
+          arrivedAtMs: atMs,
+        };
+      });
+      const latestMs = BigInt(atMs + MAX_AHEAD_MS);
+      if (all.some(({ instant }) => instant / 1_000_000n > latestMs)) return;
+      sent.counts = true;
+      for (const one of all) receive(message.connection, one);
+    },
+    /**
+     * Records a SCIM request that the server answered with 2xx, and the id `made` that the answer to a POST contains.
+     * The revision in the answer orders requests that overlap.
+     */
+    requested(request: ScimRequest, answer: ScimAnswer) {
+      const { connection, creates } = request;
+      const { atMs, made, revision } = answer;
+      if (creates !== undefined && made !== undefined) given.set(`${connection} ${creates.key}`, made);
+      const id = made ?? given.get(`${connection} ${creates?.key}`) ?? '';
+      for (const { order, ...directoryEvent } of request.events(id)) {
+        const count = BigInt(received.get(connection)?.length ?? 0);
+        receive(connection, {
+          directoryEvent,
+          instant: BigInt(revision?.modifiedMs ?? atMs) * 1_000_000n,
+          sequence: revision?.number ?? count,
+          id: directoryEvent.group ?? directoryEvent.members?.[0]?.id ?? '',
+          source: order.source,
+          arrivedAtMs: atMs,
+          ...(revision !== undefined && { version: revision.number }),
+        });
+      }
+      if (request.method === 'DELETE') {
+        const ended = request.path.slice(request.path.lastIndexOf('/') + 1);
+        endedIds.add(`${connection} ${ended}`);
+        for (const [key, known] of given) if (known === ended) given.delete(key);
+      }
+    },
+    /**
+     * Records the id that the SCIM server gave to the resource `key` of the run. If `id` is undefined, the resource was
+     * deleted.
+     */
+    learned(connection: string, key: string, id: string | undefined) {
+      if (id === undefined) given.delete(`${connection} ${key}`);
+      else given.set(`${connection} ${key}`, id);
+    },
+    /** Returns the engine's id of a group or member of the run; undefined if a SCIM resource does not exist. */
+    idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
+    /** Returns whether a SCIM request has deleted the resource with this id. */
+    isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
+    /** Returns all events of a connection, in the order of arrival. */
+    received: (connection: string): readonly Received[] => received.get(connection) ?? [],
+    /** Returns the reading of all events that had arrived by the given time (default: now). */
+    read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
+      const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
+      const known = readings.get(connection);
+      if (known !== undefined && known.count === all.length) return known.reading;
+      const reading = readAll(all);
+      readings.set(connection, { count: all.length, reading });
+      return reading;
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
+import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settings.ts';
+import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
+import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
+import { crashPoints, drawFaults } from '../draw-faults.ts';
+import { drawConversions, drawPeople, drawUserIdChanges, roleOf, type Town } from '../draw-people.ts';
+import { between, type Random, some, weighted } from '../random.ts';
+import {
+  type DirectoryAction,
+  type Happening,
+  HOUR_MS,
+  MINUTE_MS,
+  type OperatorAction,
+  type SourceSpec,
+} from '../simulation-run.ts';
+import { drawChanges } from './draw-changes.ts';
+import { ADMINISTRATOR, drawWorld } from './draw-world.ts';
+import {
+  DIRECTORY_FAULTS,
+  type DirectoryFault,
+  type DirectoryFaultAction,
+  type DirectoryFaultRange,
+  faultsOf,
+} from './faults.ts';
+import { CONNECTION, GROUPS, LASTING, type Scene, type Timed } from './scene.ts';
+import { BASE_URL } from './vendor.ts';
+
+const COMPANY = 'dogwood';
+const PEOPLE = 14;
+/**
+ * Operator actions that are not drawn for a directory that is read, because the reader would stop. Other connections
+ * have these actions.
+ */
+const LEFT_OUT: ReadonlySet<OperatorAction['kind']> = new Set<OperatorAction['kind']>([
+  'remove_connection',
+  'connect',
+]);
+
+interface DrawnDirectory {
+  readonly town: Town;
+  readonly source: SourceSpec;
+  readonly happenings: readonly Happening[];
+}
+
+/** Draws a connection that reads a directory of the vendor, with all its happenings. */
+export function drawDirectory(
+  random: Random,
+  settings: Town['settings'],
+  { vendor, endMs }: Pick<Scene, 'vendor' | 'endMs'>,
+): DrawnDirectory {
+  const people = drawPeople(random.fork('people'), CONNECTION, { count: PEOPLE, hasScim: false });
+  const members = people.map(({ role }) => role.slice(roleOf(CONNECTION, '').length));
+  const groups = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
+  const nested = random.chance(0.8) ? 'flatten' : 'ignore';
+  const directory = drawSetting(random.fork('setting'), vendor);
+  const town: Town = {
+    name: CONNECTION,
+    company: COMPANY,
+    share: 0,
+    groups,
+    count: PEOPLE,
+    people,
+    hasScim: false,
+    hasNumbers: false,
+    settings: { ...settings, nested, directory },
+  };
+  const scene: Scene = { vendor, endMs, members };
+  const changes = drawChanges(random.fork('changes'), scene);
+  const faults = drawDirectoryFaults(random.fork('faults'), scene);
+  const leavings = changes.flatMap(({ atMs, action }) =>
+    action.kind === 'removeMember' ? [{ atMs, group: action.group }] : [],
+  );
+  const some = { leavings, refusals: [], towns: [town], endMs };
+  const around = drawFaults(random.fork('trouble'), town, some).filter(
+    ({ actor, action }) =>
+      actor !== 'directory' && actor !== 'aws' && !LEFT_OUT.has(action.kind as OperatorAction['kind']),
+  );
+  const conversions = drawConversions(random.fork('conversions'), town, endMs);
+  const others = [...around, ...conversions];
+  const happenings: readonly Happening[] = [
+    ...others,
+    ...drawUserIdChanges(random.fork('user ids'), town, { endMs, others }),
+    ...[...changes, ...faults].map((one): Happening => ({ ...one, connection: CONNECTION, actor: 'source' })),
+    ...drawCrashes(random.fork('crashes'), endMs),
+    ...drawPushes(random.fork('pushes'), scene),
+  ];
+  const isShort = faults.some(({ action }) => action.directoryFault === 'ends_early');
+  const difficulty = drawDifficulty(random.fork('difficulty'), vendor, isShort);
+  const world = drawWorld(random.fork('world'), scene);
+  return { town, happenings, source: { setting: directory, difficulty, world } };
+}
+
+function drawSetting(random: Random, vendor: DirectoryKind): DirectorySetting {
+  if (vendor === 'google') return { kind: 'google', administrator: ADMINISTRATOR };
+  if (vendor === 'entra') return { kind: 'entra', tenant: 'd.test', clientId: CLIENT_ID };
+  const isApplication = random.chance(0.5);
+  const application = { clientId: 'application', keyArn: 'arn:aws:kms:us-east-1:111111111111:key/reader' };
+  return { kind: 'okta', orgUrl: BASE_URL, ...(isApplication && application) };
+}
+
+function drawDifficulty(random: Random, vendor: DirectoryKind, isShort: boolean): Settings {
+  const usual = vendor === 'entra' ? REALISTIC_ENTRA_SETTINGS : REALISTIC_SETTINGS;
+  return {
+    ...usual,
+    failures: random.pick([0, 0.01, 0.05]),
+    // Without a present count of members, a reader cannot notice that a list ended too early. So a run with that fault
+    // has all counts.
+    absentCounts: isShort ? 0 : usual.absentCounts,
+    lagSeconds: isShort ? { ...usual.lagSeconds, counts: 0 } : usual.lagSeconds,
+    // The proofs of DPoP are made in threads, so a run with them would not be repeatable.
+    dpop: 'off',
+    queriesPerMinute: random.pick([2_400, 2_400, 60]),
+    lostLogEntries: random.pick([0, 0, 0.1, 0.3]),
+    loggedIdentifier: random.pick(['email', 'id']),
+  };
+}
+
+/**
+ * Faults that a run has once at most. If two of them came in succession, the reader would correctly accept the result.
+ */
+const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
+  'hides_group',
+  'shows_no_members',
+  'ends_early',
+]);
+
+function drawDirectoryFaults(
+  random: Random,
+  { vendor, endMs }: Scene,
+): readonly Timed<DirectoryFaultAction>[] {
+  const weights = faultsOf(vendor).map((fault) => [fault, DIRECTORY_FAULTS[fault][0]]);
+  const drawn = Array.from({ length: between(random, 2, 7) }, () =>
+    weighted<DirectoryFault>(random, Object.fromEntries(weights)),
+  );
+  return drawn
+    .filter((fault, at) => !ONCE.has(fault) || drawn.indexOf(fault) === at)
+    .map((directoryFault) => {
+      const [, [least, most], percent, groups]: DirectoryFaultRange = DIRECTORY_FAULTS[directoryFault];
+      const all = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
+      const about = groups && { about: some(random, all, between(random, ...groups)) };
+      const share = percent && { share: between(random, ...percent) / 100 };
+      const forMs = Math.min(between(random, least, most) * MINUTE_MS, endMs / 3);
+      const atMs = between(random, HOUR_MS, endMs - HOUR_MS - forMs);
+      return { atMs, action: { kind: 'directoryFault', directoryFault, forMs, ...about, ...share } };
+    });
+}
+
+function drawCrashes(random: Random, endMs: number): readonly Happening[] {
+  return Array.from({ length: between(random, 2, 8) }, (): Happening => {
+    const effect = random.pick(crashPoints('directory'));
+    const atMs = between(random, 0, endMs - 4 * HOUR_MS);
+    const action = { kind: 'crash', lambda: 'directory', effect, nth: between(random, 1, 3) } as const;
+    return { atMs, connection: CONNECTION, actor: 'aws', action };
+  });
+}
+
+/**
+ * Draws messages of another producer about groups of the reader. Ingest does not store them. They only cause the reader
+ * to read these groups.
+ */
+function drawPushes(random: Random, { endMs, members }: Scene): readonly Happening[] {
+  return Array.from({ length: between(random, 0, 12) }, (): Happening => {
+    const group = random.pick(LASTING);
+    const named = some(random, members, between(random, 1, 3));
+    const actions: Readonly<Record<string, DirectoryAction>> = {
+      join: { kind: 'join', group, members: named },
+      leave: { kind: 'leave', group, members: named },
+      name: { kind: 'name', group, name: `Pushed ${group}` },
+      snapshot: { kind: 'snapshot', group, name: null, members: named, parts: 1 },
+      delete: { kind: 'delete', group },
+    };
+    const action = actions[random.pick(Object.keys(actions))] as DirectoryAction;
+    const form = random.pick(['native', 'sns', 'eventbridge', 'scim_patch'] as const);
+    const way = {
+      form,
+      time: 'exact',
+      lateMs: random.below(4_000),
+      copies: random.chance(0.1) ? 2 : 1,
+    } as const;
+    return {
+      atMs: between(random, HOUR_MS, endMs - 2 * HOUR_MS),
+      connection: CONNECTION,
+      actor: 'directory',
+      action,
+      way,
+    };
+  });
+}

@@ -1,0 +1,73 @@
+import { entra } from '../../directory-simulator/entra/dialect.ts';
+import { READ_ALL, READ_HIDDEN_MEMBERS, READ_USERS } from '../../directory-simulator/entra/rights.ts';
+import { openDirectory } from '../../shared/directory/directories.ts';
+import { BASE_URL, type Question, type SourceVendor } from './vendor.ts';
+
+const SECRET = 'client-secret';
+
+const QUESTIONS: Readonly<Record<string, Question>> = {
+  'group.list': 'groups',
+  'group.get': 'group',
+  'group.delta': 'changes',
+  'user.delta': 'changes',
+  'user.list': 'users',
+  'user.get': 'user',
+};
+
+const NEXT = '@odata.nextLink';
+const DELTA = '@odata.deltaLink';
+const COUNT = '@odata.count';
+
+interface List {
+  readonly value?: readonly unknown[];
+  readonly [NEXT]?: string;
+  readonly [DELTA]?: string;
+  readonly [COUNT]?: number;
+}
+
+export const entraSource: SourceVendor<'entra'> = {
+  dialect: () => entra(),
+  questionOf(operation) {
+    if (operation.startsWith('group.members.list')) return 'members';
+    return QUESTIONS[operation] ?? 'token';
+  },
+  cursorOf: (url) => (url.searchParams.has('$skiptoken') ? url.href : undefined),
+  errors: {
+    quota_429: 'tooManyRequests',
+    answers_503: 'serviceNotAvailable',
+    denies_401: 'invalidAuthenticationToken',
+    denies_403: 'authorizationRequestDenied',
+    missing: 'resourceNotFound',
+  },
+
+  pageIn({ body }) {
+    const { value, [NEXT]: next, [COUNT]: count } = body as List;
+    return value && { items: value, next, count };
+  },
+
+  /** The link to later changes ends a list, so a page with a next page has none. */
+  withPage({ body, headers }, { items, next, count }) {
+    const { [NEXT]: _, [DELTA]: deltaLink, [COUNT]: __, ...rest } = body as List;
+    const counted = count === undefined ? {} : { [COUNT]: count };
+    const ended = deltaLink === undefined ? {} : { [DELTA]: deltaLink };
+    const link = next === undefined ? ended : { [NEXT]: next };
+    return { headers, body: { ...rest, ...counted, ...link, value: items } };
+  },
+
+  withCount: (group) => group,
+
+  rights: {
+    control: 'rights',
+    bodyOf(active) {
+      const isLost = (role: string) =>
+        (role === READ_HIDDEN_MEMBERS && active('hides_membership') !== undefined) ||
+        (role === READ_USERS && active('hides_users') !== undefined);
+      return { roles: READ_ALL.filter((role) => !isLost(role)) };
+    },
+  },
+
+  open(setting, control, world) {
+    control('client-secret', { secret: SECRET });
+    return openDirectory({ ...setting, baseUrl: BASE_URL }, { clientSecret: SECRET }, world);
+  },
+};
