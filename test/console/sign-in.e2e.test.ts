@@ -120,16 +120,8 @@ describe('console with sign-in', () => {
     await page.getByRole('link', { name: 'Open other' }).waitFor();
     await page.setViewportSize({ width: 1_280, height: 900 });
     await page.getByRole('combobox', { name: 'Connection' }).selectOption('default');
-    const tops = (name: RegExp) => page.getByRole('navigation').getByRole('link', { name }).boundingBox();
-    const [first, last] = [await tops(/^Home/), await tops(/^Connection/)];
-    await page.screenshot({ path: '/tmp/cfix-nav.png' });
-    console.log(
-      JSON.stringify(
-        await page.evaluate(
-          "[...document.querySelectorAll('.top > *, .top nav a')].map(e=>[e.className,e.textContent,e.getBoundingClientRect().left,e.getBoundingClientRect().width])",
-        ),
-      ),
-    );
+    const boxOf = (name: RegExp) => page.getByRole('navigation').getByRole('link', { name }).boundingBox();
+    const [first, last] = [await boxOf(/^Home/), await boxOf(/^Connection/)];
     expect(last?.y).toBe(first?.y);
     await expectAccessible(page);
     await page.getByRole('combobox', { name: 'Connection' }).selectOption('All connections');
@@ -197,7 +189,6 @@ describe('console with sign-in', () => {
       .filter({ hasText: 'not run: only a person with AWS credentials' });
     expect(await left.locator('b').allTextContents()).toEqual(['deployment']);
     expect(await page.locator('details').getByText('AWS credentials').count()).toBe(0);
-    await page.screenshot({ path: '/tmp/cfix-checks.png', fullPage: true });
   });
 
   it('a person signs out, and neither the session nor the code can be used again', async () => {
