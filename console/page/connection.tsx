@@ -130,7 +130,9 @@ function Doctor() {
     setState(await get<Checks>('doctor').catch((error: Error) => error));
   };
   const checks = typeof state === 'object' && 'checks' in state ? state.checks : [];
-  const faults = checks.filter(({ ok }) => !ok).length;
+  const faults = checks.filter(({ ok }) => !ok);
+  const left = checks.filter(({ notRun }) => notRun);
+  const passed = checks.filter(({ ok, notRun }) => ok && !notRun);
   return (
     <Section
       title={T.conn.doctor}
@@ -143,14 +145,14 @@ function Doctor() {
       <p class="muted" role="status">
         {state === '' && T.conn.doctorHint}
         {state === 'busy' && `${T.loading} …`}
-        {checks.length > 0 && (faults === 0 ? T.conn.well : T.conn.faults(faults))}
+        {checks.length > 0 && T.conn.result(faults.length, left.length)}
       </p>
       {state instanceof Error && <Failure>{state.message}</Failure>}
-      <Results of={checks.filter(({ ok }) => !ok)} />
-      {checks.length > faults && (
-        <details open={faults === 0}>
-          <summary>{T.conn.passed(checks.length - faults)}</summary>
-          <Results of={checks.filter(({ ok }) => ok)} />
+      <Results of={[...faults, ...left]} />
+      {passed.length > 0 && (
+        <details open={faults.length === 0}>
+          <summary>{T.conn.passed(passed.length)}</summary>
+          <Results of={passed} />
         </details>
       )}
     </Section>
@@ -159,11 +161,11 @@ function Doctor() {
 
 const Results = ({ of }: { readonly of: Checks['checks'] }) => (
   <ul class="checks">
-    {of.map(({ name, ok, detail, fix }) => (
-      <li key={name + detail} class={ok ? 'ok' : 'bad'}>
+    {of.map(({ name, ok, notRun, detail, fix }) => (
+      <li key={name + detail} class={notRun ? 'off' : ok ? 'ok' : 'bad'}>
         <b>{name}</b>
         <span>
-          <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>
+          {notRun ? T.conn.notRun : <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>}
           {detail}
           {fix !== null && (
             <small class="block">

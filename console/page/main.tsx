@@ -91,7 +91,9 @@ function Connections() {
   return (
     <div class="where">
       {names.length < 2 ? (
-        <span class="muted">{connection.value}</span>
+        <span class="muted" title={connection.value}>
+          {connection.value}
+        </span>
       ) : (
         <label>
           <span class="unseen">{T.connection}</span>

@@ -138,7 +138,9 @@ function boxes(
 
 const SHOWN_MATCHES = 2;
 
-function DirectoryGroup({ owner, matches, ambiguous }: PlatformGroupRow) {
+function DirectoryGroup({ state, owner, matches, ambiguous }: PlatformGroupRow) {
+  // The person has no role for the connection of the owner.
+  if (owner === null && state === 'managed') return <span class="muted">{T.adoption.hiddenConnection}</span>;
   if (owner !== null && owner.name === null && owner.connection !== connection.value)
     return <span class="muted">{T.adoption.otherConnection(owner.connection)}</span>;
   if (owner !== null) return <a href={pathTo('groups', owner.group)}>{owner.name ?? owner.group}</a>;

@@ -8,7 +8,9 @@ export function SignedIn() {
   if (signedIn === undefined) return null;
   return (
     <div class="where">
-      <span class="muted">{signedIn}</span>
+      <span class="muted" title={signedIn}>
+        {signedIn}
+      </span>
       <Button onClick={signOut}>{T.session.signOut}</Button>
     </div>
   );

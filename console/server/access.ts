@@ -1,5 +1,6 @@
 import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
+import type { PlatformGroupsReport } from '../../shared/contract/answers/platform-groups.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { Live } from '../answers.ts';
 import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
@@ -92,8 +93,25 @@ export function requireAccess(person: Person, connection: ConnectionName, access
 export const visibleTo = <Row extends { readonly name: string }>(
   person: Person | undefined,
   rows: readonly Row[],
-): readonly Row[] =>
-  rows.filter(({ name }) => person === undefined || roleFor(person, name as ConnectionName) !== undefined);
+): readonly Row[] => rows.filter(({ name }) => sees(person, name));
+
+/** Whether the person has a role for the connection. Without a person, AWS decides. */
+export const sees = (person: Person | undefined, connection: string): boolean =>
+  person === undefined || roleFor(person, connection as ConnectionName) !== undefined;
+
+/**
+ * Removes each owner of a connection that the person may not see, and the external id, which is the id of the owner.
+ * The state `managed` without an owner then means: another connection owns the platform group.
+ */
+export const withoutHiddenOwners = (
+  report: PlatformGroupsReport,
+  sees: (connection: string) => boolean,
+): PlatformGroupsReport => ({
+  ...report,
+  groups: report.groups.map((row) =>
+    row.owner === null || sees(row.owner.connection) ? row : { ...row, owner: null, spokeId: null },
+  ),
+});
 
 /** Whether a person may see the messages of all connections. Without a person, AWS decides. */
 export const seesMessages = (person: Person | undefined): boolean =>

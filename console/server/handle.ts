@@ -6,6 +6,7 @@ import {
   QUERY_ACCESS,
   requireAccess,
   requireRole,
+  sees,
   seesMessages,
   withoutHidden,
 } from './access.ts';
@@ -72,6 +73,7 @@ export function createHandle(
       prefix,
       ports: person ? portsOf(person) : ports,
       requireRole: (role) => person && requireRole(person, connection, role),
+      sees: (name) => sees(person, name),
       seesMessages: seesMessages(person),
       formatCommands,
       overview: overviewOf(connection),

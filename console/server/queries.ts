@@ -31,6 +31,7 @@ import type {
 } from '../answers.ts';
 import { parseSearch } from '../search.ts';
 import { matchesFilter } from './activity.ts';
+import { withoutHiddenOwners } from './access.ts';
 import type { RequestContext } from './context.ts';
 import { groupDetail } from './group.ts';
 import { usersOf } from './group-reads.ts';
@@ -62,8 +63,8 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   group: async (query, context) => groupDetail(await refOf(query, context), context),
   plan: async (query, context) => namedPlan(await refOf(query, context), context),
   holds: (_, { overview }) => overview.holds(),
-  platformGroups: async (_, { connection, ports }) =>
-    listPlatformGroups(await requireConnection(connection, ports), ports),
+  platformGroups: async (_, { connection, ports, sees }) =>
+    withoutHiddenOwners(await listPlatformGroups(await requireConnection(connection, ports), ports), sees),
   hold: async (query, context) => holdPage(await refOf(query, context), context),
   people: (query, { connection, overview, ports }) =>
     findPeople(connection, query.get('text') ?? '', overview.allMembers, ports),

@@ -156,8 +156,10 @@ interface FoundPair {
 function problemOf({ state, observed, owner }: FoundPair): string | null {
   if (state === undefined || !groupExists(state.registers)) return 'the directory has no such group';
   if (state.link !== undefined) return `the group already has the platform group ${state.link.id}`;
-  const isOther = owner?.connection !== state.ref.connection || owner.group !== state.ref.group;
-  if (owner !== undefined && isOther) return `it belongs to ${owner.connection}/${owner.group}`;
+  const { connection, group } = state.ref;
+  // The text does not name the other connection, because the reader may have no role for it.
+  if (owner !== undefined && owner.connection !== connection) return 'it belongs to another connection';
+  if (owner !== undefined && owner.group !== group) return `it belongs to the group ${owner.group}`;
   if (observed === undefined || !isWhole(observed)) return 'the platform does not show such a group';
   return null;
 }

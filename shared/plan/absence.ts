@@ -143,7 +143,7 @@ export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[])
       const absence = decideAbsence(facts, candidate.id as PlatformGroupId);
       if (absence !== 'gone') return absence;
     } else if (isForSame(candidate, why, state.ref)) {
-      return ownedElsewhere(candidate, why);
+      return ownedElsewhere(candidate);
     } else if (mayBeReleased(facts, why)) {
       return releasedSoon(candidate, why);
     }
@@ -181,14 +181,15 @@ const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, grou
 
 /**
  * Returns a wait, because another connection owns the platform group. This connection must not write it, and must not
- * create a second platform group with the same external id.
+ * create a second platform group with the same external id. The message does not name the other connection, because a
+ * person who reads it may have no role for that connection.
  */
-const ownedElsewhere = ({ id }: ListedGroup, { connection, group }: GroupRef): Wait => ({
+const ownedElsewhere = ({ id }: ListedGroup): Wait => ({
   kind: 'wait',
   waitMs: undefined,
   why: {
     code: 'owned',
-    message: `the platform group ${id} has the external id of this group, and belongs to group ${group} of the connection ${connection}: remove that connection, or release the group there`,
+    message: `the platform group ${id} has the external id of this group, and belongs to another connection (groupsync platform-groups names it): remove that connection, or release the group there`,
   },
 });
 

@@ -81,6 +81,32 @@ it('a person of one connection does not learn how many messages of other connect
   });
 });
 
+it('a person without a role for the connection that owns a platform group does not learn its name or its group', async () => {
+  const world = await savedWorld();
+  await world.ports.connections.save({ ...world.connection, name: 'b' as never });
+  await world.publish(group('owned-by-default', 'Choir'));
+  await world.apply('owned-by-default');
+  const [platformId = ''] = world.platform.groups.keys();
+  for (const id of ['owned-by-default', 'h']) await world.publish({ ...group(id), connection: 'b' });
+  const ask = (roles: Person['roles']) => asking(world.ports, 'b', personWith(roles));
+  const rows = async (roles: Person['roles']) => (await ask(roles)('platformGroups')).groups;
+  const owner = { connection: 'default', group: 'owned-by-default', name: null };
+  const seen = { platformId, spokeId: 'owned-by-default', owner };
+  for (const roles of [{ b: 'viewer', default: 'viewer' }, { '*': 'viewer' }] as const)
+    expect(await rows(roles)).toMatchObject([seen]);
+  const hidden = { platformId, state: 'managed', spokeId: null, owner: null };
+  expect(await rows({ b: 'operator' })).toMatchObject([hidden]);
+  const one = ask({ b: 'operator' });
+  const pairs = [{ group: 'h', platformId }];
+  expect((await one('preview-adoptions', { pairs })).adoptions).toMatchObject([
+    { problem: 'it belongs to another connection' },
+  ]);
+  expect((await one('adopt', { pairs })).message).toContain(`${platformId}: owned`);
+  const plan = JSON.stringify(await one('plan?group=owned-by-default'));
+  expect(plan).toContain('belongs to another connection');
+  expect(plan).not.toContain('default:');
+});
+
 it('only the two queries of all connections work without a connection', async () => {
   const ask = asking(await twoConnections());
   for (const name of ['home', 'hold', 'activity', 'attention/x'])

@@ -118,6 +118,13 @@ describe('console with sign-in', () => {
     await page.getByRole('heading', { name: 'No event received from the directory yet.' }).waitFor();
     await page.getByRole('combobox', { name: 'Connection' }).selectOption('All connections');
     await page.getByRole('link', { name: 'Open other' }).waitFor();
+    await page.setViewportSize({ width: 1_280, height: 900 });
+    await page.getByRole('combobox', { name: 'Connection' }).selectOption('default');
+    const boxOf = (name: RegExp) => page.getByRole('navigation').getByRole('link', { name }).boundingBox();
+    const [first, last] = [await boxOf(/^Home/), await boxOf(/^Connection/)];
+    expect(last?.y).toBe(first?.y);
+    await expectAccessible(page);
+    await page.getByRole('combobox', { name: 'Connection' }).selectOption('All connections');
     await tool.ports.connections.remove(connectionName('other'));
     await page.waitForURL('**/c/default');
   });
@@ -171,6 +178,17 @@ describe('console with sign-in', () => {
     await page.getByText('viewer@acme.example', { exact: true }).first().waitFor({ state: 'detached' });
     for (const ended of [first, second])
       expect(await statusOf(ended, '/api/home?connection=default')).toBe(401);
+  });
+
+  it('a check that the console cannot run is shown as not run, with the reason', async () => {
+    const { page } = await signIn('administrator', '/c/default/connection');
+    await page.getByRole('button', { name: 'Run checks' }).click();
+    await page.getByText(/ 1 check not run\.$/).waitFor();
+    const left = page
+      .getByRole('listitem')
+      .filter({ hasText: 'not run: only a person with AWS credentials' });
+    expect(await left.locator('b').allTextContents()).toEqual(['deployment']);
+    expect(await page.locator('details').getByText('AWS credentials').count()).toBe(0);
   });
 
   it('a person signs out, and neither the session nor the code can be used again', async () => {

@@ -184,7 +184,7 @@ describe('company that is connected again under another name', () => {
 });
 
 describe('two live connections of one company', () => {
-  it('the second connection does not write a group of the first, and its error names the owner', async () => {
+  it('the second connection does not write a group of the first, and its error does not name the other connection', async () => {
     const { connect, says, apply, platformGroups, stateOf, owner, refOf } = await company();
     await connect(OTHER);
     await says(OTHER, 'a');
@@ -194,7 +194,7 @@ describe('two live connections of one company', () => {
     expect(await stateOf(OTHER)).toMatchObject({
       lastError: {
         code: 'owned',
-        message: expect.stringContaining('belongs to group g of the connection default'),
+        message: expect.not.stringContaining('default'),
       },
     });
   });

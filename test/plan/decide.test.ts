@@ -258,9 +258,9 @@ describe('decide', () => {
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'is owned by a live connection of the company: wait, and name the owner',
+      'is owned by a live connection of the company: wait',
       { ...UNLINKED, ...Q, ...OWNED_Q },
-      { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('connection other') } },
+      { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another connection') } },
     ],
     [
       'has the name of a group of another connection: create',

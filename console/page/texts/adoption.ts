@@ -16,6 +16,7 @@ export const adoption = {
   externalId: (id: string) => `external id ${id}`,
   by: { spokeId: 'same external id', name: 'same name' } as const,
   otherConnection: (name: string) => `connection ${name}`,
+  hiddenConnection: 'another connection',
   choose: (count: number) => `${count} groups match: open one to choose`,
   chooseOther: 'matches several platform groups: open it to choose',
   selectAll: (count: number) => `Select all ${many(count, 'adoptable group')}`,

@@ -12,6 +12,7 @@ export const conn = {
   replace: (name: string) => `To replace the credential: groupsync connect ${name}`,
   ok: 'passed',
   fault: 'failed',
+  notRun: 'not run: ',
   previewFirst: 'preview the change first',
   goodAt: 'Credential valid at',
   never: 'Not checked yet; checked once a day.',
@@ -102,7 +103,10 @@ export const conn = {
   doctorRun: 'Run checks',
   doctorAgain: 'Run checks again',
   doctorHint: 'Checks queues, table, functions, credential and groups, and suggests a fix for each fault.',
-  well: 'All checks passed.',
-  faults: (count: number) => `${many(count, 'check')} failed.`,
+  result: (failed: number, notRun: number) => {
+    const left = notRun === 0 ? '' : ` ${many(notRun, 'check')} not run.`;
+    if (failed > 0) return `${many(failed, 'check')} failed.${left}`;
+    return left === '' ? 'All checks passed.' : `No check failed.${left}`;
+  },
   fix: 'Fix:',
 } as const;

@@ -3,7 +3,13 @@ import { Finding } from '../contract-report.ts';
 import { type Answer, count, nullable, text } from './forms.ts';
 
 /** The result of one check; `fix` is the next step if the check failed. */
-export const Check = z.object({ name: text, ok: z.boolean(), detail: text, fix: nullable(text) });
+export const Check = z.object({
+  name: text,
+  ok: z.boolean(),
+  notRun: z.literal(true).optional().describe('The check cannot run here; detail has the reason.'),
+  detail: text,
+  fix: nullable(text),
+});
 export type Check = Answer<typeof Check>;
 
 /** How many members of the directory match an employee. */

@@ -9,8 +9,10 @@ export const well = (name: string, detail: string): Check => ({ name, ok: true, 
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });
 
 /** A check that the console cannot make, because its role may not read the part. */
-export const elsewhere = (name: string, what: string): Check =>
-  well(name, `not checked here: a person with AWS credentials checks ${what} with groupsync doctor`);
+export const elsewhere = (name: string, what: string): Check => ({
+  ...well(name, `only a person with AWS credentials can check ${what}, with groupsync doctor`),
+  notRun: true,
+});
 
 export const check = (
   name: string,
