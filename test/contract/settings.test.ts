@@ -32,6 +32,7 @@ describe('default settings', () => {
       drift: 'restore',
       adoptExisting: 'bySpokeId',
       fourEyes: false,
+      auditReads: false,
       guard: {
         minSize: 5,
         maxRemovedShare: 0.5,
