@@ -189,7 +189,7 @@ const ownedElsewhere = ({ id }: ListedGroup): Wait => ({
   waitMs: undefined,
   why: {
     code: 'owned',
-    message: `the platform group ${id} has the external id of this group, and belongs to another connection (groupsync platform-groups names it): remove that connection, or release the group there`,
+    message: `the platform group ${id} has the external id of this group, and belongs to another connection (see 'groupsync platform-groups'): remove that connection, or release the group there`,
   },
 });
 
