@@ -66,11 +66,15 @@ async function openPage(browser: Browser, url: string, context: BrowserContextOp
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(url);
+  // The page loads again after it has exchanged the code in its address. Then it shows its heading.
+  await page.locator('h1').first().waitFor();
   return { page, errors };
 }
 
 /** Expects no accessibility violation that axe finds, and no content wider than the window. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // A page that is still loading has no heading.
+  await page.locator('h1').first().waitFor({ state: 'attached' });
   // The page's policy allows only its own scripts, so the test runs axe through the debugger.
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE);
   const violations = await page.evaluate(
