@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { ConsoleSignIn } from '../shared/contract/console.ts';
-import { isInternalUrl } from '../shared/contract/url.ts';
 
 /*
  * The forms of settings. AWS limits the length of policies and of environment variables, and refuses longer ones only in
@@ -102,12 +101,7 @@ const MOST_OF_CONSOLE = 2_000;
 export const DeployedConsole = ConsoleSignIn.refine(
   (signIn) => JSON.stringify(JSON.stringify(signIn)).length <= MOST_OF_CONSOLE,
   `${tooLong(MOST_OF_CONSOLE)}: name several connections in one rule`,
-)
-  .refine(({ issuer }) => !isInternalUrl(issuer), {
-    path: ['issuer'],
-    error: 'expected a public address, got one of a private network',
-  })
-  .refine(({ scopes }) => scopes.includes('openid'), {
-    path: ['scopes'],
-    error: 'expected openid, without which the provider sends no id token',
-  });
+).refine(({ scopes }) => scopes.includes('openid'), {
+  path: ['scopes'],
+  error: 'expected openid, without which the provider sends no id token',
+});

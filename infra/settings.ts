@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { DEFAULT_PREFIX } from '../shared/contract/names.ts';
 import { nearest } from '../shared/contract/nearest.ts';
 import { DEFAULT_COALESCE_SECONDS, SCHEDULES } from '../shared/contract/topology.ts';
+import { isInternalUrl } from '../shared/contract/url.ts';
 import {
   Connections,
   DeployedConsole,
@@ -120,6 +121,11 @@ export const StageSettings = z
   .refine(({ sources, directory }) => !directory || Object.keys(sources).length < MOST_SOURCES, {
     path: ['sources'],
     error: `expected at most ${MOST_SOURCES - 1} sources, because the reader of directories has a queue too`,
+  })
+  // Beside an emulator, the provider is on this machine too.
+  .refine(({ console: signIn }) => signIn === undefined || isEmulated() || !isInternalUrl(signIn.issuer), {
+    path: ['console', 'issuer'],
+    error: 'expected a public address, got one of a private network',
   });
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
