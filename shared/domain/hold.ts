@@ -26,6 +26,7 @@ export const Hold = z.lazy(() =>
     /** The number of users that stay after the held and the approved removals. */
     keeps: number,
     share: number,
+    /** The time of the first hold of these removals. A hold that replaces an earlier one keeps it. */
     createdAtMs: number,
     expiresAtMs: number,
     decision: HoldDecision,

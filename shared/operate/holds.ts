@@ -56,7 +56,7 @@ export interface HoldRequest {
 export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<DecidedHold> =>
   decide(ref, 'approved', request, ports);
 
-/** Stops removals of a hold until the directory no longer wants them. The other removals of the hold still wait. */
+/** Stops removals of a hold for a year, or until the directory no longer wants them. The others still wait. */
 export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<DecidedHold> =>
   decide(ref, 'rejected', request, ports);
 
@@ -137,7 +137,7 @@ const platformIdOf = ({ link, previousLink }: GroupState) => link?.id ?? previou
 
 /**
  * Returns the removals of this platform group that were decided in the same way and are still stored; undefined if
- * their approval has expired, because apply must hold these removals again first.
+ * that decision has expired, because apply must hold these removals again first.
  */
 async function decidedBefore(
   state: GroupState,
@@ -224,7 +224,7 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
   };
 }
 
-/** The longest time between a cause and its hold: a hold starts soon after it, and again when it has expired. */
+/** The longest time between a cause and the first hold that it leads to. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
@@ -247,15 +247,15 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
 }
 
 /**
- * Actions of operators in the period in which the cause of a hold may be, newest first. Decided removals may come from
- * several holds. `createdAtMs` is the time of the first of these holds, and the last of them is older than the decision.
+ * Actions of operators in the period in which the cause of a hold may be, newest first. The removals may come from
+ * several holds: `createdAtMs` is the time of the first one. Removals may have joined until the last one started.
  */
 async function actionsBefore(
-  { createdAtMs, decision }: Hold,
+  { createdAtMs, expiresAtMs, decision }: Hold,
   connection: ConnectionName,
   { audit }: HoldPorts,
 ) {
-  const untilMs = decision.kind === 'waiting' ? createdAtMs : decision.atMs;
+  const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFE_MS : decision.atMs;
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {

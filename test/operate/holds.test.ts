@@ -521,7 +521,7 @@ describe('hold', () => {
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
     world.advance(7 * DAY_MS);
-    for (let dyingAt = 1; (await state('g'))?.hold?.createdAtMs === first?.createdAtMs; dyingAt += 1) {
+    for (let dyingAt = 1; (await state('g'))?.hold?.expiresAtMs === first?.expiresAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
       await world.toolPorts.desired.markDirty(ref('g'), dirtyNow(world.toolPorts));
       await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
@@ -632,7 +632,8 @@ describe('hold', () => {
 
 describe('four eyes', () => {
   const GO = EVERYBODY.slice(1);
-  const did = (action: string) => (told: Awaited<ReturnType<typeof company>>) =>
+  type Company = Awaited<ReturnType<typeof company>>;
+  const did = (action: string) => (told: Company) =>
     recordAction(
       journalOf(CONNECTION),
       { action, changes: [] },
@@ -710,4 +711,31 @@ describe('four eyes', () => {
     await expect(approve('ann')).rejects.toThrow('other than ann');
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
+
+  it.each([
+    ['three weeks without a decision', 3, 7, async () => {}],
+    [
+      'a rejection that lasted a year',
+      1,
+      365,
+      (told: Company) => rejectHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy('bob') }),
+    ],
+  ] as const)(
+    'under four eyes, an operator who may have caused a hold cannot approve it after %s',
+    async (_, times, days, decide) => {
+      const told = await company({}, { fourEyes: true });
+      await did('events_send')(told);
+      await told.tell(...GO.map((forget) => ({ forget })));
+      await decide(told);
+      for (let n = 0; n < times; n += 1) {
+        told.world.advance(days * DAY_MS);
+        await told.tell({ upsert: 'g' });
+      }
+      expect((await told.state('g'))?.hold).toMatchObject({ removes: 5, decision: { kind: 'waiting' } });
+      const approve = (by: string) =>
+        approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) });
+      await expect(approve('ann')).rejects.toThrow('other than ann');
+      expect(await approve('bob')).toMatchObject({ kind: 'decided' });
+    },
+  );
 });

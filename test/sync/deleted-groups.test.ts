@@ -150,7 +150,7 @@ describe('hold on the deletion of a group', () => {
     await tell({ remove: 'g2' });
     const second = await holdOf('g2');
     expect(second).toMatchObject({ rule: 'deleted_groups', decision: { kind: 'waiting' } });
-    expect(second?.createdAtMs).toBeGreaterThan(first?.createdAtMs ?? 0);
+    expect(second?.expiresAtMs).toBeGreaterThan(first?.expiresAtMs ?? 0);
     expect(onPlatform()).toContain('g2');
   });
 

@@ -1,7 +1,7 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import { type HeldSetName, HOLD_LIFE_MS, type Hold, holdsOf } from '../../domain/hold.ts';
 import type { EndHold, StartHold } from '../../plan/decision.ts';
-import type { HeldRemovals } from '../../plan/hold.ts';
+import { type HeldRemovals, isOver } from '../../plan/hold.ts';
 import { type AuditLink, entryOf } from '../ports/logs.ts';
 import { originOf } from './audit.ts';
 import type { ApplyContext, PassFacts, Performed } from './context.ts';
@@ -83,7 +83,7 @@ export function heldBy(
     removes: users.length,
     keeps: size - users.length - approved,
     share: share ?? (size === 0 ? 0 : users.length / size),
-    createdAtMs: nowMs,
+    createdAtMs: Math.min(nowMs, ...replacedBy(state, nowMs).map(({ createdAtMs }) => createdAtMs)),
     expiresAtMs: nowMs + HOLD_LIFE_MS,
     decision: { kind: 'waiting' },
     ...(isUnderFourEyes && { fourEyes: true as const }),
@@ -92,3 +92,9 @@ export function heldBy(
   };
   return { hold, users: new Set(users) };
 }
+
+/** Returns the sets whose removals a new hold asks about again: the earlier hold, and decisions that have expired. */
+const replacedBy = ({ hold, approval, rejection }: GroupState, nowMs: number): readonly Hold[] => [
+  ...(hold === undefined ? [] : [hold]),
+  ...[approval, rejection].flatMap((decided) => (decided && isOver(decided, nowMs) ? decided : [])),
+];
