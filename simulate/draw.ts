@@ -1,6 +1,7 @@
 import { DIRECTORY_KINDS } from '../shared/contract/settings.ts';
 import { drawRhythm } from './draw-directory.ts';
-import { CRASH_POINTS, crashPoints, drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
+import { CRASH_POINTS, crashPoints } from './draw-crashes.ts';
+import { drawAfterthoughts, drawDeepFaults, drawFaults } from './draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, type Town } from './draw-people.ts';
 import { drawReturn, returnedName, withReturn } from './draw-returns.ts';
 import { drawComebacks, drawWider, numberedPeople, SHARES } from './draw-wider.ts';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { ConnectionRow } from '../../shared/contract/answers/status.ts';
 import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts';
@@ -6,7 +5,7 @@ import { listConnections } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { EveryConnection, Live } from '../answers.ts';
 import { seesMessages, visibleTo } from './access.ts';
-import type { Overview } from './overview.ts';
+import { type Overview, revisionOf } from './overview.ts';
 import { type Person, roleFor } from './roles.ts';
 
 export interface Visible {
@@ -54,7 +53,7 @@ export async function everyLive(visible: Visible): Promise<Live> {
   const found = await eachVisible(visible, (overview) => overview.live());
   const revisions = found.map(({ row, value, problem }) => [row.name, value?.revision, problem]);
   return {
-    revision: createHash('sha256').update(JSON.stringify(revisions)).digest('hex').slice(0, 16),
+    revision: revisionOf(revisions),
     deadLetters: seesMessages(visible.person)
       ? (found.find(({ value }) => value !== null)?.value?.deadLetters ?? null)
       : null,

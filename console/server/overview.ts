@@ -39,6 +39,10 @@ const NAMES_MS = 60_000;
 const STATES_MS = 10_000;
 const SHOWN = 50;
 
+/** Returns a short hash of facts. The page asks for new data when it changes. */
+export const revisionOf = (facts: unknown): string =>
+  createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
+
 /** Data of all pages. Requests share one read of the connection. */
 export function createOverview(connection: ConnectionName, ports: ToolPorts, session: Session) {
   const deadLetters: { counts?: string; causes: readonly Cause[] } = { causes: [] };
@@ -164,7 +168,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       ];
       const { eventsDlq, applyDlq } = queues;
       return {
-        revision: createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16),
+        revision: revisionOf(facts),
         deadLetters: eventsDlq === null || applyDlq === null ? null : eventsDlq + applyDlq,
         holds: groups.filter(({ holdWaits }) => holdWaits).length,
         role: null,

@@ -2,7 +2,8 @@ import { CLIENT_ID } from '../../directory-simulator/entra/application.ts';
 import { REALISTIC_ENTRA_SETTINGS } from '../../directory-simulator/entra/settings.ts';
 import { REALISTIC_SETTINGS, type Settings } from '../../directory-simulator/engine/settings.ts';
 import type { DirectoryKind, DirectorySetting } from '../../shared/contract/settings.ts';
-import { crashPoints, drawFaults } from '../draw-faults.ts';
+import { crashPoints } from '../draw-crashes.ts';
+import { drawFaults } from '../draw-faults.ts';
 import { drawConversions, drawPeople, drawUserIdChanges, roleOf, type Town } from '../draw-people.ts';
 import { between, type Random, some, weighted } from '../random.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../shared/contract/change-setting.ts';
 import { drawRun, PENDING_TRAITS } from '../../simulate/draw.ts';
-import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-crashes.ts';
 import { originalName } from '../../simulate/draw-returns.ts';
 import { DAY_MS, type LambdaName, type SimulationRun, type Way } from '../../simulate/simulation-run.ts';
 

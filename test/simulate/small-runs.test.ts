@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { PERMISSIONS } from '../../infra/permissions.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { drawRun } from '../../simulate/draw.ts';
-import { CRASH_POINTS, crashPoints } from '../../simulate/draw-faults.ts';
+import { CRASH_POINTS, crashPoints } from '../../simulate/draw-crashes.ts';
 import { allStoresOver } from '../../simulate/engine.ts';
 import { execute, type Outcome } from '../../simulate/execute.ts';
 import { readKnown, unknownOf } from '../../simulate/run-report.ts';
