@@ -12,16 +12,16 @@ const STACK = [
   ...filesThatMockModules('test'),
 ];
 
-/** A module that another test file has loaded cannot be mocked any more: such files get modules of their own. */
+/** Returns the test files that mock modules. A module that another file of the same worker has loaded cannot be mocked. */
 function filesThatMockModules(folder: string): string[] {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = paths.filter((path) => path.endsWith('.test.ts')).map((path) => join(folder, path));
   return files.filter((path) => readFileSync(path, 'utf8').includes('vi.mock('));
 }
 
-/** What takes more than some seconds, longest first. */
+/** The test files that run for more than a few seconds, longest first. */
 const LONG = [
-  // May wait for three minutes, and does nothing then.
+  // It can wait for three minutes, and needs no CPU while it waits.
   'local/kill',
   ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-runs', 'local/run'],
   ...['local/package', 'simulate/many-runs', 'sync/guard', 'sync/convergence', 'sync/wide-message'],
@@ -29,7 +29,7 @@ const LONG = [
   ...['sync/wake-up', 'sync/failures', 'cli/outage'],
 ];
 
-/** What is long begins first: begun last, one of it would keep one worker busy while the other has nothing to do. */
+/** Starts long test files first. A long file that starts last would run on one worker while the second worker is idle. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ project, moduleId }: TestSpecification) => {
@@ -42,23 +42,23 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Left to itself vitest takes all cores but one: of two, one. With three workers on two cores, the tests that measure
-    // long tasks of the browser failed.
+    // By default, vitest leaves one core free, so it would use only one of two cores. With three workers on two cores, the
+    // tests that measure long tasks of the browser failed.
     maxWorkers: 2,
-    // Most files end before code that is compiled late has paid. The engine creates many short-lived objects, so a large
-    // young generation makes garbage collection cheap.
+    // Most test files are too short for the optimizing compiler, so they use the baseline compiler (Sparkplug). The engine
+    // creates many short-lived objects, so a large young generation makes garbage collection cheap.
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
     sequence: { sequencer: LongFirst },
     projects: [
-      // Handlers keep their clients from their first call on: a file with a stack has its modules to itself.
+      // Handlers keep the clients that they create at their first call, so each file with a stack loads its own modules.
       { extends: true, test: { name: 'stack', include: STACK, isolate: true } },
-      // All others share what is loaded once in a worker: AWS SDK, CDK, zod, fast-check.
+      // The other files of a worker share the loaded modules, such as the AWS SDK, the CDK, zod and fast-check.
       {
         extends: true,
         test: { name: 'rest', include: ['test/**/*.test.ts'], exclude: STACK, isolate: false },
       },
     ],
-    // More than five times the idle time of the slowest test: only a failure takes so long.
+    // More than five times the duration of the slowest test on an idle machine, so only a failing test takes so long.
     testTimeout: process.env['GROUPSYNC_RUNS'] === undefined ? 300_000 : 12 * 3_600_000,
     hookTimeout: 300_000,
     setupFiles: ['test/support/seed.ts'],
@@ -68,7 +68,7 @@ export default defineConfig({
       CDK_VALIDATION: 'false',
       AWS_REGION: 'us-east-1',
       NO_COLOR: '1',
-      // The SDK's notice about the Node of 2027 would stand between the results.
+      // The AWS SDK prints a notice about the Node versions that it will support in 2027. It would hide test results.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
     coverage: {
