@@ -12,7 +12,7 @@ const STACK = [
   ...filesThatMockModules('test'),
 ];
 
-/** Returns the test files that mock modules. A module that another file of the same worker has loaded cannot be mocked. */
+/** Returns the test files that mock modules. A module cannot be mocked if another file of the worker has loaded it. */
 function filesThatMockModules(folder: string): string[] {
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = paths.filter((path) => path.endsWith('.test.ts')).map((path) => join(folder, path));
@@ -29,7 +29,7 @@ const LONG = [
   ...['sync/wake-up', 'sync/failures', 'cli/outage'],
 ];
 
-/** Starts long test files first. A long file that starts last would run on one worker while the second worker is idle. */
+/** Starts long test files first. If a long file started last, the second worker would be idle while it runs. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ project, moduleId }: TestSpecification) => {
@@ -42,15 +42,15 @@ class LongFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // By default, vitest leaves one core free, so it would use only one of two cores. With three workers on two cores, the
-    // tests that measure long tasks of the browser failed.
+    // By default, vitest leaves one core free, so it would use only one of two cores. With three workers on two cores,
+    // the tests that measure long tasks of the browser failed.
     maxWorkers: 2,
-    // Most test files are too short for the optimizing compiler, so they use the baseline compiler (Sparkplug). The engine
-    // creates many short-lived objects, so a large young generation makes garbage collection cheap.
+    // Most test files are too short for the optimizing compiler, so they use the baseline compiler (Sparkplug). The
+    // engine creates many short-lived objects, so a large young generation makes garbage collection cheap.
     execArgv: ['--always-sparkplug', '--max-semi-space-size=64'],
     sequence: { sequencer: LongFirst },
     projects: [
-      // Handlers keep the clients that they create at their first call, so each file with a stack loads its own modules.
+      // Handlers keep the clients of their first call, so each file with a stack loads its own modules.
       { extends: true, test: { name: 'stack', include: STACK, isolate: true } },
       // The other files of a worker share the loaded modules, such as the AWS SDK, the CDK, zod and fast-check.
       {
