@@ -30,7 +30,7 @@ const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
 /**
  * The commands, each with the role that runs it. The order is such that each command finds the data that it needs.
- * `<…>` is replaced by a value of an earlier command.
+ * `<…>` is replaced by a value of an earlier command. `resume` would wait for the requeue job, which runs once a minute.
  */
 const COMMANDS = (
   [
@@ -42,13 +42,13 @@ const COMMANDS = (
     ],
     ['approver', 'holds reject g --reason r; holds approve h --reason r'],
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
-    ['operator', 'pause --reason r; resume; rebind unknown r-bob; connections set default drift=report'],
+    ['operator', 'pause --reason r; resume --no-wait; rebind unknown r-bob; connections set default drift=report'],
     ['operator', 'platform-groups; platform-groups adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],
     ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
     ['operator', 'scim token create; scim token revoke <token>; dlq edit <deadLetter> --reason r'],
     ['operator', 'scim client create; scim client rotate <client>; scim client revoke <client>'],
-    ['operator', `${TAKEOVER}; resume`],
+    ['operator', `${TAKEOVER}; resume --no-wait`],
     ['operator', `dlq discard <deadLetter> --reason r; dlq replay --all; probe; ${CONNECT}; ${CONNECT}`],
     ['operator', `connect second ${DIRECTORY}; directory disconnect --connection second`],
     ['operator', 'connections set default fourEyes=true; connections set default guard=null'],
@@ -59,7 +59,7 @@ const COMMANDS = (
 
 /** Commands that an operator of one connection may run too. */
 const FOR_ONE_CONNECTION =
-  'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume; rebind unknown r-bob; connections set default drift=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
+  'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; connections set default drift=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
     '; ',
   );
 
