@@ -3,8 +3,8 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
 /**
- * One difference between the platform and the wanted state. The reason is only for the audit and for operators; no code
- * depends on it.
+ * One difference between the platform and the wanted state. No code depends on the reason, which the audit and
+ * operators read.
  */
 export type PlanChange =
   | Changed<'create_group', null, string>
@@ -29,7 +29,7 @@ export interface Plan {
   readonly changes: readonly PlanChange[];
   /** The group after the write; undefined if it is deleted or released. */
   readonly after: View | undefined;
-  /** Users that the plan removes, sorted. A deletion removes all users. */
+  /** Users that the plan removes, sorted. A plan that deletes the group removes all users. */
   readonly removals: readonly PlatformUserId[];
   /** Whether a directory event deleted the group. The loss of all users is then intended. */
   readonly departs: boolean;
