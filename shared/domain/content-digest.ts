@@ -4,10 +4,7 @@ import type { View } from './view.ts';
 /** The fields and users of a group, from a view or an answer. */
 type Content = WrittenFields & { readonly users: Iterable<string> };
 
-/**
- * Returns a hash of 52 bits. The hash shows accidental changes, but is not secure against a deliberate collision. This
- * folder may not import `node:crypto`.
- */
+/** Returns a 52-bit hash, not secure against deliberate collisions. `node:crypto` is forbidden here. */
 function hashOf(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at += 1) {

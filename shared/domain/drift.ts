@@ -16,10 +16,7 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/**
- * The prefix of the drift record ids that begin with the time of the difference. Other ids are hexadecimal hashes,
- * which sort before this prefix.
- */
+/** The prefix of ids that begin with the time of the difference. Hashes, the other ids, sort before it. */
 export const DATED = 'g';
 
 /** The initiator of a difference that no event of the feed explains. */

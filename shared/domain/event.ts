@@ -7,10 +7,7 @@ import type { Stamp } from './stamp.ts';
 /** A member in an event: the directory's id of the person, and attributes that match rules may use. */
 export interface Member {
   readonly id: MemberId;
-  /**
-   * String attributes only (`email`, `userName`, `employeeNumber`, …). A stored attribute that is missing here keeps
-   * its value.
-   */
+  /** String attributes (`email`, `userName`, …). A stored attribute that is missing here keeps its value. */
   readonly attributes: ReadonlyMap<string, string>;
 }
 
@@ -36,9 +33,7 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
-/**
- * The actor that the directory names, or the token of a SCIM client. The actor is personal data and must not be logged.
- */
+/** The actor that the directory names, or the token of a SCIM client. This is personal data: never log it. */
 export const EventActor = z.lazy(() =>
   z.object({
     kind: z.enum(['directory', 'scim']),
@@ -53,10 +48,7 @@ export type EventActor = Frozen<z.infer<typeof EventActor>>;
 /** One event of the directory, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
-  /**
-   * The id that the producer gave to the event. The audit and `explain` show the id. It does not decide the order of
-   * events.
-   */
+  /** The producer's id of the event, for the audit and `explain`. It does not decide the order of events. */
   readonly id: string;
   readonly source: string;
   readonly stamp: Stamp;

@@ -29,9 +29,7 @@ export interface CallOutcomes {
 
 /** An endpoint whose calls succeed again still counts as failing for this time after its last failure. */
 const MIXED_MS = 15_000;
-/**
- * The longest time between a failed call and its retry. A group that has used up its calls of the hour waits two hours.
- */
+/** The longest time before a failed call is retried. A group without calls left in its hour waits so long. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;
@@ -51,9 +49,7 @@ export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs:
   return silentMs < (lastGoodMs > lastFailedMs ? MIXED_MS : LONGEST_SILENCE_MS);
 }
 
-/**
- * Returns the records with the latest outcomes added. The result has no record for an endpoint whose calls all succeed.
- */
+/** Returns the records with the latest outcomes. An endpoint whose calls all succeed has no record. */
 export function withOutcomes(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,
@@ -88,10 +84,7 @@ function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCal
   };
 }
 
-/**
- * Whether the worker must write the outcomes now. Each write costs money, so outcomes that change only counts wait for
- * `RECORDED_EVERY_MS`.
- */
+/** Whether the outcomes must be written now. Changes of counts alone wait for `RECORDED_EVERY_MS`. */
 export function changesRecord(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,

@@ -11,10 +11,7 @@ export interface PartMarker extends SnapshotPart {
   readonly stamp: Stamp;
 }
 
-/**
- * The latest value of each register of one group in a batch of events. The store later joins these values with the
- * stored registers.
- */
+/** The latest value of each register of one group in a batch. The store joins it with the stored value. */
 export interface GroupFold extends Partial<Record<EventField, Register<string>>> {
   readonly group: GroupId;
   upserted: Stamp;

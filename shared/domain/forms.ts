@@ -10,9 +10,7 @@ import type { Stamp } from './stamp.ts';
 export const text = z.string();
 export const number = z.number();
 export const texts = z.array(text);
-/**
- * Casts stored text to a branded type. A separate schema for each brand would cost time and check nothing in addition.
- */
+/** Casts stored text to a branded type. A schema for each brand would cost time and check nothing more. */
 const textAs = <Name extends string>() => text as unknown as z.ZodType<Name, string>;
 export const connectionText = textAs<ids.ConnectionName>();
 export const groupText = textAs<ids.GroupId>();

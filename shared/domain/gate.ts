@@ -28,10 +28,7 @@ export const Gate = z.lazy(() =>
      * fetches this group and the list of groups.
      */
     witness: platformGroupText.exactOptional(),
-    /**
-     * Whether the gate has just opened. Groups that failed while the gate was closed are then due immediately and skip
-     * their own backoff.
-     */
+    /** Whether the gate has just opened. Groups that failed while it was closed are then due immediately. */
     backlog: z.boolean().exactOptional(),
     /**
      * Endpoints whose calls fail now or failed recently. A write without this field keeps the stored value. A write

@@ -10,15 +10,9 @@ interface FieldDefinition {
   readonly label: string;
   /** The error code for a value that the platform refuses. */
   readonly refusal: string;
-  /**
-   * Returns the normal form of a value. Values with the same normal form are equal, so groupsync does not write one
-   * over the other.
-   */
+  /** Returns the normal form of a value. A value with an equal normal form is not written again. */
   readonly form: (value: string) => string;
-  /**
-   * Whether events set the value. If so, the group's item has a register of the field, and a deletion of the group ends
-   * the value.
-   */
+  /** Whether events set the value. The group's item then has a register, which a deletion clears. */
   readonly isInEvents: boolean;
 }
 

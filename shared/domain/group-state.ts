@@ -29,10 +29,7 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
-    /**
-     * The digest of the content that the platform showed last (`contentDigest`). The sweep compares this digest with
-     * the list.
-     */
+    /** The `contentDigest` of what the platform showed last. The sweep compares it with the list. */
     digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
@@ -79,10 +76,7 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** The users to add and to remove. For `create`, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /**
-     * For `create`: the groups with the same spokeId or name that existed before the POST. None of these is the created
-     * group.
-     */
+    /** For `create`: groups with the same spokeId or name from before the POST. None is the created group. */
     known: z.array(platformGroupText).exactOptional(),
     /**
      * For `create`: the number of malformed groups without an external id that existed before the POST. The intent has
@@ -225,9 +219,7 @@ export const GroupItem = z.lazy(() =>
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
-    /**
-     * The times of apply's calls about the group in the last hour. An event or an operator's action empties the list.
-     */
+    /** The times of apply's calls in the last hour. An event or an operator's action empties the list. */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
     /** The value that the platform refused last, by field. Writes of members omit this value. */
@@ -246,17 +238,13 @@ export const GroupItem = z.lazy(() =>
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
-    /**
-     * The time of the platform's first 404 for the group. This time is removed when the platform shows the group again.
-     */
+    /** The time of the platform's first 404 for the group, until the platform shows the group again. */
     missedAt: number.exactOptional(),
     /** The ids of drift records whose difference is not settled yet. */
     openDrift: texts.default([]),
     /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
     unattributed: texts.default([]),
-    /**
-     * A deletion of the platform group by another client that the drift policy accepts until the next directory event.
-     */
+    /** An external deletion of the platform group that the policy accepts until the next directory event. */
     acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
      * The platform group of the previous link, with its last view. That group is gone or was released. If groupsync
@@ -274,27 +262,16 @@ export const GroupItem = z.lazy(() =>
       .exactOptional(),
     /** A released platform group whose claim must still be removed. */
     releasedPlatformId: platformGroupText.exactOptional(),
-    /**
-     * Whether an operator or a takeover released this group. Only the command `adopt` or a second takeover ends the
-     * release.
-     */
+    /** Whether an operator or a takeover released this group. The command `adopt` or a takeover ends this. */
     released: z.boolean().default(false),
     /** The group to which a takeover moved this group. */
     movedTo: groupText.exactOptional(),
-    /**
-     * The time at which an operator paused the group. The time identifies the pause, so `resume` cannot end a later
-     * pause.
-     */
+    /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
-    /**
-     * Whether the group contains or contained other groups. The members of the group then also come from the registers
-     * of those groups.
-     */
+    /** Whether the group contains or contained inner groups, whose members then count as its members. */
     containsGroups: z.boolean().exactOptional(),
-    /**
-     * Whether the group is or was a member of other groups. A change of this group can then change those groups too.
-     */
+    /** Whether the group is or was a member of outer groups, which a change of the group then changes too. */
     isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /**
@@ -302,10 +279,7 @@ export const GroupItem = z.lazy(() =>
      * user of the view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /**
-     * The members that the first change after `inSync.rev` affected; absent if that change affected anything but
-     * members.
-     */
+    /** The members that the first change after `inSync.rev` affected; absent if it changed anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
     batchDigest: text.exactOptional(),
@@ -335,10 +309,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/**
- * The maximum age of the content that a read of the platform shows, because a replica that lags behind may answer the
- * read.
- */
+/** The maximum age of the content that a read shows, because a replica may lag behind. */
 export const READS_BEHIND_MS = 60_000;
 
 /** The reason why groupsync cannot add a member yet. */

@@ -20,9 +20,7 @@ export interface Author {
   readonly actor: EventActor;
 }
 
-/**
- * A copy of user data in a member register. Because of these copies, apply need not read every user of a large group.
- */
+/** A copy of user data in a member register, so that apply need not read every user of a group. */
 export interface UserCopy {
   /** The revision of the user at the time of the copy. Each change of the user raises the revision. */
   readonly revision: number;
@@ -42,20 +40,14 @@ export interface MemberRegister extends Register<Presence> {
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 
-/**
- * Whether the group exists: an upsert or snapshot is later than every deletion. Member events do not create a group.
- */
+/** Whether the group exists: an upsert or snapshot is later than every deletion. */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
-/**
- * Whether only events about members of the group have arrived. They are stored, and take effect when the group exists.
- */
+/** Whether only events about members of the group have arrived. They take effect when the group exists. */
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/**
- * The name of a group that moves to a new source, until that source sends the name. groupsync never writes this name.
- */
+/** The name of a group that moves to a new source, until that source names it. It is never written. */
 export const NO_NAME = '';
 
 /**

@@ -9,9 +9,7 @@ export const HoldDecision = z.lazy(() =>
 );
 export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 
-/**
- * The guard's rules. A hold shows the first rule of this list that is broken. `shared/plan/guard.ts` defines the rules.
- */
+/** The guard's rules (`shared/plan/guard.ts`). A hold shows the first rule of this list that is broken. */
 export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share'] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
@@ -37,10 +35,7 @@ export const Hold = z.lazy(() =>
      * later change of the setting has no effect.
      */
     fourEyes: z.literal(true).exactOptional(),
-    /**
-     * The location and the hash of the full set. The hash shows whether a reader has read the complete set. The store
-     * sets both.
-     */
+    /** The location of the full set, and the hash by which a reader checks it. The store sets both. */
     chunks: number,
     hash: text,
   }),

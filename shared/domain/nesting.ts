@@ -16,9 +16,7 @@ import type { Stamp } from './stamp.ts';
 export const MAX_NESTED_GROUPS = 500;
 /** The maximum number of levels of groups within a group. */
 export const MAX_NESTING_DEPTH = 10;
-/**
- * The maximum number of member registers of a group and of all groups within it. A worker has all of them in memory.
- */
+/** The maximum number of member registers of a group and its inner groups. A worker has all in memory. */
 export const MAX_NESTED_MEMBERS = 250_000;
 
 const NESTED = 'urn:groupsync:group:';
@@ -71,9 +69,7 @@ export function flattenedMembers(outer: GroupId, contents: Contents): readonly S
 interface Reach {
   /** The stamp of the register in the outer group with which the path begins; undefined for the outer group itself. */
   readonly via: Stamp | undefined;
-  /**
-   * The stamp at which the inner group left the outer group; undefined while the outer group contains the inner group.
-   */
+  /** The stamp at which the inner group left the outer group; undefined if it has not left. */
   readonly ended: Stamp | undefined;
 }
 

@@ -20,9 +20,7 @@ export const ReaderGroup = z.lazy(() =>
     dueMs: number,
     /** The time of the last complete read. */
     readMs: number.exactOptional(),
-    /**
-     * The time of the first read in a row that equals the desired state. A read with a difference removes this time.
-     */
+    /** The time of the first read in a row without a difference. A read with a difference removes it. */
     agreedMs: number.exactOptional(),
     /** The time of the latest change that the directory reported. */
     reportedMs: number.exactOptional(),
@@ -38,10 +36,7 @@ export const ReaderGroup = z.lazy(() =>
     missingMs: number.exactOptional(),
     /** The nested groups of this group in the last complete read. */
     below: z.array(groupText).exactOptional(),
-    /**
-     * The addresses of the nested groups, if the directory has addresses. A report may name a group by its address
-     * alone.
-     */
+    /** The addresses of the nested groups. A report may name a group by its address alone. */
     belowAddresses: z.array(text).exactOptional(),
     /**
      * The memberships that the latest reports contain, in this group or in a nested group. `member` is a digest of an

@@ -9,10 +9,7 @@ export interface Register<Value extends string> {
   readonly actor?: EventActor;
 }
 
-/**
- * Whether a member is in a group. By the rule of `supersedes`, `absent` wins over `present` if both have the same
- * stamp.
- */
+/** Whether a member is in a group. With equal stamps, `absent` wins over `present` (`supersedes`). */
 export type Presence = 'absent' | 'present';
 
 /**

@@ -6,16 +6,10 @@ import { readStamp, type Stamp } from './stamp.ts';
 export const SOURCES = ['events', 'scim', 'directory'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/**
- * The event sources of groupsync's own events have this prefix. Such events come from the reader, an import, or an
- * edited message.
- */
+/** The prefix of groupsync's own event sources: the reader, an import, or an edited message. */
 const OWN_SOURCES = 'groupsync/';
 
-/**
- * The source in the stamp of every event that a reader sends. Ingest accepts an event with this source only from the
- * queue of the reader.
- */
+/** The source of the reader's events, in their stamps. Ingest accepts it only from the reader's queue. */
 export const READER_SOURCE = 'groupsync/directory';
 
 /** The source in the stamp of every change by a SCIM client. */

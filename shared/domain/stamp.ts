@@ -20,10 +20,7 @@ export interface StampParts {
 /** A stamp that is earlier than the stamp of every event. */
 export const STAMP_ZERO = '' as Stamp;
 
-/**
- * The time of an event may be this much later than its receipt. An event with a later time is refused
- * (`time_in_future`).
- */
+/** The time of an event may be this much later than its receipt. A later event is `time_in_future`. */
 export const MAX_AHEAD_MS = 5 * 60_000;
 /**
  * The maximum age of an event. An older event is refused (`too_old`), also in a replay. So a tombstone may expire after
@@ -92,10 +89,7 @@ export function makeStamp(parts: StampParts): Stamp {
   ].join('.') as Stamp;
 }
 
-/**
- * Returns the sequence in a sortable form. An absent sequence sorts before every number. Numbers sort by value; leading
- * zeros have no effect.
- */
+/** Returns the sequence as text that sorts by its number. An absent sequence sorts first. */
 function sequencePart(sequence: string | undefined): string {
   if (sequence === undefined) return '00';
   if (!DIGITS.test(sequence) || sequence.length > MAX_SEQUENCE_DIGITS) {

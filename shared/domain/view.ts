@@ -27,10 +27,7 @@ export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unk
   return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
 }
 
-/**
- * The users that writes add to a group or remove from a group. In a record of several writes, a user may be in both
- * sets.
- */
+/** The users that writes add or remove. In a record of several writes, a user may be in both sets. */
 export interface UserChange {
   readonly added: ReadonlySet<PlatformUserId>;
   readonly removed: ReadonlySet<PlatformUserId>;

@@ -34,9 +34,7 @@ export interface Moment {
 const latestMs = ({ nowMs, coalesceMs }: Moment): number =>
   nowMs + coalesceMs + DELIVERY_MS + CLOCKS_APART_MS;
 
-/**
- * Whether a scheduled wake-up will also process a change that is made now: its worker starts soon and reads the change.
- */
+/** Whether a scheduled wake-up will also process a change that is made now, because it starts soon. */
 export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
   wakeAtMs >= moment.nowMs - WAKE_GRACE_MS && wakeAtMs <= latestMs(moment);
 
@@ -44,10 +42,7 @@ export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
-/**
- * Whether another worker may be calling the platform now for its open intent. That worker will also process new changes
- * of the group.
- */
+/** Whether another worker may be calling the platform now. It will also process new changes of the group. */
 export const isAtWork = (
   { intent, releasedIntent }: GroupState,
   nowMs: number,

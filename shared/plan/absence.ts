@@ -75,9 +75,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
-/**
- * Whether the directory group was last linked to this platform group, and the link ended because this group was gone.
- */
+/** Whether the last link of the directory group was to this group, and ended because it was gone. */
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 

@@ -14,10 +14,7 @@ export interface Answer {
   readonly made: View | undefined;
   /** Users that this write should have removed and that the answer still shows. */
   readonly kept: readonly PlatformUserId[];
-  /**
-   * Whether the platform added a user that was not sent. The next plan removes that user, if external members may not
-   * stay.
-   */
+  /** Whether the platform added an unsent user. The next plan removes it if external members may not stay. */
   readonly hasAdded: boolean;
   /** Whether the write sent a new name and the answer shows the old name. */
   readonly keepsName: boolean;
@@ -58,10 +55,7 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
-/**
- * Returns a message for operators if the platform answered 2xx but did not remove users or did not change the name;
- * otherwise undefined.
- */
+/** Returns a message if the platform answered 2xx but kept removed users or the old name. */
 export function keptMessage({ kept, keepsName }: Answer): string | undefined {
   const parts: string[] = [];
   if (kept.length > 0)

@@ -108,10 +108,7 @@ export type Decision =
       readonly driftOutcome: DriftOutcome;
       /** The time until which an uncertain write may take effect. Apply then reads the group again. */
       readonly againAtMs?: number;
-      /**
-       * The failure to write a name or an external id that the platform refuses. All other content of the group is
-       * written.
-       */
+      /** The refusal of a name or an external id. All other content of the group is written. */
       readonly failing?: GroupError | undefined;
     };
 
@@ -167,10 +164,7 @@ export interface StartHold {
   readonly approved: number;
   readonly size: number;
   readonly rule: HoldRule;
-  /**
-   * The share of the group's users that all removals within the hour would take; undefined if the guard computed no
-   * share.
-   */
+  /** The share of the users that all removals of the hour would take; undefined if not computed. */
   readonly share: number | undefined;
   readonly deletes: boolean;
   readonly ends?: undefined;

@@ -20,10 +20,7 @@ export interface DraftInput
   readonly wanted: WantedGroup | undefined;
   /** The last known view of the linked platform group; undefined if there is no linked group. */
   readonly current: View | undefined;
-  /**
-   * Whether the write sends the whole group (PUT) instead of the changes only (PATCH). A PUT follows an adoption or an
-   * external change.
-   */
+  /** Whether to send the whole group (PUT). A PUT follows an adoption or an external change. */
   readonly whole: boolean;
   /** Users that the write must not remove now. */
   readonly held: ReadonlySet<PlatformUserId>;
@@ -34,10 +31,7 @@ export interface DraftInput
   readonly isDeletionHeld?: boolean | undefined;
   /** Users that a later write adds, because the platform refused a write that contained them. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
-  /**
-   * Fields that this write does not change. Their wanted value was refused, belongs to another group, or is tried
-   * later.
-   */
+  /** Fields that this write leaves: their value was refused, belongs to another group, or is tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
@@ -75,10 +69,7 @@ function planCreation(wanted: WantedGroup): Plan {
   };
 }
 
-/**
- * Plans the write for a group that the directory deleted. The setting `onGroupDeleted` decides what happens to the
- * platform group.
- */
+/** Plans what happens to the platform group of a deleted directory group (`onGroupDeleted`). */
 function planDeparture(input: DraftInput, current: View): Plan {
   const { mode, onGroupDeleted, held, acceptedDrift } = input;
   if (mode === 'upsertOnly') return NO_PLAN(current);
@@ -177,10 +168,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
   };
 }
 
-/**
- * Returns the names after the write. If the platform has normalised the wanted name, the group keeps the normalised
- * form.
- */
+/** Returns the names after the write. A normalised form of the wanted name stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
   if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };

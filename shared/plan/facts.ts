@@ -11,10 +11,7 @@ import type { RecentRemovals } from './guard.ts';
 /** A member that the directory has in the group but that groupsync cannot add yet. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
-/**
- * The directory member of a wanted user. If the platform refuses the user, the refusal stores `revision`, the revision
- * of the person.
- */
+/** A wanted user's member. `revision` is the revision of the person, which a refusal stores. */
 export interface WantedMember {
   readonly member: MemberId;
   readonly revision: number;
@@ -29,10 +26,7 @@ export interface WantedMember {
 
 /** The desired state of one group, with the ids of platform users. */
 export interface Wanted {
-  /**
-   * Present if apply read only the members of the last change. Apply then assumes that all other members are as in the
-   * view.
-   */
+  /** Present if apply read only the members of the last change. All others count as in the view. */
   readonly isPart?: true;
   readonly state: 'absent' | 'unnamed' | 'present';
   /** The group; undefined unless `state` is `present`. */
@@ -142,10 +136,7 @@ export interface Facts {
   readonly held?: HeldUsers | undefined;
   /** Users that the directory removed after the drift policy accepted the drift in the view. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
-  /**
-   * The platform group that this pass fetched. After a creation with an unknown outcome, the group that the POST
-   * created.
-   */
+  /** The platform group that this pass fetched. After an uncertain creation, the group that the POST created. */
   readonly fetched?: ObservedGroup | 'gone' | undefined;
   /** The platform group of the last fetch or answer of this attempt. An attempt may have several passes. */
   readonly shown?: Shown | undefined;
@@ -155,9 +146,7 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /**
-   * Whether the platform refused a write of this attempt. The later writes of the attempt send only changes (no PUT).
-   */
+  /** Whether the platform refused a write of this attempt. The attempt's later writes are never a PUT. */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;

@@ -50,10 +50,7 @@ export function freshnessOf(
   });
 }
 
-/**
- * Returns the expected interval: the value of the setting. Without a setting, the reader has the interval of its
- * schedule.
- */
+/** Returns the expected interval: the setting, or for the reader its schedule. */
 function expectedEvery(
   { sources }: FreshnessSettings,
   source: Source,

@@ -25,10 +25,7 @@ export interface GuardInput {
   readonly hidden?: number;
   /** The number of users that this write would remove. */
   readonly removals: number;
-  /**
-   * Whether a directory event deleted the group. The group then loses all users as intended, so the rules about its
-   * size do not apply.
-   */
+  /** Whether a directory event deleted the group. The rules about the group's size then do not apply. */
   readonly deletesGroup: boolean;
   readonly recent: RecentRemovals;
 }
@@ -42,10 +39,7 @@ export interface RecentRemovals {
   readonly largestSize: number;
   /** The number of deletions of other groups of the connection. */
   readonly deletedGroups: number;
-  /**
-   * The number of groups of the connection before these deletions. The number is needed only if `deletedGroups` reaches
-   * the limit.
-   */
+  /** The number of groups before these deletions; needed only if `deletedGroups` reaches the limit. */
   readonly managedGroups: number;
 }
 

@@ -25,10 +25,7 @@ export interface HoldVerdict {
   readonly held: readonly PlatformUserId[];
   /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
-  /**
-   * Removals to record as a new hold, because the plan has new removals or the earlier hold, approval or rejection
-   * expired.
-   */
+  /** Removals for a new hold: the plan has new removals, or their hold or decision has expired. */
   readonly renewed: readonly PlatformUserId[] | undefined;
   /** Sets that contain none of the planned removals. */
   readonly ends: readonly HeldSetName[];

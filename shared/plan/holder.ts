@@ -5,10 +5,7 @@ export interface Holder {
   readonly lastDay?: string;
 }
 
-/**
- * Returns a text that names the person who can replace the credential. The text may be logged, so it has only the
- * person's id.
- */
+/** Returns a text that names who can replace the credential, by id only, because the text may be logged. */
 export const contactText = ({ user }: Holder): string =>
   `Contact the person who installed the app, or another administrator: the platform user is ${user}`;
 

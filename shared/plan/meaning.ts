@@ -16,9 +16,7 @@ export type FailureKind =
   /** The request certainly never reached the platform. */
   | 'unreached';
 
-/**
- * The kind of call: one of three writes of a group, a read of one group, a read of the list of groups, or another call.
- */
+/** The kind of call: a write, a read of one group (`group`), a read of the list (`groups`), or another. */
 export type Call = 'create' | 'change' | 'delete' | 'group' | 'groups' | 'other';
 
 export interface Failed {
@@ -29,18 +27,13 @@ export interface Failed {
 export interface Meaning {
   /** Whether the failed write may have taken effect; `no` for a read. */
   readonly happened: 'no' | 'unknown';
-  /**
-   * The failure concerns the connection or the group. If it is not known which (`probe`), a call of `/me` must show it.
-   */
+  /** The failure concerns the connection or the group. With `probe`, a call of `/me` must show which. */
   readonly whose: 'connection' | 'group' | 'probe';
   readonly next: Next;
 }
 
 type Next =
-  /**
-   * If the failure concerns the connection, the gate closes and all groups wait. If not, `gate` means the same as
-   * `wait`.
-   */
+  /** If the failure concerns the connection, the gate closes, and all groups wait. If not, as `wait`. */
   | 'gate'
   /** The caller tries later, because the platform may accept the same request later. */
   | 'wait'

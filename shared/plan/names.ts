@@ -29,10 +29,7 @@ const foldNull = (spokeId: string | null): string | null => (spokeId === null ? 
 export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
   shown !== null && isSameValue('spokeId', shown, sent);
 
-/**
- * Returns the groups with exactly this external id. If there are none, returns the groups whose id differs only in
- * form.
- */
+/** Returns the groups with exactly this external id. Without one, those whose id differs only in form. */
 export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   groups: readonly Group[],
   spokeId: string | null,

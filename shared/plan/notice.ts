@@ -19,9 +19,7 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
 const MIN_INTERVAL_MS = 15 * 60_000;
 export const MOST_NAMES = 5;
 
-/**
- * Returns the episodes after a check of the subjects in `checked`. The episodes of unchecked subjects stay unchanged.
- */
+/** Returns the episodes after a check of the subjects in `checked`. Other episodes stay unchanged. */
 export function observe(
   known: readonly Episode[],
   found: readonly Finding[],
@@ -47,10 +45,7 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/**
- * Whether a notice of the end must still be sent: a notice reported the beginning, or may have done so, and no notice
- * reported the end.
- */
+/** Whether a notice of the end must be sent: one may have reported the beginning, none the end. */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
@@ -172,8 +167,6 @@ function linksOf(
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/**
- * Replaces line breaks and control characters in a name, and shortens a long name. The directory controls the names.
- */
+/** Replaces line breaks and control characters in a name from the directory, and shortens a long name. */
 const shown = (name: string): string =>
   `"${name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 80)}"`;

@@ -2,10 +2,7 @@ import { FIELD_NAMES, type FieldChange, GROUP_FIELDS } from '../domain/group-fie
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
-/**
- * One difference between the platform and the wanted state. No code depends on the reason, which the audit and
- * operators read.
- */
+/** One difference between the platform and the wanted state. No code depends on the reason. */
 export type PlanChange =
   | Changed<'create_group', null, string>
   | Changed<'delete_group' | 'release_group', string, null>

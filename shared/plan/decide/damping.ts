@@ -56,10 +56,7 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/**
- * Whether the suspected change is an operator's `sync`. A `sync` names no version, so apply always reads the group from
- * the platform.
- */
+/** Whether an operator's `sync` set the suspected change. It has no version, so the group is always read. */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 

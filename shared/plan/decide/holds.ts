@@ -93,17 +93,11 @@ const startHold = (
   deletes: plan.departs,
 });
 
-/**
- * Returns the number of users in the group now, as far as groupsync knows. Hidden users who are wanted do not count
- * (`hiddenWanted`).
- */
+/** Returns the known number of users in the group, without wanted hidden users (`hiddenWanted`). */
 const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
 
-/**
- * Returns the guard's verdict about the removals. If the removals are not reserved yet, returns the decision to reserve
- * them.
- */
+/** Returns the guard's verdict about the removals, or the decision to reserve them first. */
 function judgeReserved(
   removals: number,
   size: number,

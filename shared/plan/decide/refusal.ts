@@ -51,10 +51,7 @@ export const NAME_IN_USE: Wait = {
   },
 };
 
-/**
- * Returns a wait: another source of the connection already has a group of this name. A second platform group would be a
- * duplicate.
- */
+/** Returns a wait, because a second platform group with the name of another source's group is a duplicate. */
 export const ofOtherSource = (group: string, source: Source): Wait => ({
   kind: 'wait',
   waitMs: undefined,

@@ -75,9 +75,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
   );
 }
 
-/**
- * Plans the write. If only refused fields differ, and one of them is due for another try, the plan contains that field.
- */
+/** Plans the write. If only refused fields differ, it tries a field again that is due. */
 function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
@@ -110,9 +108,7 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/**
- * Returns the write, or a decision that must come before the write. If no write is needed, settles the group or waits.
- */
+/** Returns the write, or a decision that must come before it. Without a write, settles or waits. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -188,9 +184,7 @@ function settleOnceCertain(settled: Decision, facts: Facts): Decision {
 const isNameTaken = ({ rejected, views }: Facts): boolean =>
   rejected?.name !== undefined && views?.base !== undefined;
 
-/**
- * Decides about a creation. Adopts a platform group that exists already, or waits if a new group could be a duplicate.
- */
+/** Decides about a creation: adopts an existing platform group, waits, or writes. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
@@ -251,10 +245,7 @@ const changesGroup = ({ action }: Plan): boolean =>
 /** The maximum age of the fetch or answer from which a change is planned, measured at the beginning of a pass. */
 const CURRENT_MS = 5_000;
 
-/**
- * Whether the stored view is current: a recent pass of this attempt fetched or wrote the group, and the platform showed
- * the stored version.
- */
+/** Whether the platform showed the stored version recently, in a fetch or answer of this attempt. */
 function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
   return shown.id === state.link?.id && shown.version === state.link.version;
@@ -264,10 +255,7 @@ function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
 const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
   [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
-/**
- * Whether the drift policy accepted the deletion of the group by another client, and no later directory event ended the
- * acceptance.
- */
+/** Whether the drift policy accepts the external deletion of the group, also after the latest events. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;

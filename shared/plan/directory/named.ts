@@ -2,9 +2,7 @@ import type { GroupId } from '../../domain/ids.ts';
 import type { NamedMembership, ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from './outcome.ts';
 
-/**
- * The maximum number of reported memberships that the reader's item stores. A few are enough to recognise an old list.
- */
+/** The maximum number of reported memberships in an item. A few are enough to recognise an old list. */
 const MAX_NAMED = 50;
 
 interface Lag {

@@ -10,9 +10,7 @@ const HOUR_MS = 3_600_000;
  * reader adds the listed users and removes no member.
  */
 export const MAX_SHORT_READS = 3;
-/**
- * The reader sends the members of a group up to this size as one snapshot. For a larger group it sends single changes.
- */
+/** A group up to this size is sent as one snapshot. A larger group is sent as single changes. */
 export const LARGEST_SNAPSHOT = 1_000;
 
 /** The result of one complete read of a group. */

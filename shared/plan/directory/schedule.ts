@@ -87,10 +87,7 @@ const isShort = (outcome: ReadOutcome): boolean =>
   (outcome.kind === 'again' && outcome.because === 'short') ||
   (outcome.kind === 'changes' && outcome.isShort);
 
-/**
- * Returns the reader's item of a group after a read whose list was older than a report. The next run reads the group
- * again.
- */
+/** Returns the item after a read whose list was older than a report. The next run reads again. */
 export const afterOldList = ({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup =>
   afterFailure(known, OLD, nowMs);
 
