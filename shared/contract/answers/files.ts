@@ -19,7 +19,9 @@ export type EventsReport = Answer<typeof EventsReport>;
 const ImportComparison = z.object({
   added: count,
   removed: count,
-  unmatched: count.describe('The number of added members without an employee, because no match rule finds one.'),
+  unmatched: count.describe(
+    'The number of added members without an employee, because no match rule finds one.',
+  ),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()
