@@ -1,7 +1,8 @@
 import { parsedUrl } from './url.ts';
 
 /**
- * Returns the form in which e-mail addresses are compared. All spellings of one mailbox have the same form:
+ * Returns the form in which groupsync compares e-mail addresses. The steps give all spellings of one mailbox the same
+ * form:
  *
  *   step                    | example                              | source
  *   ------------------------|--------------------------------------|-------------------------------------
@@ -11,8 +12,8 @@ import { parsedUrl } from './url.ts';
  *   domain to ASCII         | "…@münchen.example" → "…@xn--…"      | IDNA (UTS #46, non-transitional)
  *   dot of the root         | "…@acme.example." → "…@acme.example" | DNS (RFC 1034, section 3.1)
  *
- * Simple folding makes two characters equal only if they differ in case alone: "ß" is not "ss", "ı" is not "i". If two
- * employees have the same form, the address is ambiguous, and neither of them is written.
+ * Simple folding makes two characters equal only if case is their only difference: "ß" is not "ss", "ı" is not "i". If
+ * the addresses of two employees have the same form, the address is ambiguous, and groupsync adds neither employee.
  */
 export function addressForm(text: string): string {
   const folded = foldCase(text.replace(INVISIBLE_ENDS, '').normalize('NFC')).normalize('NFC');
@@ -20,9 +21,7 @@ export function addressForm(text: string): string {
   return at < 0 ? folded : `${folded.slice(0, at)}@${asciiDomain(folded.slice(at + 1))}`;
 }
 
-/**
- * Whether a text looks like an address, and not like a login or a name. It does not check that the address is valid.
- */
+/** Whether a text looks like an address, and not like a login or a name. The address need not be valid. */
 export const looksLikeAddress = (text: string): boolean => {
   const at = text.indexOf('@');
   return at > 0 && at === text.lastIndexOf('@') && at < text.length - 1 && !/\s/.test(text);
@@ -40,13 +39,13 @@ function foldCharacter(character: string): string {
   const lower = character.toLowerCase();
   const upper = lower.toUpperCase();
   const isOne = Array.from(upper).length === 1 && lower !== DOTLESS_I;
-  // Converting to upper case and back gives one form to variants of a character, such as final sigma and long s.
+  // The conversion to upper case and back unifies variants of a character, such as final sigma and long s.
   return isOne ? upper.toLowerCase() : lower;
 }
 
-/** Characters of a domain name before its conversion to ASCII. None of them separates two parts of a URL. */
+/** The characters of a domain name before its conversion to ASCII. No such character separates two parts of a URL. */
 const DOMAIN = /^[\p{L}\p{M}\p{N}.\-\u00b7\u200c-\u200d\u3002\uff0e\uff61]+$/u;
-/** The URL parser reads a name with such an end as an IPv4 address. */
+/** The URL parser would read a domain name with this end as an IPv4 address. */
 const NUMERIC_END = /(?:^|[.\u3002\uff0e\uff61])(?:\p{N}+|0x[0-9a-f]*)[.\u3002\uff0e\uff61]?$/u;
 
 const ROOT_DOT = /(?<=[^.])\.$/;

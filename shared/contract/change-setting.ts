@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { nearest } from './nearest.ts';
 import { ConnectionSettings } from './settings.ts';
 
-/** Thrown for invalid settings. `problems` has one line per fault, in the form `key: expected …, got …`. */
+/** The error for invalid settings. `problems` has one line for each fault, in the form `key: expected …, got …`. */
 export class InvalidSettingError extends Error {
   override readonly name = 'InvalidSettingError';
   readonly problems: readonly string[];
@@ -14,7 +14,7 @@ export class InvalidSettingError extends Error {
 }
 
 /**
- * Checks settings from a file, a flag or the store and fills in the defaults.
+ * Checks settings from a file, a flag or the store, and adds the defaults.
  * @throws InvalidSettingError naming every fault by its dotted key.
  */
 export function parseSettings(input: unknown): ConnectionSettings {
@@ -43,7 +43,7 @@ type Level = { [key: string]: unknown };
 const describeIssue = (issue: z.core.$ZodIssue): string =>
   `${issue.path.length === 0 ? 'settings' : issue.path.join('.')}: ${issue.message}`;
 
-/** Every key that can be set, and the keys that contain it: `guard`, `guard.minSize`, … */
+/** Returns every key that can be set, including the keys of groups of settings: `guard`, `guard.minSize`, … */
 export const settingKeys = (): readonly string[] =>
   keysOf(parseSettings({ baseUrl: 'https://platform.invalid' }));
 
@@ -54,9 +54,9 @@ function keysOf(settings: object, prefix = ''): string[] {
 }
 
 /**
- * Returns the settings with one changed (`--setting KEY=VALUE`, `connections set`). If the guard is off (null), setting
- * one limit, such as `guard.minSize`, switches it on with the defaults of the other limits.
- * @param key dotted, one of `settingKeys`
+ * Returns the settings with one changed setting (`--setting KEY=VALUE`, `connections set`). If the guard is off (null),
+ * a new value for one limit, such as `guard.minSize`, switches the guard on, with the defaults of the other limits.
+ * @param key one of `settingKeys`, with dots between its parts
  * @param value the value after JSON parsing
  * @throws InvalidSettingError if the key is unknown or the value is not valid for the setting
  */
@@ -84,7 +84,7 @@ export interface SettingDifference {
   readonly after: string;
 }
 
-/** Returns the settings that differ. A group of settings such as `guard` counts as one. */
+/** Returns the settings that differ. A group of settings such as `guard` counts as one setting. */
 export function differingSettings(before: ConnectionSettings, after: ConnectionSettings) {
   const keys = Object.keys(after) as (keyof ConnectionSettings)[];
   return keys
@@ -96,20 +96,14 @@ export function differingSettings(before: ConnectionSettings, after: ConnectionS
     .filter((one) => one.before !== one.after);
 }
 
-/**
- * Three versions of the settings. A person read the version `read` and wants the version `wanted`. Meanwhile another
- * person stored the version `now`.
- */
+/** A person read `read` and wants `wanted`. Meanwhile another person stored `now`. */
 interface Versions<Value = ConnectionSettings> {
   readonly read: Value;
   readonly wanted: Value;
   readonly now: Value;
 }
 
-/**
- * Returns the settings with the changes of both persons. If both changed one setting to different values, its dotted
- * key is in `conflicts`.
- */
+/** Returns the settings with both changes. `conflicts` has the keys with two different new values. */
 export function mergeSettings(versions: Versions) {
   const conflicts: SettingDifference[] = [];
   return { settings: merge(versions, '', conflicts) as ConnectionSettings, conflicts };
@@ -136,9 +130,9 @@ function merge(
 }
 
 /**
- * Returns the settings to store after a change. Settings that this release does not know stay, except within a list
- * that changed.
- * @param known the known part of `stored`, from which `after` was made
+ * Returns the settings to store after a change. Settings that this release does not know keep their stored value,
+ * except in a list that changed.
+ * @param known the part of `stored` that this release knows, before the change
  */
 export function overStored(stored: unknown, known: unknown, after: unknown): unknown {
   if (!isGroup(stored) || !isGroup(known) || !isGroup(after))

@@ -2,15 +2,13 @@ import * as z from 'zod';
 import type { ConnectionName } from '../domain/ids.ts';
 import { parsedUrl } from './url.ts';
 
-/*
- * The setting `console` of a stage: the console that people sign in to with the OIDC provider of their company.
- */
+/* The setting `console` of a stage. People sign in to the deployed console with the OIDC provider of their company. */
 
-/** The roles of people who sign in. Each role may do everything that the roles before it may do. */
+/** The roles of people who sign in. Each role includes the rights of the roles before it in this list. */
 export const ROLES = ['viewer', 'approver', 'operator', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The key of a role for all connections. No connection has this name. */
+/** The key under which `Roles` has the role for all connections. No connection has this name. */
 export const EVERY_CONNECTION = '*';
 
 /** The roles of a person, by connection. */
@@ -25,7 +23,7 @@ export const higherRole = (a: Role | undefined, b: Role): Role =>
 export const ownRole = (roles: Roles, connection: string): Role | undefined =>
   Object.hasOwn(roles, connection) ? roles[connection] : undefined;
 
-/** Returns the role of a person for one connection; undefined: the person may not see the connection. */
+/** Returns the role of a person for one connection; undefined if the person may not see the connection. */
 export function roleFor({ roles }: { readonly roles: Roles }, connection: ConnectionName): Role | undefined {
   const own = ownRole(roles, connection);
   const every = ownRole(roles, EVERY_CONNECTION);
@@ -35,8 +33,8 @@ export function roleFor({ roles }: { readonly roles: Roles }, connection: Connec
 const shortText = (most: number) => z.string().min(1).max(most);
 
 /**
- * Gives a role to every person whose claim has the value, or contains it if the claim is a list. Without `connections`,
- * the person has the role for all connections, also for later ones.
+ * Gives a role to every person whose claim equals the value, or is a list that contains the value. Without
+ * `connections`, the person has the role for all connections, including connections that are added later.
  */
 const RoleRule = z.strictObject({
   claim: shortText(200),
@@ -58,23 +56,23 @@ function isIssuer(text: string): boolean {
 }
 
 export const ConsoleSignIn = z.strictObject({
-  /** Identifies the provider. Its configuration is at `<issuer>/.well-known/openid-configuration`. */
+  /** The issuer URL of the provider. The provider's configuration is at `<issuer>/.well-known/openid-configuration`. */
   issuer: z.string().max(500).refine(isIssuer, 'expected the https URL of an OIDC provider'),
   clientId: shortText(200),
-  /** Whether a client secret is stored in Secrets Manager. Without one, PKCE alone protects the code. */
+  /** Whether Secrets Manager has a client secret. Without it, PKCE alone protects the authorization code. */
   hasSecret: z.boolean().default(false),
   scopes: z
     .array(z.string().regex(/^[\w.:/-]{1,100}$/))
     .max(20)
     .default(['openid', 'email', 'profile']),
-  /** The claim that identifies a person. It must be unique, and no person may be able to change it. */
+  /** The claim that identifies a person: unique, and a person must not be able to change it. */
   personClaim: shortText(200).default('email'),
-  /** Claims that each person must have, such as the domain of the company. */
+  /** Claims, with their values, that each person must have, such as the domain of the company. */
   require: z.record(shortText(200), shortText(400)).default({}),
   roles: z.array(RoleRule).min(1).max(50),
-  /** After this time, a person signs in again, and the roles are read again from the claims. */
+  /** After this time, a person must sign in again. The roles are then read from the new claims. */
   sessionMinutes: z.int().min(5).max(720).default(60),
 });
 export type ConsoleSignIn = z.infer<typeof ConsoleSignIn>;
-/** The setting as it is written, without defaults. */
+/** The setting as an administrator writes it, without defaults. */
 export type ConsoleSignInProps = z.input<typeof ConsoleSignIn>;

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 
-/** An observed behaviour of the platform that its specification leaves open. */
+/** An observed behaviour of the platform that the specification leaves open. */
 export const Finding = z.object({
   about: z.string(),
-  found: z.string().describe('Begins with `unknown` if it could not be determined.'),
+  found: z.string().describe('The behaviour; begins with `unknown` if probe could not determine it.'),
 });
 export type Finding = z.infer<typeof Finding>;
 
-/** The findings of `groupsync probe`. They are valid only for this address and this company. */
+/** The findings of `groupsync probe`. They are valid only for this base URL and this company. */
 export const ContractReport = z.lazy(() =>
   z.object({
     baseUrl: z.string(),

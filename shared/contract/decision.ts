@@ -8,7 +8,7 @@ const connection = z
   .regex(/^[a-z0-9-]{1,32}$/)
   .transform(connectionName);
 
-/** The same fields as `SettingRequestRow`. The function does not need the other answers, which are large. */
+/** The fields of `SettingRequestRow`, defined again to avoid the import of all answers. */
 const RequestRow = z.lazy(() =>
   z.object({
     key: z.enum(PROTECTED_SETTINGS),
@@ -19,10 +19,7 @@ const RequestRow = z.lazy(() =>
   }),
 );
 
-/**
- * The payload that an operator sends to `reconcile`: a decision about a hold, a decision about requested changes of
- * settings, or the order to probe the platform.
- */
+/** An operator's decision: about a hold, about a change of settings, or to probe the platform. */
 export const Decision = z.lazy(() =>
   z.discriminatedUnion('about', [
     z.object({
@@ -30,7 +27,7 @@ export const Decision = z.lazy(() =>
       connection,
       group: z.string().min(1).transform(groupId),
       isApproved: z.boolean(),
-      /** Only these removals; without it, all. */
+      /** The removals to decide about; absent for all removals of the hold. */
       users: z.array(z.string().transform(platformUserId)).optional(),
       request: z.object({
         reason: z.string(),

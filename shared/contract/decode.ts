@@ -13,36 +13,36 @@ import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 export interface MessageToDecode {
   readonly body: string;
   readonly messageId: string;
-  /** SQS SentTimestamp. It is the time of an event if neither the event nor its envelope has a time. */
+  /** The SQS attribute SentTimestamp. An event without a time of its own and of its envelope gets this time. */
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
   readonly connection?: string | undefined;
-  /** Message attribute `stamp`: time and id of the first sending, if the message was sent again. */
+  /** The message attribute `stamp`. A message that was sent again has the stamp of its first sending here. */
   readonly stamp?: string | undefined;
-  /** Message attribute `sentBy`: the person who sent it by hand. */
+  /** The message attribute `sentBy`: the operator who sent the message. */
   readonly sentBy?: string | undefined;
   readonly bound?: BoundQueue | undefined;
-  /** If given, an event is rejected if the function returns false for the event's connection. */
+  /** Returns whether a connection exists. An event of a connection that does not exist is rejected. */
   readonly knowsConnection?: (connection: ConnectionName) => boolean;
-  /** If given, events of the connection before this time are too old. */
+  /** Returns the time before which events of a connection are too old. */
   readonly eventsSinceMs?: (connection: ConnectionName) => number;
-  /** If given, returns why the event with this stamp could not be stored; undefined for all other events. */
+  /** Returns the reason why the event with this stamp cannot be stored; undefined if it can be stored. */
   readonly unstorable?: (stamp: Stamp) => string | undefined;
 }
 
-/** The queue of a message, if all messages of that queue belong to one connection. */
+/** A queue whose messages all belong to one connection. */
 export interface BoundQueue {
   readonly queue: string;
-  /** undefined: the queue belongs to no connection any more, because its source was removed. */
+  /** The connection; undefined if the source of the queue was removed. */
   readonly to: ConnectionName | undefined;
-  /** True for the queue to which only the reader may send. Other queues carry no events of the reader. */
+  /** Whether this is the queue of the reader. Only the reader sends to it, and it sends to no other queue. */
   readonly isOfReader?: boolean;
 }
 
 /**
- * The queue of the reader serves every connection. Each message is bound to the connection that its attribute names,
- * because only the reader may send to this queue.
+ * Returns the binding of a message of the reader's queue. This queue serves every connection, so each message belongs
+ * to the connection in its attribute. The attribute is trusted, because only the reader may send to this queue.
  */
 export const readerBinding = (queue: string, connection: string | undefined): BoundQueue => ({
   queue,
@@ -50,18 +50,15 @@ export const readerBinding = (queue: string, connection: string | undefined): Bo
   isOfReader: true,
 });
 
-/** A part of a message that cannot be accepted, in the form for the dead-letter queue. */
+/** A rejected event or message, in the form for the dead-letter queue. */
 export interface Rejection {
   readonly code: DeadLetterCode;
   readonly message: string;
-  /** The body of the one bad event, or the whole body of the message. */
+  /** The body of the rejected event, or the whole body of the message. */
   readonly body: string;
-  /** Sent as the attribute `stamp`. Without this stamp, a replayed event would get a new place in the order. */
+  /** The attribute `stamp`. Without it, a replayed event would get a new position in the order of events. */
   readonly stamp?: Stamp | undefined;
-  /**
-   * Sent as the attribute `connection`, because the connection comes from the envelope, and `body` may have no
-   * envelope.
-   */
+  /** The value of the attribute `connection`. The connection may come from an envelope that `body` does not contain. */
   readonly connection?: string | undefined;
 }
 
@@ -73,8 +70,8 @@ export interface DecodedMessage {
 }
 
 /**
- * Reads one message in any supported format. Never throws: each event is accepted, ignored or rejected separately. The
- * result depends on the arguments only, so a redelivery gives the same result.
+ * Reads one message in any supported format. The function does not throw: it accepts, ignores or rejects each event
+ * separately. The result depends only on the arguments, so a redelivery has the same result.
  */
 export function decodeMessage(given: MessageToDecode): DecodedMessage {
   // A message without a connection belongs to the connection of its queue.
@@ -105,8 +102,8 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
 }
 
 /**
- * The queue determines the connection. If the message or one of its events names another connection, the whole message
- * is refused.
+ * Returns the rejection of a message that names another connection than the connection of its queue. One event with
+ * another connection is enough to reject the whole message.
  */
 function nameOfAnother(
   { bound, connection }: MessageToDecode,
@@ -153,7 +150,7 @@ function accept(
   return events;
 }
 
-/** The reasons to refuse an event that depend on its message, and not on its content. */
+/** Returns the reason to reject a valid event, which depends on its connection, source or time. */
 function problemOf(
   { connection, source, stamp }: Pick<DirectoryEvent, 'connection' | 'source' | 'stamp'>,
   message: MessageToDecode,
@@ -187,13 +184,13 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/** The source in the stamps of an edited message. These stamps sort after the stamps of the original message. */
+/** The source in the stamps of an edited message. It makes them sort after the stamps of the original message. */
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
-  /** Place of events without a place of their own; undefined if the attribute `stamp` cannot be read. */
+  /** The time and id for events without their own; undefined if the attribute `stamp` cannot be read. */
   readonly place: Place | undefined;
-  /** The number of the first operation; above 0 for a part of an earlier message that was sent again. */
+  /** The number of the first operation. It is above 0 if this message is a part of an earlier message. */
   readonly operation: number;
   readonly isEdited: boolean;
 }
@@ -213,13 +210,13 @@ function deliveryOf({ stamp, sentAtMs, messageId }: MessageToDecode): Delivery {
 
 type PieceStampParts = StampParts & { readonly operation: number };
 
-/** Whether the event has a time and an id of its own. Its place in the order then does not depend on the message. */
+/** Whether the event has its own time and id, so that its position does not depend on the message. */
 const hasOwnPlace = (reading: Piece['reading']): boolean =>
   reading.kind === 'changes' && reading.time !== undefined && reading.id !== undefined;
 
 /**
- * Returns the stamp parts of the first change of a piece; undefined if neither the piece nor its envelope has a place.
- * @param slot the number of earlier events of this message. It separates events that share the message's time and id
+ * Returns the stamp parts of the first change of a piece; undefined if no level of the message gives a time and an id.
+ * @param slot the number of earlier events of this message, which distinguishes events with the message's time and id
  */
 function stampPartsOf(
   { reading, place }: Piece,
@@ -235,9 +232,9 @@ function stampPartsOf(
 }
 
 /**
- * Returns the rejection of an unreadable event. An operator may fix the event and send it again. The fixed event may
- * have no time of its own, so the rejection keeps the event's place in time. If the event has a time, that time counts
- * and the kept stamp is ignored. A message that was edited before stays marked as edited.
+ * Returns the rejection of an unreadable event. An operator may fix the event and send it again. If the fixed event has
+ * no time, the stamp of the rejection gives its position in the order of events. If the fixed event has a time, that
+ * time counts. If the message was edited before, the new stamp marks it as edited too.
  */
 function rejectionOf(
   { code, message }: Invalid,

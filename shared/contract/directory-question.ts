@@ -3,25 +3,25 @@ import { groupId, memberId } from '../domain/ids.ts';
 import { DirectorySource } from './settings.ts';
 
 /*
- * Without a stored key, only the role of the deployed function can read a directory. A command of an operator then asks
- * the function.
+ * If no key of the directory is stored, only the role of the deployed function `directory` can read it. A command of an
+ * operator then sends a question to this function.
  */
 
 const group = z.string().min(1).transform(groupId);
 const position = z.number().int().min(0);
 
 export const DirectoryQuestion = z.union([
-  /** Asks for the list of groups from this position on. */
+  /** Requests the list of groups, beginning at this position. */
   z.object({ groups: position }),
   z.object({ group }),
-  /** Asks for the members of these groups. Of the first group, only members from this position on are returned. */
+  /** Requests the members of these groups. In the first group, the list of members begins at `from`. */
   z.object({ membersOf: z.array(group).min(1), from: position }),
 ]);
 export type DirectoryQuestion = z.infer<typeof DirectoryQuestion>;
 
 export const AskedDirectory = z.object({
   question: DirectoryQuestion,
-  /** The directory to ask instead of the one in the settings. */
+  /** The directory to read instead of the directory in the settings. */
   setting: DirectorySource.optional(),
 });
 
@@ -65,7 +65,7 @@ const MembersOfGroup = z.object({
 export const DirectoryReply = z.object({
   groups: z.array(Group).optional(),
   next: position.optional(),
-  /** The members of at least the first group that the question named. */
+  /** The members of one or more groups of the question, beginning with the first group. */
   members: z.array(MembersOfGroup).optional(),
   failure: Failure.optional(),
 });

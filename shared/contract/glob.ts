@@ -2,8 +2,8 @@
 export const MAX_GLOB_LENGTH = 512;
 
 /**
- * Whether the whole `text` matches `pattern`. `*` stands for any number of characters, and `?` for exactly one. Every
- * other character stands for itself, and case counts. There is no escape.
+ * Whether the whole `text` matches `pattern`. `*` stands for any number of characters, and `?` for exactly one
+ * character. Every other character stands for itself, case matters, and there is no escape character.
  *
  * After a mismatch, only the last `*` is extended by one character. So the number of steps is at most pattern length ×
  * text length. A regular expression with several stars could need many more.

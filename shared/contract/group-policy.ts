@@ -2,15 +2,15 @@ import { matchesGlob } from './glob.ts';
 import type { ConnectionSettings, DriftPolicy } from './settings.ts';
 
 export interface GroupTreatment {
-  /** True if the group is stored, but never written to the platform. */
+  /** Whether groupsync stores the group but never writes it to the platform. */
   readonly excluded: boolean;
   readonly mode: ConnectionSettings['groups']['policies'][number]['mode'];
   readonly drift: DriftPolicy;
 }
 
 /**
- * Returns how the settings treat one group. Globs are tried on the name and on the id of the group. The first policy
- * that matches decides. `exclude` has priority over `include`.
+ * Returns the policy of the settings for one group. A glob may match the name or the id of the group. The first
+ * matching policy counts. `exclude` has priority over `include`.
  */
 export function policyFor(
   settings: Pick<ConnectionSettings, 'groups' | 'drift'>,
@@ -33,7 +33,7 @@ export const selectionOf =
   ({ id, name }: { readonly id: string; readonly name: string }): boolean =>
     !policyFor(settings, id, name).excluded;
 
-/** Whether the settings let groupsync create the group on the platform. */
+/** Whether the settings allow that groupsync creates the group on the platform. */
 export function mayCreate(
   settings: Pick<ConnectionSettings, 'groups' | 'drift'>,
   id: string,

@@ -10,62 +10,59 @@ const named = z
   .transform(connectionName);
 const connection = named.optional();
 
-/**
- * The payload that schedules and the command line send to `reconcile`. Without a connection, the task runs for all
- * connections.
- */
+/** The payload of schedules and commands for `reconcile`. Without a connection, for all connections. */
 export const ReconcileInvocation = z.lazy(() =>
   z.object({
     task: z.enum(['pump', 'feed', 'sweep', 'health', 'notify']),
     connection,
-    /** For `pump`: wake every dirty group, also those that are not due. */
+    /** For `pump`: wake every dirty group, even if the group is not due. */
     all: z.boolean().optional(),
-    /** For `notify`: list the targets without sending. */
+    /** For `notify`: return the notification targets and send nothing. */
     silent: z.boolean().optional(),
   }),
 );
 export type ReconcileInvocation = z.infer<typeof ReconcileInvocation>;
 
-/** The payload with which the command line sends an operator's decision to `reconcile`. */
+/** The payload with an operator's decision that a command sends to `reconcile`. */
 export const DecideInvocation = z.lazy(() =>
   z.object({
     task: z.literal('decide'),
-    /** The decision in JSON. It stays a text, because the proof is about this text. */
+    /** The decision as JSON text. It is not parsed here, because the proof signs the exact text. */
     decision: z.string().max(5_000_000),
-    /** Headers of a signed request that proves who decides. On an emulator, they contain only the name of the user. */
+    /** The headers of a signed request, which prove the operator's identity; with an emulator, the user's name. */
     proof: z.record(z.string(), z.string()),
-    /** The person who decides in the deployed console. Only the role of the console may name a person. */
+    /** The person who decides in the deployed console. Only the role of the console may use this field. */
     person: z.string().min(1).max(400).optional(),
   }),
 );
 
 export type DecideInvocation = z.infer<typeof DecideInvocation>;
 
-/** The payload with which the command line asks `reconcile` about the platform. */
+/** The payload with a question about the platform that a command sends to `reconcile`. */
 export const AskInvocation = z.lazy(() =>
   z.object({ task: z.literal('ask'), connection: named, question: PlatformQuestion }),
 );
 
 export const PeopleInvocation = z.lazy(() => z.object({ connection }));
 
-/** The payload that the schedule and the command line send to `directory`. */
+/** The payload that the schedule and commands send to the function `directory`. */
 export const DirectoryInvocation = z.lazy(() =>
   z.object({
     connection,
-    /** Read every group, also those that are not due. */
+    /** Read every group, even if the group is not due. */
     full: z.boolean().optional(),
-    /** Delete the groups that the directory does not find, even if they are many. */
+    /** Delete the groups that the directory does not find, even if the number of groups looks wrong. */
     acceptDeletions: z.boolean().optional(),
     /** Test each step of reading, without reading the groups. */
     examine: z.boolean().optional(),
-    /** Try this directory instead of the one in the settings, and return a preview of its groups. */
+    /** Read this directory instead of the directory in the settings, and return a preview of its groups. */
     preview: DirectorySource.optional(),
     /** Answer a question about a directory, and change nothing. */
     ask: AskedDirectory.optional(),
   }),
 );
 
-/** Body of a message on the apply queue. It contains only the group to check. */
+/** The body of a message on the apply queue. It contains only the id of the group to check. */
 const ApplyMessage = z.lazy(() =>
   z.object({ connection: named, group: z.string().min(1).transform(groupId) }),
 );
@@ -80,8 +77,8 @@ export function readApplyMessage(body: string): GroupRef | undefined {
 }
 
 /**
- * The fields of a request of an HTTP API (payload format 2.0) that the console reads. API Gateway sends header names in
- * lower case, and cookies in a field of their own.
+ * The fields of an API Gateway HTTP API request (payload format 2.0) that the console reads. API Gateway sends header
+ * names in lower case, and cookies in the field `cookies`.
  */
 export const HttpEvent = z.lazy(() =>
   z.object({

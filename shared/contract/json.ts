@@ -5,7 +5,7 @@ export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: DeadLetterCode; readonly message: string };
 
-/** Parses text from an untrusted sender. The depth is measured on the text first, so deep nesting is never parsed. */
+/** Parses text from an untrusted sender. A text that is nested too deeply is refused before it is parsed. */
 export function parseJson(text: string): ParsedJson {
   if (nestsDeeperThan(text, MAX_JSON_DEPTH)) {
     const message = `expected JSON nested at most ${MAX_JSON_DEPTH} levels deep`;
@@ -14,7 +14,7 @@ export function parseJson(text: string): ParsedJson {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    // The message of the parser's error quotes the text, which may contain names and addresses.
+    // The parser's own message would quote the text, which may contain names and addresses.
     return {
       ok: false,
       code: 'invalid_json',
@@ -23,9 +23,7 @@ export function parseJson(text: string): ParsedJson {
   }
 }
 
-/**
- * Whether JSON text nests deeper than `limit`, in one pass without recursion. For other text the result is arbitrary.
- */
+/** Whether JSON text nests deeper than `limit`. For text that is not JSON, the result has no meaning. */
 export function nestsDeeperThan(text: string, limit: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i += 1) {

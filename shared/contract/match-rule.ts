@@ -1,6 +1,6 @@
 import { addressForm } from './address.ts';
 
-/** Employee fields that can identify a person (string fields of the specification's Employee). */
+/** Employee fields that can identify a person: the string fields of Employee in the specification. */
 export const MATCHABLE_EMPLOYEE_FIELDS = [
   'id',
   'userId',
@@ -12,14 +12,14 @@ export const MATCHABLE_EMPLOYEE_FIELDS = [
 ] as const;
 export type MatchableEmployeeField = (typeof MATCHABLE_EMPLOYEE_FIELDS)[number];
 
-/** The right side of a rule: a field of the employee, or one of its custom fields by its title. */
+/** The right side of a rule: a field of the employee, or the title of a custom field. */
 export type EmployeeField =
   | { readonly kind: 'field'; readonly name: MatchableEmployeeField }
   | { readonly kind: 'customField'; readonly title: string };
 
-/** One way to recognise a person: the member's attribute equals the employee's field. */
+/** A match rule: the member's attribute must equal the employee's field. */
 export interface MatchRule {
-  /** Name of the member's attribute. `id` means the id of the member. */
+  /** The name of the member's attribute. `id` means the id of the member. */
   readonly memberAttribute: string;
   readonly employeeField: EmployeeField;
 }
@@ -28,7 +28,7 @@ const CUSTOM_FIELD_PREFIX = 'customFields.';
 
 /**
  * Reads `memberAttribute=employeeField`, such as `email=workEmail` or `oktaId=customFields.Okta ID`. Everything after
- * the first `=` is the field, so the title of a custom field may contain spaces, dots and `=`.
+ * the first `=` is the field, so the title of a custom field may contain spaces, dots and a further `=`.
  * @returns undefined if the text is no rule.
  */
 export function parseMatchRule(text: string): MatchRule | undefined {
@@ -49,14 +49,14 @@ function parseEmployeeField(text: string): EmployeeField | undefined {
   return name === undefined ? undefined : { kind: 'field', name };
 }
 
-/** Name of an employee field, as in rules and in the keys of the people index. */
+/** Returns the name of an employee field, as in match rules and in the keys of the people index. */
 export const fieldName = (field: EmployeeField): string =>
   field.kind === 'field' ? field.name : `${CUSTOM_FIELD_PREFIX}${field.title}`;
 
-/** The member's attribute that contains further addresses, separated by white space. A rule tries them in order. */
+/** The attribute with further addresses, separated by white space. A rule tries them in this order. */
 export const OTHER_EMAILS = 'otherEmails';
 
-/** Returns the values of a member that a rule looks for, in order, in the form that is compared. */
+/** Returns the normal forms of a member's values for a rule. The first value that matches counts. */
 export function soughtValues(
   { memberAttribute, employeeField }: MatchRule,
   { member, attributes }: RuleInput,
@@ -72,10 +72,7 @@ interface RuleInput {
   readonly attributes: ReadonlyMap<string, { readonly value: string }> | undefined;
 }
 
-/**
- * Returns the form in which a rule compares values: `addressForm` for an address field, else the text without
- * surrounding space.
- */
+/** Returns the form in which a rule compares values: `addressForm` for an address field, otherwise the trimmed text. */
 export function matchForm(field: string, value: string): string {
   return field === 'workEmail' || field === 'personalEmail' ? addressForm(value) : value.trim();
 }

@@ -1,18 +1,18 @@
 /*
- * The list of all metrics. The code emits them, and alarms and the dashboard read them. They are written in
- * CloudWatch's embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`.
+ * All metrics, written in CloudWatch's embedded metric format (EMF), in the namespace `METRIC_NAMESPACE`. Alarms and
+ * the dashboard read them.
  */
 
 interface MetricDefinition {
   /** The unit, in CloudWatch's spelling. */
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
-  /** `count`: occurrences, read as a sum. `gauge`: a level, read as a maximum. `duration`: read as percentiles. */
+  /** The form decides the statistic: sum for `count`, maximum for `gauge` (a level), percentiles for `duration`. */
   readonly form: 'count' | 'gauge' | 'duration';
-  /** A second dimension set in addition to `[Prefix]`. Alarms use `[Prefix]`; the dashboard uses the second set. */
+  /** A second dimension set. Alarms use the first set, `[Prefix]`. The dashboard uses this one. */
   readonly by: 'Connection' | 'Kind' | undefined;
 }
 
-/** `Prefix` is in every dimension set, because stages that share an account share the namespace. */
+/** `Prefix` is in every dimension set, because all stages of an AWS account use the same namespace. */
 export const METRIC_DIMENSIONS = { prefix: 'Prefix', connection: 'Connection', kind: 'Kind' } as const;
 
 const count = (by?: 'Connection' | 'Kind'): MetricDefinition => ({ unit: 'Count', form: 'count', by });
@@ -21,98 +21,96 @@ const LATENCY: MetricDefinition = { unit: 'Milliseconds', form: 'duration', by: 
 
 export const METRICS = {
   // ingest
-  /** Directory events that were folded into desired state. */
+  /** Directory events that ingest folded into the desired state. */
   EventsReceived: count('Connection'),
-  /** Events that were understood and do not concern groups or members: acknowledged and not stored. */
+  /** Valid events that do not concern groups or members. Ingest does not store them. */
   EventsIgnored: count(),
   /** Events that ingest dead-lettered; Kind is the error code. */
   EventsRejected: count('Kind'),
 
   // scim
-  /** Requests to the SCIM server. A request without a valid token is counted for no connection. */
+  /** Requests to the SCIM server. A request without a valid token counts for no connection. */
   ScimRequests: count('Connection'),
   /** SCIM requests answered with a 4xx; Kind is the status. */
   ScimRefusals: count('Kind'),
-  /** SCIM requests answered with a 5xx. Providers retry them, and quarantine the app if the errors last. */
+  /** SCIM requests answered with a 5xx. If they last, identity providers stop to send requests. */
   ScimFailures: count(),
   /** SCIM requests whose token expires within 14 days. */
   ScimTokensEnding: count('Connection'),
-  /** Members in SCIM requests whose user was deleted or never created. */
+  /** Members in SCIM requests that name a deleted user, or a user that was never created. */
   ScimStaleMembers: count('Connection'),
   /** Time from a SCIM request to its answer. */
   ScimLatencyMs: LATENCY,
 
   // apply
   /**
-   * The time from the oldest change in a write to the platform's confirmation. It begins at the event time, or at the
-   * time when the group became dirty if no event time is known.
+   * The time from the oldest change in a write to the platform's confirmation. The time begins at the time of the
+   * event. If no event time is known, it begins when the group became dirty.
    */
   ApplyLagMs: LATENCY,
   /** Confirmed writes to the platform; Kind is create, patch, put or delete. */
   PlatformWrites: count('Kind'),
-  /** Writes that were planned again because the platform had another version than the stored one. */
+  /** Writes that were planned again because the platform's version differed from the stored version. */
   PlatformConflicts: count(),
   /**
-   * Failed attempts to write a group, except attempts that a closed gate stopped. Kind is retry (tried again later) or
-   * failed (needs an operator or a new change).
+   * Failed attempts to write a group, except attempts that a closed gate stopped. Kind is retry (apply tries again
+   * later) or failed (the group needs an operator or a new change).
    */
   ApplyFailures: count('Kind'),
 
-  // Levels of a connection, which the requeue job sends each minute. Normal values are not sent.
+  // Levels of a connection. The requeue job sends them each minute, but no normal values.
   /** Completed runs of the requeue job: one per run, for all connections together. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
   DirtyGroups: level('Count'),
-  /** How long the oldest dirty group has waited; 0 without a dirty group. */
+  /** The time that the oldest dirty group has waited; 0 without a dirty group. */
   OldestDirtySeconds: level('Seconds'),
   /** Groups with held removals that no operator has approved or rejected. */
   HoldsWaiting: level('Count'),
-  /** Members that cannot be resolved to a person yet. */
+  /** Pending members. */
   PendingMembers: level('Count'),
   /**
-   * How long the gate has been closed by backoff or an unauthorised credential; 0 while the gate is open or an operator
-   * paused the connection.
+   * The time for which backoff or an unauthorised credential has kept the gate closed. The value is 0 while the gate is
+   * open, or while an operator has paused the connection.
    */
   GateClosedSeconds: level('Seconds'),
-  /** 1 while the gate is closed for an unauthorised credential, else 0. */
+  /** 1 while the gate is closed because of an unauthorised credential, otherwise 0. */
   CredentialUnauthorized: level('Count'),
-  /** Time since the daily check last confirmed the credential. Over a day means a missed or failed check. */
+  /** The time since the last successful check of the credential, which runs daily. */
   CredentialUncheckedSeconds: level('Seconds'),
-  /** 1 if the person behind the credential has left or leaves within 30 days, else 0. */
+  /** 1 if the person who installed the app has left or leaves within 30 days, otherwise 0. */
   CredentialHolderLeaving: level('Count'),
   /** Time since the activity feed was last read to its end. */
   FeedCursorAgeSeconds: level('Seconds'),
-  /** How long events or SCIM requests have been overdue (`sources.expectEvery`); 0 if none is overdue. */
+  /** The time for which events or SCIM requests have been overdue (`sources.expectEvery`); 0 if nothing is overdue. */
   SourceLateSeconds: level('Seconds'),
-  /** How long a read of the directory has been overdue. */
+  /** The time for which a read of the directory has been overdue. */
   ReaderLateSeconds: level('Seconds'),
-  /** 1 while the reader has stopped, because it lacks a right or because too many groups are missing; else 0. */
+  /** 1 while the reader has stopped, because a right or too many groups are missing, otherwise 0. */
   ReaderStopped: level('Count'),
   /** Groups for which the directory repeatedly lists fewer members than it counts. */
   ReaderShortGroups: level('Count'),
 
-  // feed, sweep and people
+  // Results of feed, sweep and the refresh of people.
   /** Activity events read from the feed, including the events of groupsync's own writes. */
   FeedEventsRead: count(),
   /** Differences on the platform that groupsync did not make; Kind is the kind of drift. */
   DriftFound: count('Kind'),
   /**
-   * Members of one group who keep access because the platform refuses to remove them. Each attempt to remove them sends
-   * the metric.
+   * Members of one group who keep access because the platform refuses to remove them. Each failed attempt sends the
+   * metric.
    */
   AccessKept: level('Count'),
-  /**
-   * Ids in groups that groupsync manages that belong to no known employee. Each sweep that finds some sends the metric.
-   */
+  /** Ids in managed groups that belong to no known employee. Each sweep that finds such ids sends the metric. */
   UnknownUsers: level('Count'),
   /** Completed sweeps: one per run, for all connections together. */
   SweepCompleted: count(),
   /**
-   * Sweeps that re-created nothing because too many links were missing. Also groups that apply did not re-create
-   * because too many groups answer 404.
+   * Sweeps that did not re-create groups because too many platform groups were missing, and groups that apply did not
+   * re-create because the platform answers 404 for too many groups.
    */
   SweepHalted: count(),
-  /** Employees read by completed refreshes of the people index. */
+  /** Employees that completed refreshes of the people index have read. */
   PeopleRefreshed: count(),
 } as const;
 

@@ -6,14 +6,12 @@ export interface NameParts {
 
 const PLACEHOLDER = /\{(name|id|connection)\}/g;
 
-/** Whether the text is a template: it has braces only around placeholders, and contains `{name}` or `{id}`. */
+/** Whether the text is a template: it contains `{name}` or `{id}`, and all braces belong to placeholders. */
 export function isNameTemplate(template: string): boolean {
   return !/[{}]/.test(template.replaceAll(PLACEHOLDER, '')) && /\{(?:name|id)\}/.test(template);
 }
 
-/**
- * Fills a template in one pass, so that a group's name that looks like a placeholder, such as `{id}`, stays as it is.
- */
+/** Fills a template in one pass. So a group's name that contains a placeholder, such as `{id}`, stays unchanged. */
 export function renderName(template: string, parts: NameParts): string {
   return template.replaceAll(PLACEHOLDER, (_, key: keyof NameParts) => parts[key]);
 }

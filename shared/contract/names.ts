@@ -1,6 +1,5 @@
 import type { ConnectionName } from '../domain/ids.ts';
 
-/* The names that infra, the functions, the local stack and the command line share. */
 export const DEFAULT_PREFIX = 'groupsync';
 export const DEFAULT_CONNECTION = 'default' as ConnectionName;
 export const METRIC_NAMESPACE = 'groupsync';
@@ -9,26 +8,26 @@ export const QUEUE_KEYS = ['events', 'eventsDlq', 'apply', 'applyDlq'] as const;
 export type QueueKey = (typeof QUEUE_KEYS)[number];
 export const FUNCTION_KEYS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionKey = (typeof FUNCTION_KEYS)[number];
-/** Functions that a stage has only if its settings ask for them. */
+/** Functions that a stage has only if its settings contain them. */
 export const OPTIONAL_FUNCTION_KEYS = ['scim', 'directory', 'console'] as const;
 export type OptionalFunctionKey = (typeof OPTIONAL_FUNCTION_KEYS)[number];
-/** Scheduled runs: the tasks of the function `reconcile`, and the function `people`. */
+/** The scheduled runs: tasks of the function `reconcile`, and the function `people`. */
 export const SCHEDULE_KEYS = ['pump', 'feed', 'sweep', 'health', 'people'] as const;
 export type ScheduleKey = (typeof SCHEDULE_KEYS)[number];
-/** Schedules that a stage has only if its settings ask for them. */
+/** Schedules that a stage has only if its settings contain them. */
 export const OPTIONAL_SCHEDULE_KEYS = ['directory'] as const;
 export type OptionalScheduleKey = (typeof OPTIONAL_SCHEDULE_KEYS)[number];
 
 export const queueName = (prefix: string, queue: QueueKey) => `${prefix}-${queue.replace('Dlq', '-dlq')}`;
-/** The events queue of a source that is bound to one connection. */
+/** The events queue of a source whose events all belong to one connection. */
 export const sourceQueueName = (prefix: string, source: string) => `${prefix}-events-${source}`;
-/** The source name of the reader of directories, which sends to its own queue. No other source may have this name. */
+/** The source name of the directory reader, which has its own queue. No other source may have this name. */
 export const READER_SOURCE_NAME = 'directory';
 export const readerQueueName = (prefix: string) => sourceQueueName(prefix, READER_SOURCE_NAME);
 export const tableName = (prefix: string) => `${prefix}-state`;
 export const functionName = (prefix: string, name: FunctionKey | OptionalFunctionKey | 'audit') =>
   `${prefix}-${name}`;
-/** The alias of a function by which operators of one connection call it. */
+/** The alias of a function for calls by the operators of one connection. */
 export const connectionAlias = (connection: string) => `for-${connection}`;
 export const scheduleName = (prefix: string, schedule: ScheduleKey | OptionalScheduleKey) =>
   `${prefix}-${schedule}`;
@@ -38,7 +37,7 @@ export const testedAlarm = (prefix: string) => `${prefix}-pump-not-run`;
 export const secretName = (prefix: string, connection: ConnectionName) =>
   `${prefix}/connections/${connection}`;
 
-/** The secret with the credential for reading the connection's directory, in the vendor's key file format. */
+/** The secret with the credential for reads of the connection's directory, in the vendor's key file format. */
 export const directorySecretName = (prefix: string, connection: ConnectionName) =>
   `${secretName(prefix, connection)}/directory`;
 /** The secret with the address of a Slack or Teams webhook: `{"url": "https://…"}`. */
@@ -55,10 +54,10 @@ export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly tabl
   applyDlq: 'ApplyDlqUrl',
   table: 'TableName',
 };
-/** Output of a stage with SCIM: the base URL for the identity provider. */
+/** The stack output with the SCIM base URL for the identity provider. */
 export const SCIM_URL_OUTPUT = 'ScimUrl';
 
-/** Output of a stage with a console: the address that people open. */
+/** The stack output with the address of the deployed console. */
 export const CONSOLE_URL_OUTPUT = 'ConsoleUrl';
 
 /** Environment variables that the functions read. */
@@ -74,7 +73,7 @@ export const ENVIRONMENT = {
   logLevel: 'GROUPSYNC_LOG_LEVEL',
   /** Pairs `queue=connection`, separated by commas. */
   boundQueues: 'GROUPSYNC_BOUND_QUEUES',
-  /** How often the directories are read. */
+  /** The interval of the reader, in minutes. */
   directoryMinutes: 'GROUPSYNC_DIRECTORY_MINUTES',
   /** `webhook` and ARNs of topics, separated by commas. */
   notify: 'GROUPSYNC_NOTIFY',
@@ -82,9 +81,9 @@ export const ENVIRONMENT = {
   secretsKey: 'GROUPSYNC_SECRETS_KEY',
   /** JSON with patterns of AWS identities, each with its person. */
   persons: 'GROUPSYNC_PERSONS',
-  /** JSON that tells how people sign in to the console (`ConsoleSignIn`). */
+  /** JSON of the type `ConsoleSignIn`: how people sign in to the console. */
   console: 'GROUPSYNC_CONSOLE',
-  /** The address of the console, as people open it. */
+  /** The address at which people open the console. */
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
   scimUrl: 'GROUPSYNC_SCIM_URL',
@@ -107,7 +106,7 @@ export const MESSAGE_ATTRIBUTES = {
   failedBefore: 'failedBefore',
 } as const;
 
-/** Why a message was dead-lettered. */
+/** The reasons for which a message is dead-lettered. */
 export const DEAD_LETTER_CODES = [
   'invalid_json',
   'invalid_event',

@@ -1,7 +1,7 @@
 /**
- * Returns the most similar candidate: the one with the fewest wrong, missing, added or exchanged characters. Case is
- * ignored. The text may be only the last part of a candidate with dots, such as `minSize` for `guard.minSize`.
- * @returns undefined if more than two in five characters differ
+ * Returns the candidate with the fewest wrong, missing, added or exchanged characters. Case is ignored. For a candidate
+ * with dots, such as `guard.minSize`, the text may be only the last part (`minSize`).
+ * @returns undefined if more than two in five characters differ from every candidate
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const typed = text.toLowerCase();
@@ -20,9 +20,7 @@ const formsOf = (candidate: string): readonly string[] => {
   return [low, low.split('.').at(-1) ?? low];
 };
 
-/**
- * Optimal string alignment distance: the number of single edits and exchanges of neighbours from one text to the other.
- */
+/** The optimal string alignment distance: the edited characters and exchanged neighbours of two texts. */
 function editsBetween(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);

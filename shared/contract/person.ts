@@ -1,11 +1,11 @@
 /*
- * An operator acts with an AWS identity (the command line), or as a person who signed in to the console. Four eyes
- * compares people. The stage's setting `persons` tells which AWS identities belong to which person.
+ * An operator uses commands with an AWS identity, or signs in to the console as a person. Four eyes compares people. So
+ * the setting `persons` of the stage maps AWS identities to people.
  */
 
 /**
- * Patterns of actor ids, each with the person behind these ids. In a pattern, `*` and `{person}` match any characters
- * except `/` and `:`. In the id of the person, `{person}` is replaced by the text that it matched:
+ * Maps patterns of actor ids to the ids of people. In a pattern, `*` and `{person}` match any characters except `/` and
+ * `:`. In the person's id, the text that `{person}` matched replaces `{person}`:
  * `{"arn:aws:sts::111122223333:assumed-role/Operator/{person}": "{person}"}`.
  */
 export type Persons = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ const PERSON = '{person}';
 /** The id under which the audit and decisions name a person who signed in to the console. */
 export const consoleActorId = (person: string): string => `${CONSOLE}${person}`;
 
-/** Returns the person with this actor id, in lower case; undefined if the settings name none. */
+/** Returns the person with this actor id, in lower case; undefined if no pattern matches the id. */
 export function personOf(actorId: string, persons: Persons): string | undefined {
   if (actorId.startsWith(CONSOLE)) return actorId.slice(CONSOLE.length).toLowerCase();
   for (const [pattern, person] of Object.entries(persons)) {
@@ -36,10 +36,7 @@ function expressionOf(pattern: string): RegExp {
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
-/**
- * Returns the reason for a refusal if the person of one actor is not known; undefined if both are known or the ids are
- * equal.
- */
+/** Returns the refusal of an approval if the person of an actor is unknown and the ids differ. */
 export function uncertainPerson(author: string, caller: string, persons: Persons): string | undefined {
   const unknown = [author, caller].find((id) => personOf(id, persons) === undefined);
   return author === caller || unknown === undefined
@@ -48,8 +45,8 @@ export function uncertainPerson(author: string, caller: string, persons: Persons
 }
 
 /**
- * Returns whether two actors may be the same person. One person may have an AWS identity and sign in to the console, so
- * an AWS identity without a person may belong to any person of the console.
+ * Whether two actors may be the same person. A person may have an AWS identity and also sign in to the console. So an
+ * AWS identity with an unknown person may belong to any person of the console.
  *
  *     person of a | person of b | may be the same
  *     ------------|-------------|------------------------------------------

@@ -3,8 +3,9 @@ import { platformGroupId, roleId } from '../domain/ids.ts';
 import { MATCHABLE_EMPLOYEE_FIELDS } from './match-rule.ts';
 
 /*
- * Only functions read the credential of the platform. A command that needs the platform asks the function `reconcile`,
- * which uses the stored settings of the connection. To answer, the function changes nothing on the platform.
+ * Only functions may read the credential of the platform. A command that needs data of the platform sends a question to
+ * the function `reconcile`. The function uses the stored settings of the connection, and changes nothing on the
+ * platform.
  */
 
 const fields = z.lazy(() =>
@@ -20,7 +21,7 @@ const fields = z.lazy(() =>
 const Part = z.lazy(() =>
   z.object({
     from: z.number().int().min(0),
-    /** The digest of the list from which the earlier parts were read. */
+    /** The digest of the list that contained the earlier parts. */
     digest: z.string().optional(),
   }),
 );
@@ -32,7 +33,7 @@ export const PlatformQuestion = z.lazy(() =>
     z.object({ groups: Part }),
     z.object({ employee: z.string().transform(roleId), fields }),
     z.object({ employees: Part, fields, states: z.array(z.string()) }),
-    /** Check the credential, as `doctor` shows it. */
+    /** Check the credential, as the command `doctor` does. */
     z.object({ credential: z.literal('check') }),
   ]),
 );

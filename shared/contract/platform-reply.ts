@@ -18,7 +18,7 @@ const Failure = z.object({
   retryAfterMs: z.number().optional(),
 });
 
-/** What the function `reconcile` replies to a question about the platform. The form of `answer` depends on the question. */
+/** The reply of `reconcile` to a question about the platform. The question decides the form of `answer`. */
 export const PlatformReply = z.union([
   z.object({ failure: Failure }),
   z.object({ answer: z.unknown(), failure: z.undefined().optional() }),
@@ -29,19 +29,19 @@ export const ListPart = z.object({
   items: z.array(z.unknown()),
   /** The position of the next part; absent in the last part. */
   next: z.number().optional(),
-  /** Identifies the list. Two different lists have different digests. */
+  /** The digest of the whole list. Two different lists have different digests. */
   digest: z.string(),
 });
 export type ListPart = z.infer<typeof ListPart>;
 
-/** A listed group. For a malformed group, only the id and the spokeId are known. */
+/** A group of the list. For a malformed group, only the id and the spokeId are known. */
 export const SentGroup = z.looseObject({
   id: z.string(),
   users: z.array(z.string()).optional(),
   version: z.union([z.string(), z.number()]).optional(),
 });
 
-/** An employee. `values` has the fields by their names. */
+/** An employee. `values` has the values of the fields by their names. */
 export const SentEmployee = z.object({
   role: z.string().transform(roleId),
   userId: z.string().exactOptional(),

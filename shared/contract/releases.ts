@@ -1,9 +1,9 @@
 import { VERSION } from './version.ts';
 
-/** One released version, compared with the version before it. docs/releases.md explains the rules. */
+/** One released version. docs/releases.md explains the rules. */
 export interface Release {
   readonly version: string;
-  /** Changes of items in the table, one sentence each. */
+  /** The changes of stored items since the previous version, one sentence for each change. */
   readonly storedForms: readonly string[];
   /** The oldest version that can read the items that this version writes. */
   readonly oldestReader: string;
@@ -11,7 +11,7 @@ export interface Release {
   readonly settingsRemoved: readonly string[];
 }
 
-/** All versions, the oldest first. The last one is this version. */
+/** All versions, the oldest first. The last version is this version. */
 export const RELEASES: readonly Release[] = [
   {
     version: VERSION,
@@ -25,5 +25,5 @@ export const RELEASES: readonly Release[] = [
 /** The oldest version that can read the items of this version. */
 export const OLDEST_READER = RELEASES.at(-1)?.oldestReader ?? VERSION;
 
-/** Names of the stack outputs that `groupsync upgrade --check` reads. */
+/** The names of the stack outputs that `groupsync upgrade --check` reads. */
 export const RELEASE_OUTPUTS = { version: 'Version', oldestReader: 'OldestReader' } as const;

@@ -3,8 +3,8 @@ import { parseSettings } from './change-setting.ts';
 import { ConnectionSettings, formOf, type SettingForm } from './settings.ts';
 
 /**
- * How a person enters a value of one setting. `group`: the value is null, or it consists of other settings. `json`: any
- * other form.
+ * The form in which a person enters the value of one setting. `group` means that the value is null or consists of
+ * further settings. `json` stands for all forms that have no entry here.
  */
 export type FieldForm =
   | SettingForm
@@ -19,7 +19,7 @@ export interface SettingField {
   readonly key: string;
   readonly form: FieldForm;
   readonly isNullable: boolean;
-  /** null for a setting without a default. */
+  /** The default; null if the setting has no default. */
   readonly default: unknown;
 }
 
@@ -32,9 +32,7 @@ interface Definition {
 
 const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition;
 
-/**
- * Every setting of a connection, in the order of the schema. The settings of a group follow directly after the group.
- */
+/** Returns every setting of a connection, in the order of the schema. After a group of settings come its settings. */
 export const settingFields = (): readonly SettingField[] =>
   fieldsOf(
     ConnectionSettings,
@@ -54,7 +52,7 @@ function fieldsOf(schema: z.ZodType, defaults: unknown, prefix: string): readonl
   });
 }
 
-/** Returns the schema without its default and null. */
+/** Returns the inner schema, without the wrappers for the default and for null. */
 function unwrapped(schema: z.ZodType): { readonly inner: z.ZodType; readonly isNullable: boolean } {
   const { type, innerType } = definitionOf(schema);
   if (innerType === undefined) return { inner: schema, isNullable: false };

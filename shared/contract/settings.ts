@@ -6,9 +6,9 @@ import { isNameTemplate } from './name-template.ts';
 import { parsedUrl } from './url.ts';
 
 /*
- * Settings are stored as people write them: plain JSON, with rules as text. So the output of `connections show` is
- * valid input, and stored settings parse to themselves. Every schema states what it expects. This text becomes a part
- * of messages of the form "key: expected …, got …".
+ * Settings are stored as people write them: plain JSON, with match rules as text. So the output of `connections show`
+ * is valid input. Every schema has a text that describes the expected value. This text is a part of messages such as
+ * "key: expected …, got …".
  */
 
 const SHOWN_INPUT_LENGTH = 80;
@@ -19,10 +19,7 @@ const shown = (input: unknown): string => {
   return text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text;
 };
 
-/**
- * Removes the parts of a URL that may contain a secret. Text before the host may be a password, and text after the path
- * may be a token.
- */
+/** Removes the parts of a URL that may be secret: a password before the host, a token after the path. */
 const withoutSecrets = (input: unknown): unknown =>
   typeof input === 'string' ? input.replace(/^.*@/s, '…@').replace(/[?#].*/s, '…') : input;
 
@@ -30,10 +27,7 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
 });
 
-/**
- * Builds a single schema for a value, without nested ones. Schemas are expensive to build, and every new worker builds
- * all of these.
- */
+/** Builds one schema without inner schemas, because every new worker must build all schemas. */
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
@@ -96,7 +90,7 @@ function object<Shape extends z.ZodRawShape>(what: string, shape: Shape) {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Secrets are sent to this address, so it must be https, or http on the same machine. */
+/** groupsync sends secrets to this address, so the address must use https, or http on the same machine. */
 function isBaseUrl(text: string): boolean {
   const url = parsedUrl(text);
   if (url === undefined) return false;
@@ -123,7 +117,7 @@ const Glob = textThat(
 
 const QueryParameter = textThat('the name of a query parameter', (text) => /^[\w.~-]{1,64}$/.test(text));
 
-/** How a difference on the platform that groupsync did not make is handled. */
+/** The policy for drift. */
 export const DriftPolicy = oneOf(['restore', 'report', 'adopt']);
 export type DriftPolicy = z.infer<typeof DriftPolicy>;
 
@@ -133,11 +127,11 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
   drift: DriftPolicy.optional(),
 });
 
-/** A name that the vendor defines. Its form is not checked. */
+/** A name that the vendor defines. groupsync does not check its form. */
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
 
 const OF_EVERY_DIRECTORY = {
-  /** Whether the reader corrects a group of another source that differs from the directory. */
+  /** Whether the reader sends events to correct a group of another source that differs from the directory. */
   corrects: trueOrFalse.optional(),
 };
 /** The address of another server with the same API, such as a simulator. */
@@ -145,11 +139,11 @@ const otherServer = BaseUrl.optional();
 
 const GoogleSource = object('an object {kind, administrator, federation?, baseUrl?, corrects?}', {
   kind: z.literal('google'),
-  /** The account in whose name the directory is read (domain-wide delegation). */
+  /** The administrator on whose behalf the reader acts (domain-wide delegation). */
   administrator: textThat('the e-mail address of an administrator', looksLikeAddress),
-  /** Sign-in with the role of the function, without a stored secret. If absent, a key is stored. */
+  /** Sign-in with the role of the function; absent if the reader signs in with a stored key. */
   federation: object('an object {provider, serviceAccount}', {
-    /** Full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
+    /** The full name of the provider in the workload identity pool: `//iam.googleapis.com/projects/…`. */
     provider: vendorName('the full name of a workload identity provider'),
     serviceAccount: vendorName('the address of a service account'),
   }).optional(),
@@ -161,7 +155,7 @@ const EntraSource = object('an object {kind, tenant, clientId, federation?, base
   kind: z.literal('entra'),
   tenant: vendorName('the id or domain of a tenant'),
   clientId: vendorName('the client id of an application'),
-  /** Sign-in with the role of the function, without a stored secret. If absent, a client secret is stored. */
+  /** Sign-in with the role of the function; absent if the reader signs in with a stored client secret. */
   federation: object('an object {audience}', {
     audience: vendorName('the audience of a federated credential'),
   }).optional(),
@@ -171,11 +165,11 @@ const EntraSource = object('an object {kind, tenant, clientId, federation?, base
 
 const OktaSource = object('an object {kind, orgUrl, clientId?, keyArn?, corrects?}', {
   kind: z.literal('okta'),
-  /** The address of the organisation. Every request is sent to this host. */
+  /** The URL of the organisation. The reader sends every request to this host. */
   orgUrl: BaseUrl,
-  /** The id of the application that reads. If absent, an API token is stored. */
+  /** The client id of the reader's application; absent if the reader signs in with a stored API token. */
   clientId: vendorName('the client id of an application').optional(),
-  /** The KMS key that signs in as the application. If absent, the private key of the application is stored. */
+  /** The KMS key of the application; absent if the reader signs in with a stored private key. */
   keyArn: vendorName('the ARN of a KMS key').optional(),
   ...OF_EVERY_DIRECTORY,
 });
@@ -190,12 +184,13 @@ export const DirectorySource = z.discriminatedUnion(
   expecting(`an object with the kind ${DIRECTORY_KINDS.join(', ')}, or null for none`),
 );
 
-/** A number of minutes, at most thirty days, or null. */
+/** A number of minutes, at most the minutes of thirty days, or null. */
 const ExpectedEvery = wholeNumber(1, 43_200).nullable().default(null);
 
 /**
- * The limits of removals without an approval, within a rolling hour. The share does not apply to groups below `minSize`
- * members. The larger of `deletedGroups` and `deletedGroupsShare` limits the deletions of groups.
+ * The limits up to which removals of a rolling hour need no approval. `maxRemovedShare` does not apply to groups with
+ * fewer than `minSize` members. The larger value of `deletedGroups` and `deletedGroupsShare` limits the deletions of
+ * groups.
  */
 const GuardLimits = object('an object of guard limits, or null for none', {
   minSize: wholeNumber(0, 1_000_000).default(5),
@@ -207,14 +202,14 @@ const GuardLimits = object('an object of guard limits, or null for none', {
 });
 
 /**
- * The settings of one connection, with their defaults. Only `baseUrl` has no default. Unknown keys are refused, because
- * a misspelt safety limit must not look as if it were set.
+ * The settings of one connection, with their defaults. Only `baseUrl` has no default. Unknown keys are refused.
+ * Otherwise a misspelt safety limit would have no effect, and the operator would not notice.
  */
 export const ConnectionSettings = object('an object of connection settings', {
   baseUrl: BaseUrl,
-  /** Which employee field goes into a platform group's `users`. */
+  /** The employee field whose value is in the `users` of a platform group. */
   memberIdField: oneOf(['userId', 'id']).default('userId'),
-  /** The rules are tried in order. The first rule that finds an employee decides. */
+  /** The match rules in order. The first rule that finds an employee counts. */
   match: list('a list of at least one match rule', Match, 1).default(['email=workEmail']),
   includeStates: list(
     'a list of at least one roleState',
@@ -225,11 +220,11 @@ export const ConnectionSettings = object('an object of connection settings', {
   onGroupDeleted: oneOf(['delete', 'empty', 'release']).default('delete'),
   drift: DriftPolicy.default('restore'),
   adoptExisting: oneOf(['never', 'bySpokeId', 'byName']).default('bySpokeId'),
-  /** If true, the operator who caused a hold may not approve it. Another operator must. */
+  /** Whether the operator who caused a hold may not approve it, so that a second operator must. */
   fourEyes: trueOrFalse.default(false),
-  /** Whether the audit records who reads data of people, in the console and at the command line. */
+  /** Whether the audit records which operator reads data of people, in the console and with commands. */
   auditReads: trueOrFalse.default(false),
-  /** null switches the guard off. */
+  /** The limits of the guard. The value null switches the guard off. */
   guard: GuardLimits.nullable().prefault({}),
   groups: object('an object {include, exclude, policies}', {
     include: list('a list of globs', Glob).default(['*']),
@@ -240,7 +235,7 @@ export const ConnectionSettings = object('an object of connection settings', {
     'a template with {name} or {id}, and no braces but {name}, {id} and {connection}',
     isNameTemplate,
   ).default('{name}'),
-  /** Names of the activity feed's query parameters, which the platform's specification leaves open. */
+  /** The names of the activity feed's query parameters, which the specification does not define. */
   activity: object('an object {startParam, endParam, sizeParam, pageSize}', {
     startParam: QueryParameter.default('startDate'),
     endParam: QueryParameter.default('endDate'),
@@ -252,26 +247,25 @@ export const ConnectionSettings = object('an object of connection settings', {
     storeProfile: trueOrFalse.default(false),
     /** Show `pagination` in ServiceProviderConfig (RFC 9865 section 4). Strict clients refuse attributes that they do not know. */
     announcePagination: trueOrFalse.default(false),
-    /**
-     * Longest name of a group on the platform, in characters. Okta and Entra ID allow no longer names than the default.
-     */
+    /** The maximum length of a group's name on the platform. Okta and Entra ID allow the default. */
     maxGroupNameLength: wholeNumber(1, 1_024).default(256),
   }).prefault({}),
   /**
-   * Groups that are members of groups. `flatten`: their members are members of the outer group too. `ignore`: a reader
-   * leaves such groups out, and a SCIM request that names one is refused.
+   * The policy for groups that are members of groups. With `flatten`, the members of the inner group are also members
+   * of the outer group. With `ignore`, a reader leaves out inner groups, and a SCIM request with an inner group is
+   * refused.
    */
   nested: oneOf(['flatten', 'ignore']).default('ignore'),
-  /** Maximum number of calls to the platform that one worker makes at the same time. */
+  /** The maximum number of calls to the platform that one worker makes at the same time. */
   concurrency: wholeNumber(1, 64).default(8),
-  /** Time limit of one call to the platform, in milliseconds. */
+  /** The time limit of one call to the platform, in milliseconds. */
   timeoutMs: wholeNumber(100, 60_000).default(10_000),
-  /** The directory that groupsync reads. null: no directory is read, and changes arrive as events or by SCIM. */
+  /** The directory that groupsync reads; null if changes arrive only as events or by SCIM. */
   directory: DirectorySource.nullable().default(null),
   sources: object('an object {expectEvery}', {
     /**
-     * The longest expected time between two receipts, in minutes. If a number is null, events or SCIM requests are not
-     * expected, and the directory is expected as often as the reader is scheduled.
+     * The longest expected time between two receipts of each source, in minutes. With null for `events` or `scim`, no
+     * receipt is expected. With null for `directory`, the schedule of the reader is the expected interval.
      */
     expectEvery: object('an object {events, scim, directory}, each a number of minutes or null', {
       events: ExpectedEvery,
@@ -281,11 +275,11 @@ export const ConnectionSettings = object('an object of connection settings', {
   }).prefault({}),
 });
 export type DirectorySetting = NonNullable<z.infer<typeof ConnectionSettings>['directory']>;
-/** Returns whether the reader signs in with a stored secret. Otherwise it signs in with the role of the function. */
+/** Whether the reader signs in with a stored secret, instead of the role of the function. */
 export const hasStoredSecret = (setting: DirectorySetting): boolean =>
   setting.kind === 'okta' ? setting.keyArn === undefined : setting.federation === undefined;
 
-/** Returns the address that a directory's settings name, with its key; undefined for the address of the vendor. */
+/** Returns the address in a directory's settings, with its key; undefined for the vendor's own address. */
 export const addressOfDirectory = (
   setting: DirectorySetting,
 ): { readonly key: string; readonly url: string | undefined } =>

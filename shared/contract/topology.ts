@@ -2,18 +2,18 @@ import { HELD_SETS } from '../domain/hold.ts';
 import type { QueueKey } from './names.ts';
 
 /*
- * The queues, schedules and names of the deployed system. infra creates them, the local stack imitates them, and the
- * code relies on them. All durations are in seconds, as in the interfaces of SQS and Lambda.
+ * The queues, schedules and names of the deployed system. The folder `infra` creates them, and the local stack imitates
+ * them. All durations are in seconds, as in the APIs of SQS and Lambda.
  */
 
 export interface QueueTopology {
   readonly visibilityTimeoutSeconds: number;
   readonly retentionSeconds: number;
-  /** The dead-letter queue of messages that were received `maxReceiveCount` times and not deleted. */
+  /** The dead-letter queue for messages that were received `maxReceiveCount` times without being deleted. */
   readonly redrive?: { readonly to: QueueKey; readonly maxReceiveCount: number };
 }
 
-/** How one Lambda event source reads its queue. */
+/** The settings with which a Lambda event source reads its queue. */
 export interface EventSourceTopology {
   readonly queue: QueueKey;
   readonly batchSize: number;
@@ -24,20 +24,18 @@ export interface EventSourceTopology {
 
 const DAY = 86_400;
 
-/**
- * The visibility timeout is six times the function's timeout (Lambda developer guide, "Using Lambda with Amazon SQS").
- */
+/** The visibility timeout is six times the function's timeout, as the Lambda developer guide advises. */
 const INGEST_TIMEOUT_SECONDS = 60;
 const APPLY_TIMEOUT_SECONDS = 120;
 
 export const QUEUES: Readonly<Record<QueueKey, QueueTopology>> = {
   events: {
     visibilityTimeoutSeconds: 6 * INGEST_TIMEOUT_SECONDS,
-    // A message keeps its time of sending when SQS moves it to the dead-letter queue. So it must have some days left
-    // then.
+    // SQS deletes a message by the time at which it was first sent, even after a move to the dead-letter queue. So the
+    // message must have some days left after the move.
     retentionSeconds: 10 * DAY,
-    // Twice as many as for apply: if a batch has more members than one run can store, the remaining messages are
-    // received again.
+    // Twice as many receives as for apply. If a batch has more members than one run can store, the remaining messages
+    // are received again.
     redrive: { to: 'eventsDlq', maxReceiveCount: 10 },
   },
   eventsDlq: { visibilityTimeoutSeconds: 300, retentionSeconds: 14 * DAY },
@@ -66,14 +64,14 @@ export const EVENT_SOURCES = {
   },
 } as const satisfies Readonly<Record<string, EventSourceTopology>>;
 
-/** Default window within which the changes of one group become one write to the platform. */
+/** The default length of the coalescing window. */
 export const DEFAULT_COALESCE_SECONDS = 5;
 /** The maximum delay of an SQS message. */
 export const LONGEST_DELAY_SECONDS = 900;
 
 /**
- * Key names of the table and of its index, and the attributes that the index contains. The index contains only
- * attributes that its readers need, because each attribute in it is written and paid for twice.
+ * The key names of the table and of its index, and the attributes in the index. The index contains only attributes that
+ * its readers need, because DynamoDB charges a write to the index like a second write.
  */
 export const TABLE = {
   partitionKey: 'pk',
@@ -101,28 +99,28 @@ export const TABLE = {
 } as const;
 
 /**
- * Kinds of partition keys of one connection, in the table and in its index: `<kind>#<connection>`, which may be
- * followed by `#` and more parts. IAM policies for one connection name these partition keys. A connection's name
- * contains no `#`.
+ * The kinds of partition keys of one connection, in the table and in its index. A key is `<kind>#<connection>`,
+ * optionally with `#` and further parts. IAM policies for one connection contain these partition keys. The name of a
+ * connection contains no `#`.
  */
 export const CONNECTION_PARTITIONS = [
   ...['C', 'G', 'P', 'PU', 'R', 'S', 'SL', 'SX', 'U'],
   ...['bound', 'drift', 'fanOuts', 'groups', 'log', 'pending'],
 ] as const;
 
-/** Attributes of a group's item with held removals and their decisions. The policy of operators denies writing them. */
+/** The attributes with held removals and decisions. The IAM policy of operators denies writes of these. */
 export const DECISION_ATTRIBUTES = HELD_SETS;
 
 /** The index partition that lists the names of all connections. */
 export const CONNECTIONS_PARTITION = 'connections';
 
-/** The partition of the sessions of the console. The policies of people deny creating and changing sessions. */
+/** The partition of the console's sessions. The IAM policies of people deny writes of sessions. */
 export const SESSIONS_PARTITION = 'SESSIONS';
 
-/** Lifetime of a token with which a role authenticates to another cloud. The token is exchanged immediately. */
+/** The lifetime of the token with which a function signs in to another cloud. It uses the token at once. */
 export const WEB_IDENTITY_SECONDS = 300;
 
-/** How often the scheduled parts run when deployed. */
+/** The intervals of the scheduled runs in the deployed system. */
 export const SCHEDULES = {
   pumpMinutes: 1,
   feedMinutes: 5,

@@ -5,16 +5,16 @@ import { readScimGroup, readScimPatch } from './adapters/scim.ts';
 import { MAX_ENVELOPES } from './events/bounds.ts';
 import { parseJson } from './json.ts';
 
-/** The time and id that place an event in the order. */
+/** The time and the id that decide the position of an event in the order of all events. */
 export interface Place {
   readonly time: string;
   readonly id: string;
 }
 
 /**
- * Time and id come from the innermost level that has a time. The levels are the event, its envelopes and the delivery.
- * If that level has no id, the id of the next level around it is used. An id without a time is ignored, because it may
- * be the id of a resource.
+ * Returns the time and id of a level, or of the level around it (`outer`). The levels are the event, its envelopes and
+ * the delivery. The innermost level with a time counts. If it has no id, it gets the id of the level around it. An id
+ * without a time is ignored, because it may be the id of a resource.
  */
 export function placeWithin(
   outer: Place | undefined,
@@ -26,10 +26,13 @@ export function placeWithin(
 
 /** The properties that an envelope adds to an event. */
 export interface Wrapping {
-  /** undefined if the attribute `stamp` cannot be read. Then only an event with its own time and id is accepted. */
+  /**
+   * The time and id that the envelopes give; undefined if the attribute `stamp` cannot be read. In that case, only an
+   * event with its own time and id is accepted.
+   */
   readonly place: Place | undefined;
   readonly connection: string | undefined;
-  /** The event as a separate message: the body as received, or the text of the event if the body is a list. */
+  /** Returns the message body for this event alone: the received body, or one item of a received list. */
   readonly body: () => string;
 }
 
@@ -38,7 +41,7 @@ export interface Piece extends Wrapping {
   readonly reading: Exclude<Reading, Envelope>;
 }
 
-/** The first adapter that knows the shape of a value reads it. A CloudEvent may contain any data, so it is first. */
+/** The first adapter that recognises a value reads it. A CloudEvent may contain any data, so it is first. */
 const ADAPTERS: readonly Adapter[] = [
   readCloudEvent,
   readSns,
@@ -59,7 +62,7 @@ interface Level extends Wrapping {
   readonly carriesAnything: boolean;
 }
 
-/** Unwraps every envelope and list of a message's body, lazily. Yields at least one piece, and never throws. */
+/** Unwraps every envelope and list of a message's body. The generator yields at least one piece and does not throw. */
 export function* unwrap(whole: Wrapping): Generator<Piece> {
   yield* unwrapText(whole.body(), { ...whole, envelopes: 0, inList: false, carriesAnything: false });
 }
@@ -93,7 +96,7 @@ function* unwrapList(list: readonly unknown[], level: Level): Generator<Piece> {
 
 function* unwrapEnvelope(envelope: Envelope, outer: Level): Generator<Piece> {
   if (outer.envelopes === MAX_ENVELOPES) {
-    const reading = invalid(`expected at most ${MAX_ENVELOPES} envelopes within each other`);
+    const reading = invalid(`expected at most ${MAX_ENVELOPES} nested envelopes`);
     yield { ...outer, reading };
     return;
   }

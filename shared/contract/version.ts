@@ -1,2 +1,2 @@
-/** The version of package.json (a test compares the two). Bundles contain no package.json. */
+/** The version of package.json, which bundles do not contain. A test compares the two versions. */
 export const VERSION = '0.1.0';

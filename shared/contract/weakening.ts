@@ -2,10 +2,7 @@ import type { ConnectionSettings } from './settings.ts';
 
 type GuardLimits = ConnectionSettings['guard'];
 
-/**
- * Settings that protect against the mistake of one person. With four eyes, a change that weakens them needs a second
- * person.
- */
+/** Settings that protect against one person's mistake. With four eyes, weakening them needs a second person. */
 export const PROTECTED_SETTINGS = ['fourEyes', 'guard'] as const;
 export type ProtectedSetting = (typeof PROTECTED_SETTINGS)[number];
 
@@ -15,7 +12,7 @@ type Limits = NonNullable<GuardLimits>;
 
 const isLarger = (before: number, after: number): boolean => after > before;
 
-/** For each limit of the guard: whether a new value permits more removals. */
+/** Functions that decide, for each limit of the guard, whether a new value permits more removals. */
 const IS_WEAKER: {
   readonly [Limit in keyof Limits]: (before: Limits[Limit], after: Limits[Limit]) => boolean;
 } = {
@@ -32,14 +29,14 @@ const isWeakerLimit = <Limit extends keyof Limits>(limit: Limit, before: Limits,
   IS_WEAKER[limit](before[limit], after[limit]);
 
 /**
- * Whether a guard permits removals that the previous guard would have stopped. One weaker limit is enough, even if
- * other limits are stricter.
+ * Whether a new guard permits removals that the previous guard would stop. One weaker limit is enough, even if all
+ * other limits become stricter.
  *
  *     before | after  | weaker
  *     -------|--------|------------------------------
- *     none   | any    | no
- *     limits | none   | yes
- *     limits | limits | if any limit permits more removals
+ *     off    | any    | no
+ *     limits | off    | yes
+ *     limits | limits | yes, if any limit permits more removals
  */
 export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean {
   if (before === null) return false;
@@ -47,7 +44,7 @@ export function isWeakerGuard(before: GuardLimits, after: GuardLimits): boolean 
   return LIMITS.some((limit) => isWeakerLimit(limit, before, after));
 }
 
-/** The credential is sent to the addresses in these settings. */
+/** Settings with addresses to which groupsync sends a credential. */
 const ADDRESSES = ['baseUrl', 'directory'] as const;
 
 type Guarded = Protected & Pick<ConnectionSettings, (typeof ADDRESSES)[number] | 'auditReads'>;

@@ -4,10 +4,7 @@ import type { View } from './view.ts';
 /** The fields and users of a group, from a view or an answer. */
 type Content = WrittenFields & { readonly users: Iterable<string> };
 
-/**
- * Returns a hash of 52 bits. The hash is enough to notice a change, but not secure against a deliberate collision. The
- * import rules keep `node:crypto` out of this folder.
- */
+/** Returns a 52-bit hash, not secure against deliberate collisions. `node:crypto` is forbidden here. */
 function hashOf(text: string): number {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at += 1) {
@@ -20,9 +17,7 @@ function hashOf(text: string): number {
   return 4294967296 * (1048575 & low) + (high >>> 0);
 }
 
-/**
- * Returns the sum of the hashes, which is exact below 2^53. The order and repetition of users do not change the sum.
- */
+/** Returns the sum of the hashes of all distinct users. The order and the repetition of users do not change the sum. */
 function usersDigest(users: Iterable<string>): string {
   const distinct = new Set(users);
   let sum = 0;
@@ -32,7 +27,7 @@ function usersDigest(users: Iterable<string>): string {
 
 const NOT_SHOWN = '-';
 
-/** Returns a digest of the content of a platform group, in time linear in its users. */
+/** Returns a digest of the content of a platform group. The time is linear in the number of users. */
 export function contentDigest({ users, ...fields }: Content): string {
   const shown = FIELD_NAMES.map((field) => {
     const value = fields[field];
@@ -44,7 +39,7 @@ export function contentDigest({ users, ...fields }: Content): string {
 export const viewDigest = ({ users, ...view }: View): string =>
   contentDigest({ ...view, users: users.keys() });
 
-/** Whether two digests describe the same content. Only fields with a value in both digests are compared. */
+/** Whether two digests describe the same content. A field without a value in one of the digests is not compared. */
 export function isSameContent(one: string, other: string): boolean {
   const [first, second] = [one.split(' '), other.split(' ')];
   const isSame = (part: string, at: number) =>

@@ -16,16 +16,13 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/**
- * The prefix of an id that begins with the time of the difference. The ids of other drift records are hashes, which
- * sort before this prefix.
- */
+/** The prefix of ids that begin with the time of the difference. Hashes, the other ids, sort before it. */
 export const DATED = 'g';
 
-/** The initiator of a difference that no event explains. */
+/** The initiator of a difference that no event of the feed explains. */
 export const UNKNOWN_INITIATOR = 'UNKNOWN';
 
-/** The actor that the feed names. This is personal data, so it is never logged. */
+/** The actor that the feed names. The actor is personal data and must not be logged. */
 export const Actor = z.lazy(() => z.object({ role: text.nullable(), name: text.nullable() }));
 export type Actor = Frozen<z.infer<typeof Actor>>;
 
@@ -33,10 +30,10 @@ export type Actor = Frozen<z.infer<typeof Actor>>;
 export const ActivityEvent = z.lazy(() =>
   z.object({
     id: text,
-    /** The initiator: `ROLE`, `SYSTEM`, `EXTERNAL`, or any other value of the platform. */
+    /** `ROLE`, `SYSTEM`, `EXTERNAL`, or a value that the specification does not list. */
     initiator: text,
     actor: Actor.exactOptional(),
-    /** The `event_type` of the specification, which lists only some of the values. */
+    /** The `event_type` of the feed. The specification lists only some of its values. */
     type: text,
     /** The timestamp in the form of the feed. */
     at: text.nullable(),

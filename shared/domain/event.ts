@@ -7,7 +7,7 @@ import type { Stamp } from './stamp.ts';
 /** A member in an event: the directory's id of the person, and attributes that match rules may use. */
 export interface Member {
   readonly id: MemberId;
-  /** String attributes only (`email`, `userName`, `employeeNumber`, …). A missing attribute changes nothing. */
+  /** String attributes (`email`, `userName`, …). A stored attribute that is missing here keeps its value. */
   readonly attributes: ReadonlyMap<string, string>;
 }
 
@@ -18,7 +18,7 @@ export interface SnapshotPart {
   readonly count: number;
 }
 
-/** A change from the directory. A field that an event does not give keeps its value. */
+/** A change from the directory. A field that is missing in the event keeps its stored value. */
 export type DirectoryChange =
   | (GivenFields & { readonly kind: 'group.upserted'; readonly group: GroupId; readonly name: string })
   | { readonly kind: 'group.deleted'; readonly group: GroupId }
@@ -33,13 +33,13 @@ export type DirectoryChange =
   | { readonly kind: 'user.upserted'; readonly user: Member }
   | { readonly kind: 'user.deleted'; readonly user: MemberId };
 
-/** The actor that the directory names, or the token of a SCIM client. This is personal data, so it is never logged. */
+/** The actor that the directory names, or the token of a SCIM client. This is personal data: never log it. */
 export const EventActor = z.lazy(() =>
   z.object({
     kind: z.enum(['directory', 'scim']),
     id: text,
     name: text.exactOptional(),
-    /** The operator who sent the event. This operator is recorded even if the event names another actor. */
+    /** The operator who sent the event. The operator is recorded even if the event itself names an actor. */
     by: text.exactOptional(),
   }),
 );
@@ -48,10 +48,7 @@ export type EventActor = Frozen<z.infer<typeof EventActor>>;
 /** One event of the directory, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
-  /**
-   * The id that the producer gave to the event. The audit and `explain` show it. The stamp, not this id, decides the
-   * order of events.
-   */
+  /** The producer's id of the event, for the audit and `explain`. It does not decide the order of events. */
   readonly id: string;
   readonly source: string;
   readonly stamp: Stamp;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Frozen, number, text } from './forms.ts';
 
-/** The calls of one endpoint since they began to fail. */
+/** The record of one endpoint since its calls began to fail. */
 export const FailingCalls = z.lazy(() =>
   z.object({
     /** The method and the path template, such as `PATCH /platform/api/groups/{groupId}`. */
@@ -12,7 +12,7 @@ export const FailingCalls = z.lazy(() =>
     lastFailedMs: number,
     /** The time of the last successful call after `sinceMs`. */
     lastGoodMs: number.exactOptional(),
-    /** The status of the last failure, or the class of its error. */
+    /** The HTTP status of the last failure, or the class of its error. */
     reason: text,
   }),
 );
@@ -27,9 +27,9 @@ export interface CallOutcomes {
   readonly reason?: string;
 }
 
-/** If calls of the endpoint succeed again, it still counts as failing for this time after its last failure. */
+/** An endpoint whose calls succeed again still counts as failing for this time after its last failure. */
 const MIXED_MS = 15_000;
-/** The longest time between a failed call and its retry: two hours if the group has used up its calls of the hour. */
+/** The longest time before a failed call is retried. A group without calls left in its hour waits so long. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;
@@ -40,19 +40,16 @@ const RECORDED_EVERY_MS = 5_000;
  *     last call  | since the last failure | fails
  *     -----------|------------------------|------
  *     failed     | less than two hours    | yes
- *     failed     | longer                 | no; the call is not repeated any more
- *     succeeded  | less than 15 seconds   | yes; some calls fail
- *     succeeded  | longer                 | no
+ *     failed     | two hours or more      | no; groupsync has stopped to repeat the call
+ *     succeeded  | less than 15 seconds   | yes; only some calls fail
+ *     succeeded  | 15 seconds or more     | no
  */
 export function isFailing({ lastFailedMs, lastGoodMs = 0 }: FailingCalls, nowMs: number): boolean {
   const silentMs = nowMs - lastFailedMs;
   return silentMs < (lastGoodMs > lastFailedMs ? MIXED_MS : LONGEST_SILENCE_MS);
 }
 
-/**
- * Returns the records with the latest outcomes added. It drops records of endpoints that no longer fail, and does not
- * count successful calls of endpoints without a record.
- */
+/** Returns the records with the latest outcomes. An endpoint whose calls all succeed has no record. */
 export function withOutcomes(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,
@@ -87,10 +84,7 @@ function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCal
   };
 }
 
-/**
- * Whether the outcomes must be written now. If they change only the counts of the record, the write waits for some
- * seconds, because each write costs money.
- */
+/** Whether the outcomes must be written now. Changes of counts alone wait for `RECORDED_EVERY_MS`. */
 export function changesRecord(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,
@@ -107,9 +101,9 @@ export function changesRecord(
 }
 
 /**
- * Returns the records after a write of a group succeeded, or a read showed the group in sync. This proves that calls
- * about groups succeed again. The failed write itself may never succeed: if a read after the outage shows its effect,
- * the write is not repeated.
+ * Returns the records after a write of a group succeeded, or a read showed the group in sync. Both prove that calls
+ * about groups succeed again. Apply may never repeat the call that failed: if a read shows the effect of the failed
+ * write, no second write is needed.
  * @returns the same array if nothing changes
  */
 export function afterGroupSuccess(recorded: readonly FailingCalls[], nowMs: number): readonly FailingCalls[] {

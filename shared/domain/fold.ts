@@ -5,16 +5,13 @@ import type { ConnectionName, GroupId, MemberId } from './ids.ts';
 import { join, type Presence, type Register } from './register.ts';
 import { laterStamp, STAMP_ZERO, type Stamp, stampTimeMs } from './stamp.ts';
 
-/** A part of a snapshot that has arrived. Parts with the same source, `snapshotId` and `count` belong together. */
+/** A snapshot part that has arrived. Parts with the same source, `snapshotId` and `count` belong to one snapshot. */
 export interface PartMarker extends SnapshotPart {
   readonly source: string;
   readonly stamp: Stamp;
 }
 
-/**
- * The latest value of each register of one group in a batch of events. The values are joined with the stored registers
- * later.
- */
+/** The latest value of each register of one group in a batch. The store joins it with the stored value. */
 export interface GroupFold extends Partial<Record<EventField, Register<string>>> {
   readonly group: GroupId;
   upserted: Stamp;
@@ -29,13 +26,12 @@ export interface GroupFold extends Partial<Record<EventField, Register<string>>>
 export interface UserFold {
   readonly user: MemberId;
   /**
-   * The attributes of the first event about the user. `attributesStamp` has the stamp of that event. One stamp is
-   * enough, because most users appear only once in a batch. A register for each attribute of a hundred thousand users
-   * would take longer than the rest of the fold.
+   * The attributes of the first event about the user. They share one stamp, `attributesStamp`. Registers per attribute
+   * would be slow for a hundred thousand users, and most users appear only once in a batch.
    */
   attributes: ReadonlyMap<string, string>;
   attributesStamp: Stamp;
-  /** The attributes of further events. */
+  /** The attributes of all later events about the user, each with its own stamp. */
   more: Map<string, Register<string>> | undefined;
   deleted: Stamp;
 }
@@ -153,7 +149,7 @@ function foldAttributes(user: UserFold, member: Member, stamp: Stamp): void {
   }
 }
 
-/** Adds a part. It does not replace an earlier copy of the same part; `completeSnapshotFloor` explains why. */
+/** Adds a part and keeps an earlier copy of the same part. `completeSnapshotFloor` explains why. */
 function foldPart(group: GroupFold, part: PartMarker): void {
   group.parts.set(JSON.stringify([part.source, part.snapshotId, part.count, part.index, part.stamp]), part);
 }
@@ -188,8 +184,8 @@ function userOf(fold: ConnectionFold, user: MemberId): UserFold {
 }
 
 /**
- * The maximum time between the stamps of two parts of one snapshot. If the time is longer, the parts come from two
- * exports and do not complete each other.
+ * The maximum time between the stamps of two parts of one snapshot. Parts with a longer time between them come from two
+ * exports, and together they make no complete snapshot.
  */
 export const MAX_PART_SPREAD_MS = 3_600_000;
 
@@ -199,13 +195,13 @@ export interface ArrivedPart {
 }
 
 /**
- * Returns the floor that the parts of one snapshot set. The floor is the greatest stamp `s` such that every part
- * arrived with a stamp from `s` to an hour after `s`. If no such stamp exists, the floor is STAMP_ZERO. Members with a
- * stamp before the floor are gone.
+ * Returns the floor that the parts of one snapshot set: the greatest stamp `s` for which every part has arrived with a
+ * stamp between `s` and one hour after `s`. If no such stamp exists, the floor is STAMP_ZERO. Memberships with an
+ * earlier stamp than the floor have no effect.
  *
- * A producer may send a part again with a later stamp. If the later part replaced the earlier part, a complete set
- * could become incomplete, and the floor would depend on the order of arrival. So every arrival is stored. The floor is
- * a function of the whole set, and another arrival never lowers it (invariant 1).
+ * A producer may send a part again with a later stamp. If the later copy replaced the earlier copy, a complete snapshot
+ * could become incomplete, and the floor would depend on the order of arrival. So the store keeps every copy. The floor
+ * is a function of all copies, and a further copy never lowers the floor (invariant 1).
  */
 export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart>): Stamp {
   const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp));
@@ -215,7 +211,7 @@ export function completeSnapshotFloor(count: number, parts: Iterable<ArrivedPart
     inWindow.set(oldest.index, (inWindow.get(oldest.index) ?? 0) + 1);
     const isTooNew = ({ stamp }: ArrivedPart) =>
       stampTimeMs(stamp) - stampTimeMs(oldest.stamp) > MAX_PART_SPREAD_MS;
-    // The loop always ends: at the latest when it reaches `oldest`, which is never too new.
+    // The loop ends at `oldest` at the latest, because `oldest` is not too new.
     for (let newest = newestFirst[end]; newest && isTooNew(newest); newest = newestFirst[end]) {
       const left = (inWindow.get(newest.index) ?? 0) - 1;
       if (left > 0) inWindow.set(newest.index, left);

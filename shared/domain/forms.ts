@@ -3,14 +3,14 @@ import type * as ids from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * The parts of which the schemas of stored items consist. Each part is created only once, because it is slow to create
- * a schema, and a new worker needs the schemas before it can read its first group.
+ * The building blocks of the schemas of stored items. Each one is created only once, because the creation of a schema
+ * is slow and delays the first read of a new worker.
  */
 
 export const text = z.string();
 export const number = z.number();
 export const texts = z.array(text);
-/** Casts stored text to a branded type. A separate schema per brand would cost time and check nothing more. */
+/** Casts stored text to a branded type. A schema for each brand would cost time and check nothing more. */
 const textAs = <Name extends string>() => text as unknown as z.ZodType<Name, string>;
 export const connectionText = textAs<ids.ConnectionName>();
 export const groupText = textAs<ids.GroupId>();

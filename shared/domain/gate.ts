@@ -10,32 +10,29 @@ export const Gate = z.lazy(() =>
     sinceMs: number.exactOptional(),
     /** The time of the next attempt. */
     untilMs: number.exactOptional(),
-    /** How many times in a row the gate has closed without an operator's action. The backoff grows with this number. */
+    /** The number of closings in a row since the gate was last open. The backoff grows with this number. */
     closings: number,
-    /** The version of the secret that the platform refused. Another version opens the gate. */
+    /** The version of the secret that the platform refused. A new version opens the gate. */
     secretVersion: text.exactOptional(),
     /** The time at which the tokens of the secret were last refreshed without success. */
     refusedAtMs: number.exactOptional(),
     /**
-     * Groups that failed one after the other, although the connection itself works. The latest group is last. The
-     * success of a group empties the list.
+     * Groups that failed in a row, although the connection itself works. The group that failed last is at the end. The
+     * success of any group empties the list.
      */
     failing: z.array(groupText).exactOptional(),
     /** The only group that may be written while the gate is half-open. */
     canary: groupText.exactOptional(),
     /**
-     * Set if `/me` succeeds but the platform refuses calls about groups. Before the gate opens, the check then also
+     * Set if `/me` succeeds but the platform refuses calls about groups. The check before the gate opens then also
      * fetches this group and the list of groups.
      */
     witness: platformGroupText.exactOptional(),
-    /**
-     * Whether the gate has just opened. Groups that failed while the gate was closed are then due immediately, without
-     * their own backoff.
-     */
+    /** Whether the gate has just opened. Groups that failed while it was closed are then due immediately. */
     backlog: z.boolean().exactOptional(),
     /**
-     * Endpoints whose calls fail, or failed until recently. If a write omits this field, the stored value stays. `[]`
-     * removes the value.
+     * Endpoints whose calls fail now or failed recently. A write without this field keeps the stored value. A write
+     * with `[]` removes the value.
      */
     failingCalls: z.array(FailingCalls).exactOptional(),
   }),

@@ -1,29 +1,26 @@
 import { foldSpokeId } from './spoke-id.ts';
 
 interface FieldDefinition {
-  /** The name of groupsync's change, in plans and in the audit log. */
+  /** The name of a change by groupsync, in plans and in the audit. */
   readonly change: string;
-  /** The name of another client's change, in drift records. */
+  /** The name of a change by another client, in drift records. */
   readonly drift: string;
-  /** The reason of groupsync's change. */
+  /** The reason that plans show for a change by groupsync. */
   readonly reason: string;
   readonly label: string;
   /** The error code for a value that the platform refuses. */
   readonly refusal: string;
-  /** Returns a value's normal form. Values with the same normal form count as equal and are not written again. */
+  /** Returns the normal form of a value. A value with an equal normal form is not written again. */
   readonly form: (value: string) => string;
-  /**
-   * Whether events set the value. Such a field has a register on the group's item, and a deletion of the group ends its
-   * value.
-   */
+  /** Whether events set the value. The group's item then has a register, which a deletion clears. */
   readonly isInEvents: boolean;
 }
 
 const exact = (value: string): string => value;
 
 /**
- * The fields of a platform group that groupsync writes, apart from its users. A new field is added at the end of this
- * list. CONTRIBUTING.md lists the other steps.
+ * The fields of a platform group that groupsync writes, apart from its users. Add a new field at the end of this list.
+ * CONTRIBUTING.md has the further steps.
  */
 export const GROUP_FIELDS = {
   name: {
@@ -57,7 +54,7 @@ export type EventField = {
 export const isInEvents = (field: GroupField): field is EventField => GROUP_FIELDS[field].isInEvents;
 export const EVENT_FIELDS = FIELD_NAMES.filter(isInEvents);
 
-/** Values that the directory gives. */
+/** The values that events have set, by field. */
 export type GivenFields = Readonly<Partial<Record<EventField, string>>>;
 
 export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Record<GroupField, Value>> =>
@@ -66,8 +63,8 @@ export const eachField = <Value>(of: (field: GroupField) => Value): Readonly<Rec
 type OtherField = Exclude<GroupField, 'name' | 'spokeId'>;
 
 /**
- * The values of the fields. Every group has a name. Any other field is null or absent if the directory gives no value,
- * or if the platform shows none. Some platforms never show certain fields, even if they have a value.
+ * The values of the fields. Every group has a name. Any other field is null or absent if the directory gives no value
+ * or the platform shows no value. Some platforms never show the value of certain fields.
  */
 export interface WrittenFields extends Readonly<Partial<Record<OtherField, string | null | undefined>>> {
   readonly name: string;

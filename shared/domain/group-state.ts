@@ -22,16 +22,14 @@ const GuardRecord = z.lazy(() => z.object({ intent: intentText, atMs: number, re
 export type GuardRecord = Frozen<z.infer<typeof GuardRecord>>;
 
 /**
- * A pointer to a view, with a proof that the stored view is complete. A small view is in `text`. For a large view,
- * `head` names its buckets.
+ * A pointer to a stored view, with a hash that shows whether the view is complete. `text` contains a small view. For a
+ * large view, `head` names the buckets that contain it.
  */
 const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
-    /**
-     * The digest of the content that the platform showed last (`contentDigest`). The sweep compares it with the list.
-     */
+    /** The `contentDigest` of what the platform showed last. The sweep compares it with the list. */
     digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
@@ -46,11 +44,11 @@ const Link = z.lazy(() =>
     version: versionForm,
     view: ViewPointer,
     /**
-     * The time at which groupsync created the platform group. A 404 soon after this time is a delay of the platform,
-     * not a deletion.
+     * The time at which groupsync created the platform group. A 404 soon after this time does not prove a deletion,
+     * because the platform may show the group with a delay.
      */
     createdAtMs: number.exactOptional(),
-    /** Set if the group was adopted or changed externally. The next write then sends every field. */
+    /** Whether the group was adopted or changed by another client. The next write then sends every field. */
     takeOver: z.boolean().exactOptional(),
   }),
 );
@@ -60,39 +58,39 @@ export type Link = Frozen<z.infer<typeof Link>>;
 export type LinkedGroup = Pick<Link, 'id' | 'version' | 'view'>;
 
 /**
- * A write to the platform that is about to happen, stored until its outcome is known. The intent contains the changes
- * of the write. To settle an intent, only the view of the group and the content of the intent are needed. So an intent
- * can be settled even if the directory group was renamed or deleted after the write.
+ * The record of a platform write, stored before the call, until the outcome is known. To settle an intent, apply needs
+ * only the view of the group and the changes in the intent. So apply can settle an intent even if the directory group
+ * was renamed or deleted after the write.
  */
 const Intent = z.lazy(() =>
   z.object({
     id: intentText,
     action: z.enum(['create', 'patch', 'put', 'delete']),
     atMs: number,
-    /** The values sent. A deletion sends none. */
+    /** The values of the fields that the write sends. A deletion sends no values. */
     ...eachField(() => text.nullish()),
     name: text,
     spokeId: text.nullable(),
     /** Present for every action except `create`. */
     platformId: platformGroupText.exactOptional(),
     versionBefore: versionForm.exactOptional(),
-    /** The users to add and remove. For a creation, the view of the whole new group. */
+    /** The users to add and to remove. For `create`, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /** For `create`: groups with the same spokeId or name that existed before the POST, so none of them is new. */
+    /** For `create`: groups with the same spokeId or name from before the POST. None is the created group. */
     known: z.array(platformGroupText).exactOptional(),
     /**
-     * For `create`: the number of malformed groups without an external id that existed before the POST. The number is
-     * stored only if `known` does not list all of these groups.
+     * For `create`: the number of malformed groups without an external id that existed before the POST. The intent has
+     * this number only if `known` is too short for all of these groups.
      */
     oddBefore: number.exactOptional(),
     /**
-     * For a `create` of unknown outcome: the number of searches that did not find the new group. For `delete`: the
-     * number of DELETEs of the group that the platform has answered without effect, including this DELETE.
+     * For a `create` with an unknown outcome: the number of searches that did not find the new group. For `delete`: the
+     * number of answered DELETEs of the group that had no effect, including this DELETE.
      */
     misses: number.exactOptional(),
     /** The guard's reservation for the removals of this write. */
     reserved: GuardRecord.exactOptional(),
-    /** The digest of the approval that the write uses up. */
+    /** The digest of the approval that permits this write. The approval ends with the write. */
     consumes: text.exactOptional(),
   }),
 );
@@ -100,27 +98,27 @@ export type Intent = Frozen<z.infer<typeof Intent>>;
 export type WriteAction = Intent['action'];
 
 /**
- * One record of all writes whose outcome is unknown. Until the deadline, each of these writes may still take effect,
- * and a change that one of them explains counts as groupsync's own. The group stays scheduled until the deadline, and
- * is then fetched once more.
+ * The record of all uncertain writes of a group. Until the deadline `untilMs`, each of these writes may still take
+ * effect, and a change that one of them explains is not drift. At the deadline, a scheduled wake-up fetches the group
+ * once more.
  */
 const Uncertain = z.lazy(() =>
   z.object({
-    /** The latest write that is not a deletion. */
+    /** The latest uncertain write that is not a deletion. */
     write: Intent.exactOptional(),
     deletion: Intent.exactOptional(),
     sent: z.object(eachField(() => texts)),
-    /** The users that these writes may add or remove; undefined if there are none. */
+    /** The users that these writes may add or remove; undefined if there are no such users. */
     change: ViewPointer.exactOptional(),
     untilMs: number,
     /**
-     * Removals that the guard still counts. The reservation of the next write replaces them: both writes start from the
-     * same version, so at most one of them can succeed.
+     * Removals that the guard still counts. The reservation of the next write replaces them. Both writes start from the
+     * same version, so at most one of the two writes can succeed.
      */
     removals: GuardRecord.exactOptional(),
     /**
-     * Whether all these writes were answered with success, although reads do not show them. The record then ends when a
-     * read shows the next write completely.
+     * Whether the platform answered all these writes with success, but reads do not show them. The record then ends
+     * when a read shows the next write completely.
      */
     isAnswered: z.boolean().exactOptional(),
   }),
@@ -131,11 +129,11 @@ export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
-    /** The activity events about the change, oldest first. The list is empty if a comparison found the change. */
+    /** The activity events about the change, oldest first. The list is empty if the sweep found the change. */
     activityEvents: z.array(ActivityEvent),
     /**
-     * The time at which the change was noted. Each suspected change of a group has a later time than those before it,
-     * so the time identifies the change.
+     * The time at which the change was recorded. Each suspected change of a group has a later time than the previous
+     * ones, so the time identifies the change.
      */
     atMs: number,
   }),
@@ -149,14 +147,14 @@ export type GroupError = Frozen<z.infer<typeof GroupError>>;
 const RefusedValue = z.lazy(() => z.object({ value: text, atMs: number, message: text }));
 export type RefusedValue = Frozen<z.infer<typeof RefusedValue>>;
 
-/** The report of the group's failure to the dead-letter queue. */
+/** Data about the group's reports to the dead-letter queue. */
 const FailureReport = z.lazy(() =>
   z.object({
-    /** The digest of the failure that was reported last. An equal failure is not reported again. */
+    /** The digest of the failure that was reported last. groupsync does not report an equal failure again. */
     digest: text.exactOptional(),
     /**
      * The earlier failures, in the form of a dead-lettered message. When an operator retries the group, this field
-     * replaces the digest, so that the next failure is always reported.
+     * replaces `digest`. So the next failure is always reported.
      */
     failedBefore: text.exactOptional(),
   }),
@@ -174,7 +172,7 @@ const FlapDamping = z.lazy(() =>
   z.object({
     sinceMs: number,
     count: number,
-    /** The newest directory stamp when the damping began. A newer event is written without a wait. */
+    /** The newest directory stamp when the damping began. groupsync writes a newer event without a wait. */
     seen: stampText.exactOptional(),
   }),
 );
@@ -184,8 +182,8 @@ const AcceptedDeletion = z.lazy(() => z.object({ policy: z.enum(['report', 'adop
 export type AcceptedDeletion = Frozen<z.infer<typeof AcceptedDeletion>>;
 
 /**
- * A member that the last batch changed. `left` is the stamp of the membership that the batch ended. `role` is the role
- * to which the member is bound. Apply reads this role in advance.
+ * A member that the last batch changed. If the batch removed the member, `left` is the stamp of the ended membership.
+ * `role` is the role to which the member is bound. Apply reads this role together with the group.
  */
 const ChangedMember = z.lazy(() =>
   z.object({ member: text, left: stampText.exactOptional(), role: text.optional() }),
@@ -201,60 +199,58 @@ const FIELD_REGISTERS = Object.fromEntries(
   EVENT_FIELDS.map((field) => [field, FieldRegister.exactOptional()]),
 ) as Record<EventField, z.ZodExactOptional<typeof FieldRegister>>;
 
-/** The item of a group. The item has the directory's registers first, then the state of apply. */
+/** The item of a group: first the registers of the directory, then the state of apply. */
 export const GroupItem = z.lazy(() =>
   z.object({
     upserted: stamp,
     deleted: stamp,
     snapshot: stamp,
     ...FIELD_REGISTERS,
-    /** The actor of the latest event that named an actor, with the stamp of that event. */
+    /** The actor of the latest event that has an actor, with the stamp of that event. */
     actor: StampedActor.exactOptional(),
     /**
-     * Every change that apply must handle raises this number by one. Apply clears the dirty mark only if this number
-     * has not changed since apply read it.
+     * Each change that apply must process raises this number by one. Apply clears the dirty mark only if this number is
+     * the same as at its read of the item.
      */
     rev: number.default(0),
     dirtySince: number.exactOptional(),
     wakeAt: number.exactOptional(),
-    /** The result of the last apply. The result is out of date while the group is dirty. */
+    /** The result of the last run of apply. While the group is dirty, this result is outdated. */
     settled: z.enum(['in_sync', 'held', 'deleted', 'unnamed', 'excluded']).exactOptional(),
     failedAt: number.exactOptional(),
     attempts: number.default(0),
-    /**
-     * The times of apply's calls about the group in the last hour. An event or an operator's action empties the list.
-     */
+    /** The times of apply's calls in the last hour. An event or an operator's action empties the list. */
     calledMs: z.array(number).default([]),
     lastError: GroupError.exactOptional(),
-    /** The value that the platform refused last, by field. Members are written without this value. */
+    /** The value that the platform refused last, by field. Writes of members omit this value. */
     refusedFields: z.object(eachField(() => RefusedValue.exactOptional())).exactOptional(),
     failureReport: FailureReport.exactOptional(),
     link: Link.exactOptional(),
     intent: Intent.exactOptional(),
-    /** The intent that its worker released without a known outcome. */
+    /** The open intent whose worker stopped before the outcome was known. Another worker may settle it immediately. */
     releasedIntent: intentText.exactOptional(),
     /** Removals that wait for an operator's decision. */
     hold: Hold.exactOptional(),
-    /** Removals that an operator approved. They are stored until a write uses them up. */
+    /** Removals that an operator approved. They stay here until a write performs them. */
     approval: Hold.exactOptional(),
-    /** Removals that an operator rejected. They are stored as long as the directory wants them, at most a year. */
+    /** Removals that an operator rejected. They stay here while the directory wants these removals, at most a year. */
     rejection: Hold.exactOptional(),
     suspectedChange: SuspectedChange.exactOptional(),
     uncertain: Uncertain.exactOptional(),
     flapDamping: FlapDamping.exactOptional(),
-    /** The time of the platform's first 404 for the group. It is removed when the platform shows the group again. */
+    /** The time of the platform's first 404 for the group, until the platform shows the group again. */
     missedAt: number.exactOptional(),
-    /** Drift records of differences that are being restored. */
+    /** The ids of drift records whose difference is not settled yet. */
     openDrift: texts.default([]),
-    /** Drift records of differences that were found before the feed reported their initiator. */
+    /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
     unattributed: texts.default([]),
-    /** An external deletion of the group that the policy accepts until the next directory event. */
+    /** An external deletion of the platform group that the policy accepts until the next directory event. */
     acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
-     * The platform group of the previous link, which is gone or was released, with its view. If the same platform group
-     * is linked again, the view shows which of its members groupsync manages. `isGone` means that the rule `existence`
-     * ended the link, after a deletion by groupsync or by another client. If the platform shows such a group again, it
-     * is linked again. `isListed` means that a sweep has since seen the group in a list.
+     * The platform group of the previous link, with its last view. That group is gone or was released. If groupsync
+     * links the same platform group again, the view shows which of its members groupsync added. `isGone` means that
+     * `existence` ended the link, because the group was deleted. If the platform shows such a group again, groupsync
+     * links it again. `isListed` means that a later sweep has seen the group in a list.
      */
     previousLink: z
       .object({
@@ -264,18 +260,18 @@ export const GroupItem = z.lazy(() =>
         isListed: z.boolean().exactOptional(),
       })
       .exactOptional(),
-    /** A released platform group whose claim has not ended yet. */
+    /** A released platform group whose claim must still be removed. */
     releasedPlatformId: platformGroupText.exactOptional(),
-    /** Whether an operator or a takeover released this group. Only `adopt` and another takeover end the release. */
+    /** Whether an operator or a takeover released this group. The command `adopt` or a takeover ends this. */
     released: z.boolean().default(false),
     /** The group to which a takeover moved this group. */
     movedTo: groupText.exactOptional(),
-    /** The time at which the group was paused. It identifies the pause, so that `resume` cannot end a later pause. */
+    /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
-    /** Whether the group contains or contained other groups, from whose registers its members then also come. */
+    /** Whether the group contains or contained inner groups, whose members then count as its members. */
     containsGroups: z.boolean().exactOptional(),
-    /** Whether the group is or was a member of other groups. A change of the group can then change these groups too. */
+    /** Whether the group is or was a member of outer groups, which a change of the group then changes too. */
     isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /**
@@ -283,11 +279,11 @@ export const GroupItem = z.lazy(() =>
      * user of the view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The members that the first change after `inSync.rev` affected; absent if it affected anything else. */
+    /** The members that the first change after `inSync.rev` affected; absent if it changed anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
-    /** The digest of the group's latest batch. The whole batch was stored before the group was marked. */
+    /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
     batchDigest: text.exactOptional(),
-    /** The names of the newest entries of the group's audit: one of a write, and one of an operator's action. */
+    /** The keys of the group's newest audit entries: `lastAudit` of a write, `lastAction` of an operator's action. */
     lastAudit: text.exactOptional(),
     lastAction: text.exactOptional(),
   }),
@@ -295,7 +291,7 @@ export const GroupItem = z.lazy(() =>
 type GroupItem = Frozen<z.infer<typeof GroupItem>>;
 export type SettledState = NonNullable<GroupItem['settled']>;
 
-/** Attributes of the item that have another name in `GroupState`, or that `GroupState` combines. */
+/** Attributes of the item that `GroupState` renames or combines. */
 type Renamed =
   | ('upserted' | 'deleted' | 'snapshot' | keyof typeof FIELD_REGISTERS | 'actor')
   | ('dirtySince' | 'wakeAt' | 'failedAt' | 'missedAt' | 'pausedAt' | 'lastWriteAt');
@@ -305,7 +301,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly ref: GroupRef;
   readonly registers: GroupRegisters;
   readonly dirtySinceMs?: number;
-  /** The time at which the dirty group will be woken. */
+  /** The time of the scheduled wake-up of a dirty group. */
   readonly wakeAtMs?: number;
   readonly failedAtMs?: number;
   readonly missedAtMs?: number;
@@ -313,12 +309,10 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
   readonly lastWriteAtMs?: number;
 }
 
-/**
- * The maximum age of the content that a read of the platform shows. A read may be answered by a replica that is behind.
- */
+/** The maximum age of the content that a read shows, because a replica may lag behind. */
 export const READS_BEHIND_MS = 60_000;
 
-/** The reason why a member cannot be written yet. */
+/** The reason why groupsync cannot add a member yet. */
 export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
 export type PendingCause = z.infer<typeof PendingCause>;
 
@@ -326,13 +320,13 @@ export interface PendingMark {
   readonly cause: PendingCause;
   readonly sinceMs: number;
   /**
-   * For `refused`: the revision that the person had when the platform refused the member with a 4xx. The member is
-   * tried again when the revision changes.
+   * For `refused`: the revision of the person when the platform refused the member with a 4xx. groupsync tries the
+   * member again after the revision changes.
    */
   readonly personRevision?: number;
   /**
-   * For `refused`: the platform accepted a write with the user, but then did not show the user. `revision` is the
-   * person's revision at that time.
+   * For `refused`: set if the platform accepted a write with the user, but then did not show the user. `revision` is
+   * the person's revision at that time.
    */
   readonly unshown?: { readonly revision: number; readonly atMs: number };
 }

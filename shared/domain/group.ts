@@ -9,9 +9,9 @@ export interface GroupRegisters extends Readonly<Partial<Record<EventField, Regi
   /** The stamp of the latest `group.upserted` or `group.snapshot`. */
   readonly upserted: Stamp;
   readonly deleted: Stamp;
-  /** The stamp of the latest complete snapshot. Members with an older stamp are gone. */
+  /** The stamp of the latest complete snapshot. Memberships with an earlier stamp have no effect. */
   readonly snapshot: Stamp;
-  /** The actor of the latest of these events that named an actor. */
+  /** The actor of the latest event about the group that has an actor. */
   readonly author?: Author;
 }
 
@@ -20,13 +20,13 @@ export interface Author {
   readonly actor: EventActor;
 }
 
-/** A copy of user data in a member register. With the copies, apply of a large group need not read every user. */
+/** A copy of user data in a member register, so that apply need not read every user of a group. */
 export interface UserCopy {
   /** The revision of the user at the time of the copy. Each change of the user raises the revision. */
   readonly revision: number;
-  /** The stamp of the user's deletion. Memberships up to this stamp are gone. */
+  /** The stamp of the user's deletion. Memberships with this stamp or an earlier stamp have no effect. */
   readonly floor: Stamp;
-  /** The person that the user is bound to, from `UserState`. */
+  /** The role to which the user is bound, from `UserState`. */
   readonly role?: RoleId;
   readonly userId?: string;
 }
@@ -40,19 +40,19 @@ export interface MemberRegister extends Register<Presence> {
 
 export const NO_GROUP: GroupRegisters = { upserted: STAMP_ZERO, deleted: STAMP_ZERO, snapshot: STAMP_ZERO };
 
-/** Whether the group exists: an upsert or snapshot is later than every deletion. Member events do not create it. */
+/** Whether the group exists: an upsert or snapshot is later than every deletion. */
 export const groupExists = (group: GroupRegisters): boolean => group.upserted > group.deleted;
 
-/** Whether there were only events about members of the group. They are stored, and take effect when it exists. */
+/** Whether only events about members of the group have arrived. They take effect when the group exists. */
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/** The name of a group until its new source sends the name. No event has this name, and no group is written with it. */
+/** The name of a group that moves to a new source, until that source names it. It is never written. */
 export const NO_NAME = '';
 
 /**
- * Returns the values of the fields. A deletion also ends these values, so a group that is created again has no name
- * until an event names it.
+ * Returns the values of the fields. A deletion of the group ends the values. So a group that is created again has no
+ * name until an event names the group.
  */
 export function givenFields(group: GroupRegisters): GivenFields {
   const values = EVENT_FIELDS.map((field) => [
@@ -68,23 +68,22 @@ const isCurrent = (group: GroupRegisters, field: EventField): boolean =>
 export const groupName = (group: GroupRegisters): string | undefined => givenFields(group).name;
 
 /**
- * Whether the platform group must be removed: the directory group was deleted, and has not been given a name since. An
- * event without a name may have created it again, but apply may or may not read the group before that event, and the
- * result must be the same. A group that never had a name was never deleted, so a platform group that an operator linked
- * to it stays.
+ * Whether the platform group must be removed: the directory group was deleted, and no later event has named the group.
+ * A later event without a name may create the directory group again. That event makes no difference, because apply may
+ * read the group before or after the event. A group that was never deleted keeps its platform group.
  */
 export const hasDeparted = (group: GroupRegisters): boolean =>
   !groupExists(group) || (!isCurrent(group, 'name') && group.deleted !== STAMP_ZERO);
 
 /**
- * Returns the floor of the group. Memberships with an earlier stamp do not count, because a deletion removes all
+ * Returns the floor of the group. Memberships with an earlier stamp have no effect, because a deletion removes all
  * members, and a complete snapshot lists all members again.
  */
 export const groupFloor = (group: GroupRegisters): Stamp => laterStamp(group.deleted, group.snapshot);
 
 /**
- * Whether a member is in the group. The members that a snapshot lists have the stamp of the snapshot, so a membership
- * counts if its stamp equals the floor (≥). A deletion of the user also ends a membership with the same stamp (>).
+ * Whether a member is in the group. The members of a snapshot have the stamp of the snapshot, so a membership with the
+ * stamp of the floor counts (≥). A deletion of the user also ends a membership with the same stamp (>).
  */
 export function memberCounts(
   { value, stamp, via = stamp }: Register<Presence> & Pick<MemberRegister, 'via'>,

@@ -9,36 +9,33 @@ export const HoldDecision = z.lazy(() =>
 );
 export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 
-/** The guard's rules, in the order in which they are tried. `shared/plan/guard.ts` defines them. */
+/** The guard's rules (`shared/plan/guard.ts`). A hold shows the first rule of this list that is broken. */
 export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share'] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
 
 /**
- * Removals that the guard stopped, with the decision about them. Additions and names of the same group are still
- * written. If the group is deleted, the set may be empty.
+ * Removals that the guard stopped, with an operator's decision about them. groupsync still writes additions and the
+ * name of the group. The set may be empty if the write deletes the group.
  */
 export const Hold = z.lazy(() =>
   z.object({
-    /** Identifies the set: the hex SHA-256 of link, action and sorted removals. */
+    /** The id of the set: the SHA-256 in hex of link, action and sorted removals. */
     digest: text,
     rule: z.enum(HOLD_RULES),
     removes: number,
-    /** The number of users that stay after the held and the approved removals. */
+    /** The number of users in the group after the held and the approved removals. */
     keeps: number,
     share: number,
-    /** The time of the first hold of these removals. A hold that replaces an earlier one keeps it. */
+    /** The time of the first hold of these removals. A hold that replaces an earlier hold keeps that time. */
     createdAtMs: number,
     expiresAtMs: number,
     decision: HoldDecision,
     /**
-     * The connection or the previous hold required four eyes when this hold was made. A later setting does not change
-     * it.
+     * Whether this hold requires four eyes: the connection or the previous hold required them when this hold began. A
+     * later change of the setting has no effect.
      */
     fourEyes: z.literal(true).exactOptional(),
-    /**
-     * The location and the hash of the full set. With the hash, a reader can check that it has read the complete set.
-     * The store sets both.
-     */
+    /** The location of the full set, and the hash by which a reader checks it. The store sets both. */
     chunks: number,
     hash: text,
   }),
@@ -46,28 +43,28 @@ export const Hold = z.lazy(() =>
 export type Hold = Frozen<z.infer<typeof Hold>>;
 
 /**
- * The attributes of a group with its held removals: those that wait, those that an operator approved and that are not
- * written yet, and those that an operator rejected. No user is in two of the sets.
+ * The attributes of a group with its three sets of removals: waiting, approved but not written yet, and rejected. No
+ * user is in two of the sets.
  */
 export const HELD_SETS = ['hold', 'approval', 'rejection'] as const;
 export type HeldSetName = (typeof HELD_SETS)[number];
 export type Holds = { readonly [name in HeldSetName]?: Hold };
 
-/** The attribute that stores removals with a decision of this kind. */
+/** The attribute that stores a set, by the decision of an operator. */
 export const STORED_AS = {
   waiting: 'hold',
   approved: 'approval',
   rejected: 'rejection',
 } as const satisfies Readonly<Record<HoldDecision['kind'], HeldSetName>>;
 
-/** Returns the sets of a group: those that wait for a decision first. */
+/** Returns the sets of a group, in the order of `HELD_SETS`. */
 export const holdsOf = (state: Holds): readonly Hold[] => HELD_SETS.flatMap((name) => state[name] ?? []);
 
-/** Returns the set that a write uses up. @param digest the digest of the write's approval */
+/** Returns the set that ends with a write. @param digest the digest of the write's approval */
 export const usedUp = ({ approval }: Holds, digest: string | undefined): readonly HeldSetName[] =>
   digest !== undefined && approval?.digest === digest ? ['approval'] : [];
 
-/** Why the directory's state removes a member whose removal is held. */
+/** The reason for which the desired state removes a member whose removal is held. */
 export type RemovalReason =
   | 'group_deleted'
   | 'no_member'
@@ -78,11 +75,11 @@ export type RemovalReason =
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A waiting hold and an unused approval expire after this time. The removals are then held again. */
+/** A waiting hold and an unused approval expire after this time. A new hold then contains the removals. */
 export const HOLD_LIFE_MS = 7 * DAY_MS;
 
 /**
- * A rejection expires after this time, and the removals that the directory still wants are held again. So an operator
- * decides at least once a year about a user who left the directory group.
+ * A rejection expires after this time. A new hold then contains the removals that the directory still wants. So an
+ * operator decides once a year about a user who left the directory group but stays in the platform group.
  */
 export const REJECTION_LIFE_MS = 365 * DAY_MS;

@@ -1,9 +1,7 @@
 declare const brand: unique symbol;
 type Branded<Base, Name extends string> = Base & { readonly [brand]: Name };
 
-/**
- * The name of a connection, which has one company's credential, base URL and policies. Its form is `[a-z0-9-]{1,32}`.
- */
+/** The name of a connection, in the form `[a-z0-9-]{1,32}`. */
 export type ConnectionName = Branded<string, 'ConnectionName'>;
 /** The directory's stable id of a group, byte-exact as the directory sends it. */
 export type GroupId = Branded<string, 'GroupId'>;
@@ -15,16 +13,16 @@ export type RoleId = Branded<string, 'RoleId'>;
 /** An id in a platform group's `users`: a user id, or a role id if the setting `memberIdField` is `id`. */
 export type PlatformUserId = Branded<string, 'PlatformUserId'>;
 /**
- * The platform's version of a group. The token is opaque, and is compared for equality only. A write sends the token in
- * the form in which the platform sent it, string or number.
+ * The platform's version token of a group. The token is opaque and compared only for equality. A write sends the token
+ * back with the same JSON type, string or number.
  */
 export type VersionToken = Branded<string | number, 'VersionToken'>;
-/** Id of one intended write to the platform. */
+/** The id of an intent. */
 export type IntentId = Branded<string, 'IntentId'>;
 
 /*
- * These functions give a text the type of an id. They check nothing: the form was checked where the text entered the
- * program, by a zod schema.
+ * These functions give a text the type of an id without a check. A zod schema has checked the form where the text
+ * entered the program.
  */
 export const connectionName = (text: string) => text as ConnectionName;
 export const groupId = (text: string) => text as GroupId;
@@ -35,7 +33,7 @@ export const platformUserId = (text: string) => text as PlatformUserId;
 export const versionToken = (version: string | number) => version as VersionToken;
 export const intentId = (text: string) => text as IntentId;
 
-/** A directory group within its connection: the unit that is written to the platform. */
+/** The id of a directory group within its connection. */
 export interface GroupRef {
   readonly connection: ConnectionName;
   readonly group: GroupId;

@@ -4,19 +4,19 @@ import { type GroupId, groupId, type MemberId, memberId } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * Groups within groups. An outer group has a member register for each inner group; the id of the register names the
- * inner group. Each read of the outer group computes its users from these registers. So there is no stored copy that a
- * change would have to update:
+ * Groups within groups. An outer group has a member register for each inner group. The id of this register names the
+ * inner group. Each read of the outer group computes its users from the registers of all groups. So the table has no
+ * copy of the users that a change must update:
  *
  *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
  *     flattened: ann, bob, cat     a cycle ends at a group that was visited before
  */
 
-/** The most groups that one group may contain, on all levels together. */
+/** The maximum number of groups that one group may contain, on all levels together. */
 export const MAX_NESTED_GROUPS = 500;
-/** The most levels of groups within a group. */
+/** The maximum number of levels of groups within a group. */
 export const MAX_NESTING_DEPTH = 10;
-/** The most member registers of a group and of all groups within it. All of these are in memory together. */
+/** The maximum number of member registers of a group and its inner groups. A worker has all in memory. */
 export const MAX_NESTED_MEMBERS = 250_000;
 
 const NESTED = 'urn:groupsync:group:';
@@ -37,7 +37,7 @@ type Contents = ReadonlyMap<GroupId, GroupContent>;
 
 const NOTHING: GroupContent = { registers: NO_GROUP, members: [] };
 
-/** Returns the groups that are members of known groups and whose content is not known. */
+/** Returns the groups that are members of the given groups and whose content is missing in `contents`. */
 export function unknownGroups(contents: Contents): readonly GroupId[] {
   const members = [...contents.values()].flatMap((content) => content.members);
   const named = members.flatMap(({ member }) => nestedGroup(member) ?? []);
@@ -46,8 +46,8 @@ export function unknownGroups(contents: Contents): readonly GroupId[] {
 
 /**
  * Returns the users of a group and of all groups within it, with one register for each user. If the user has registers
- * with the value `present`, the result has the latest of them. Otherwise it has the register whose membership ended
- * last. Pending marks come only from the outer group.
+ * with the value `present`, the result contains the latest one. Otherwise the result contains the register whose
+ * membership ended last. Pending marks come only from the outer group.
  * @param contents the outer group and all groups within it
  */
 export function flattenedMembers(outer: GroupId, contents: Contents): readonly StoredMember[] {
@@ -65,22 +65,22 @@ export function flattenedMembers(outer: GroupId, contents: Contents): readonly S
   return [...users.values()];
 }
 
-/** The path from the outer group to a group. */
+/** The path from the outer group to an inner group. */
 interface Reach {
-  /** The stamp of the outer group's register that leads to the group; undefined for the outer group itself. */
+  /** The stamp of the register in the outer group with which the path begins; undefined for the outer group itself. */
   readonly via: Stamp | undefined;
-  /** The stamp at which the group left the outer group; undefined while the outer group contains it. */
+  /** The stamp at which the inner group left the outer group; undefined if it has not left. */
   readonly ended: Stamp | undefined;
 }
 
 /**
- * Returns each group that the outer group contains or has contained, with the path to it. If one path to a group still
- * exists and another has ended, the existing path is returned.
+ * Returns each group that the outer group contains or contained, with the path to that group. If one path still exists
+ * and another path has ended, the result has the path that still exists.
  */
 function reachedFrom(outer: GroupId, contents: Contents): ReadonlyMap<GroupId, Reach> {
   const reached = new Map<GroupId, Reach>([[outer, { via: undefined, ended: undefined }]]);
   for (const isWithin of [true, false]) {
-    // The iteration also visits the groups that it adds.
+    // The loop adds groups to `reached`, and later visits the added groups too.
     for (const [group, from] of reached) {
       for (const [inner, to] of stepsFrom(group, from, contents)) {
         const isOfPass = (to.ended === undefined) === isWithin;
@@ -104,13 +104,13 @@ function stepsFrom(group: GroupId, from: Reach, contents: Contents): readonly (r
   });
 }
 
-/** Returns the stamp at which a membership ended; undefined while the membership counts. */
+/** Returns the stamp at which a membership ended; undefined if it has not ended. */
 function endOf({ value, stamp }: StoredMember, floor: Stamp): Stamp | undefined {
   if (value === 'absent') return stamp;
   return stamp < floor ? floor : undefined;
 }
 
-/** Returns a register of an inner group as a register of the outer group. */
+/** Converts a register of an inner group to a register of the outer group. */
 function asReached(register: StoredMember, floor: Stamp, { via, ended }: Reach): StoredMember {
   const { pending, ...unmarked } = register;
   const own = via === undefined ? register : { ...unmarked, via };

@@ -13,13 +13,13 @@ export const SUBJECTS = [
 ] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
-/** A state that the current check found. */
+/** A problem that the current check found, such as open holds. */
 export interface Finding {
   readonly subject: Subject;
   readonly count: number;
-  /** The time since which the state exists; undefined if only the time of the check is known. */
+  /** The time at which the problem began; undefined if only the time of the check is known. */
   readonly sinceMs?: number | undefined;
-  /** Names of some of the groups. Names of people are never included. */
+  /** The names of some of the affected groups. Names of people are not allowed here. */
   readonly names?: readonly string[];
   /** The ids of the groups in `names`, for links. */
   readonly groups?: readonly string[];
@@ -31,11 +31,11 @@ export interface Episode extends Finding {
   readonly sinceMs: number;
   /** The time of the latest attempt to send a notice about the episode. */
   readonly triedMs?: number;
-  /** Set if the outcome of the latest attempt is unknown. The notice may have been sent. */
+  /** Set if the outcome of the latest attempt is unknown, so the notice may have been sent. */
   readonly isUnrecorded?: true;
   readonly notifiedCount?: number;
   readonly endedMs?: number;
-  /** Whether the state has ended. */
+  /** Whether the problem has ended and no notice is owed. */
   readonly over?: boolean;
 }
 

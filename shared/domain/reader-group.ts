@@ -5,28 +5,28 @@ import { type Frozen, groupText, number, text } from './forms.ts';
 export const ReaderGroup = z.lazy(() =>
   z.object({
     group: groupText,
-    /** The address of the group. Reports of changes may name the group by the address. */
+    /** The address of the group. A report of a change may name the group by its address. */
     address: text,
     /** The name that the directory last showed. */
     name: text.exactOptional(),
     /**
-     * The number of direct members that are users, at the last read: the directory's own count, or else the number of
-     * listed users.
+     * The number of direct members that are users, at the last read. This is the directory's own count. If the
+     * directory has no count, it is the number of listed users.
      */
     counted: number.exactOptional(),
-    /** Whether the next read must also ask for the name, the address and the number of members. */
+    /** Whether the next read must also request the name, the address and the number of members. */
     needsFacts: z.boolean().exactOptional(),
     /** The time of the next read. */
     dueMs: number,
-    /** The time of the last whole read. */
+    /** The time of the last complete read. */
     readMs: number.exactOptional(),
-    /** The time since which reads agree with the desired state. A read that does not agree removes this time. */
+    /** The time of the first read in a row without a difference. A read with a difference removes it. */
     agreedMs: number.exactOptional(),
     /** The time of the latest change that the directory reported. */
     reportedMs: number.exactOptional(),
     /** The time at which the directory reported that the group was deleted. */
     deletedMs: number.exactOptional(),
-    /** The time of the last stamp that was sent for the group. */
+    /** The time of the last stamp that the reader sent for the group. */
     sentMs: number.exactOptional(),
     /** The times of the reads within the last hour that listed fewer users than the directory counts. */
     shortMs: z.array(number).exactOptional(),
@@ -34,13 +34,13 @@ export const ReaderGroup = z.lazy(() =>
     emptyMs: number.exactOptional(),
     /** The time at which the directory first answered that the group does not exist. */
     missingMs: number.exactOptional(),
-    /** The groups below this group in the last whole read. */
+    /** The nested groups of this group in the last complete read. */
     below: z.array(groupText).exactOptional(),
-    /** The addresses of the groups below, if the directory has addresses. A report may name a group only by its address. */
+    /** The addresses of the nested groups. A report may name a group by its address alone. */
     belowAddresses: z.array(text).exactOptional(),
     /**
-     * The memberships in this group, or in a nested group, that the latest reports have named. `member` is a digest of
-     * an id or an address, because addresses may be stored only in the item of the person.
+     * The memberships that the latest reports contain, in this group or in a nested group. `member` is a digest of an
+     * id or an address, because only the item of a person may store an address.
      */
     named: z
       .array(
@@ -55,12 +55,12 @@ export const ReaderGroup = z.lazy(() =>
       .exactOptional(),
     /**
      * Set if another source owns this group: the id of the group of that source. The two groups have the same id or the
-     * same name. The reader then only compares them.
+     * same name. The reader then compares the two groups and sends no events.
      */
     other: groupText.exactOptional(),
-    /** For a group with `other`: how the last complete read differs from the group of the other source. */
+    /** For a group with `other`: the difference between the last complete read and the group of the other source. */
     differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
-    /** The time since which reads fail or cannot be used. A read that is used removes this time. */
+    /** The time of the first read in a row that failed or could not be used. A usable read removes this time. */
     failingMs: number.exactOptional(),
     /** The reason why the last read failed or could not be used. */
     problem: text.exactOptional(),

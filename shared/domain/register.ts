@@ -1,21 +1,21 @@
 import type { EventActor } from './event.ts';
 import { hexOfUtf8, type Stamp } from './stamp.ts';
 
-/** A value with the stamp of the event that set it. The later stamp wins, for every order of arrival. */
+/** A value with the stamp of the event that set it. The later stamp wins, whatever the order of arrival. */
 export interface Register<Value extends string> {
   readonly value: Value;
   readonly stamp: Stamp;
-  /** The actor of the event, if known. No decision uses it. */
+  /** The actor of the event, if known. No decision depends on the actor. */
   readonly actor?: EventActor;
 }
 
-/** Whether a member is in a group. `absent` sorts first, so `absent` wins by the tie rule below. */
+/** Whether a member is in a group. With equal stamps, `absent` wins over `present` (`supersedes`). */
 export type Presence = 'absent' | 'present';
 
 /**
  * Whether `candidate` replaces `current`. Two values have the same stamp only if a producer used the same time,
- * sequence, id and source twice. The smaller value then wins, so `absent` wins over `present`, and the result does not
- * depend on the order of arrival. The store's condition expression has the same rule.
+ * sequence, id and source twice. Then the value that sorts first wins, so the result does not depend on the order of
+ * arrival. The store's condition expression has the same rule.
  */
 export function supersedes<Value extends string>(
   candidate: Register<Value>,

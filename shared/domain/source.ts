@@ -6,16 +6,13 @@ import { readStamp, type Stamp } from './stamp.ts';
 export const SOURCES = ['events', 'scim', 'directory'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** The prefix of the event source of groupsync's own events: from its reader, an import, or an edited message. */
+/** The prefix of groupsync's own event sources: the reader, an import, or an edited message. */
 const OWN_SOURCES = 'groupsync/';
 
-/**
- * The source of every event that a reader sends; part of the stamp. An event with this source is accepted only from the
- * queue of the reader.
- */
+/** The source of the reader's events, in their stamps. Ingest accepts it only from the reader's queue. */
 export const READER_SOURCE = 'groupsync/directory';
 
-/** The source of the changes of SCIM clients; part of the stamp. */
+/** The source in the stamp of every change by a SCIM client. */
 export const SCIM_SOURCE = 'scim';
 
 export function sourceOf(stamp: Stamp): Source {
@@ -30,15 +27,15 @@ export const isOwnSource = (source: string): boolean => source.startsWith(OWN_SO
 export const SourceState = z.lazy(() =>
   z.object({
     source: z.enum(SOURCES),
-    /** The time at which data last arrived. The stored time may be up to a minute too early. */
+    /** The time at which data last arrived. The stored time may be up to a minute before the real time. */
     receivedMs: number.exactOptional(),
-    /** Set if no data has arrived yet: the time since which the first data is expected. */
+    /** Set if no data has arrived yet: the time from which the first data was expected. */
     awaitedMs: number.exactOptional(),
     /** The interval between two runs, for a source that groupsync itself runs. */
     everyMinutes: number.exactOptional(),
-    /** For the reader: why it has stopped, and since when. */
+    /** For the reader: the reason and the time of its stop, if it has stopped. */
     stopped: z.object({ sinceMs: number, reason: text }).exactOptional(),
-    /** For the reader: the number of groups for which the directory keeps listing fewer members than it counts. */
+    /** For the reader: the number of groups for which the directory repeatedly lists fewer members than it counts. */
     shortGroups: number.exactOptional(),
   }),
 );

@@ -1,8 +1,8 @@
 declare const brand: unique symbol;
 
 /**
- * The place of an event in the total order, as an ASCII string. A comparison of two stamps as strings compares the
- * events. Every store sorts ASCII in the same way, so a condition expression has the same order.
+ * The position of an event in the order of all events, as an ASCII string. The order of two stamps as strings is the
+ * order of their events. DynamoDB sorts ASCII like JavaScript, so a condition expression has the same order.
  *
  * `<UTC instant, 9 fraction digits>.<length of sequence, 2 digits><sequence>.<hex of id>.<hex of source>.<operation>`
  */
@@ -17,21 +17,21 @@ export interface StampParts {
   readonly operation?: number | undefined;
 }
 
-/** A stamp older than every event. */
+/** A stamp that is earlier than the stamp of every event. */
 export const STAMP_ZERO = '' as Stamp;
 
-/** How much later than its receipt the time of an event may be. Otherwise the event is refused (`time_in_future`). */
+/** The time of an event may be this much later than its receipt. A later event is `time_in_future`. */
 export const MAX_AHEAD_MS = 5 * 60_000;
 /**
- * The maximum age of an event. Older events are refused (`too_old`), also in a replay. So a tombstone can expire after
- * this time.
+ * The maximum age of an event. An older event is refused (`too_old`), also in a replay. So a tombstone may expire after
+ * this time: no accepted event is older than the tombstone.
  */
 export const MAX_AGE_MS = 400 * 24 * 3_600_000;
 
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 const DIGITS = /^\d+$/;
-/** The longest sequence number of an event. */
+/** The maximum number of digits in the sequence number of an event. */
 export const MAX_SEQUENCE_DIGITS = 32;
 /** The greatest index of an operation within one message. */
 export const MAX_OPERATION = 99_999;
@@ -70,7 +70,7 @@ function isCalendarTime([year, month, day, hour, minute, second]: CalendarTime):
 
 /**
  * Builds the stamp of one event.
- * @throws RangeError if a part has a wrong form; callers at the boundary check the parts first
+ * @throws RangeError if a part has a wrong form. Callers with input from outside check the parts first.
  */
 export function makeStamp(parts: StampParts): Stamp {
   const instant = normaliseInstant(parts.time);
@@ -89,10 +89,7 @@ export function makeStamp(parts: StampParts): Stamp {
   ].join('.') as Stamp;
 }
 
-/**
- * Returns the sequence in a sortable form. An absent sequence sorts before every number. Numbers sort by value; leading
- * zeros have no effect.
- */
+/** Returns the sequence as text that sorts by its number. An absent sequence sorts first. */
 function sequencePart(sequence: string | undefined): string {
   if (sequence === undefined) return '00';
   if (!DIGITS.test(sequence) || sequence.length > MAX_SEQUENCE_DIGITS) {
@@ -103,9 +100,8 @@ function sequencePart(sequence: string | undefined): string {
 }
 
 /**
- * Returns the UTF-8 bytes in hex. The hex texts sort in the same order as the bytes, and are ASCII. If one text is the
- * beginning of another, the shorter text sorts first, because in a stamp a '.' follows it, which sorts before every hex
- * digit.
+ * Returns the UTF-8 bytes in hex. The result is ASCII and sorts like the bytes. If one text is the beginning of
+ * another, the shorter text sorts first: in a stamp, a '.' follows each text, and '.' sorts before every hex digit.
  */
 export const hexOfUtf8 = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -115,7 +111,7 @@ const STAMP_FORM =
 
 /**
  * Reads a stamp that was sent as text (message attribute `stamp`) back into its parts.
- * @returns undefined if the text is not exactly the result of `makeStamp` for those parts
+ * @returns undefined if `makeStamp` would not make exactly this text from the parts
  */
 export function readStamp(text: string): StampParts | undefined {
   const { time = '', sequence = '', id = '', source = '', operation } = STAMP_FORM.exec(text)?.groups ?? {};
@@ -136,7 +132,7 @@ function utf8OfHex(hex: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** @returns the stamp, or undefined if the text is no stamp of `makeStamp` */
+/** @returns the text as a stamp; undefined if `makeStamp` cannot have made the text */
 export function parseStamp(text: string): Stamp | undefined {
   return readStamp(text) === undefined ? undefined : (text as Stamp);
 }
@@ -148,7 +144,7 @@ export function stampTimeMs(stamp: Stamp): number {
 
 export type StampAge = 'acceptable' | 'time_in_future' | 'too_old';
 
-/** Whether an event with this stamp may be accepted at `nowMs`, the time of its receipt. */
+/** Decides whether ingest accepts an event with this stamp. `nowMs` is the time of receipt. */
 export function judgeAge(stamp: Stamp, nowMs: number): StampAge {
   const timeMs = stampTimeMs(stamp);
   if (timeMs > nowMs + MAX_AHEAD_MS) return 'time_in_future';

@@ -2,34 +2,32 @@ import type { GroupField, WrittenFields } from './group-fields.ts';
 import type { PlatformUserId, VersionToken } from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
-/** A platform group as it was last written or read. The view is the base of the next comparison. */
+/** A platform group as groupsync last wrote or read it. The next plan compares the wanted state with the view. */
 export interface View extends WrittenFields {
-  /** The name that was sent, if the platform stored it in another form, which is then `name`. */
+  /** The name that groupsync sent, if the platform stored it in another form. `name` then has the platform's form. */
   readonly alias?: string;
   /** All users in the group; `true` if groupsync added the user. */
   readonly users: ReadonlyMap<PlatformUserId, boolean>;
   /**
-   * Hidden users: the platform does not show them although no client removed them. `true` if groupsync added the user.
-   * Such a user may be in the group, so a write that omits the user counts as a removal.
+   * Hidden users; `true` if groupsync added the user. The platform does not show such a user, but the user may be in
+   * the group. So a write that omits the user counts as a removal.
    */
   readonly unshown?: ReadonlyMap<PlatformUserId, boolean>;
-  /** External changes that a policy accepts. */
+  /** External changes that the drift policy accepts. */
   readonly acceptedDrift?: AcceptedDrift;
 }
 
 /**
- * Returns the view from which a plan starts. A hidden user (`unshown`) may or may not be in the group. A hidden user
- * who is not wanted counts as a member, so that the plan removes the user. A hidden user who is wanted does not count,
- * so that the plan sends the user again.
+ * Returns the view from which a plan starts. A hidden user (`unshown`) may or may not be in the group. An unwanted
+ * hidden user counts as present, so the plan removes the user. A wanted hidden user counts as missing, so the plan
+ * sends the user again.
  */
 export function withUnwanted(view: View, wanted: ReadonlyMap<PlatformUserId, unknown> | undefined): View {
   const unwanted = [...(view.unshown ?? [])].filter(([user]) => !wanted?.has(user));
   return unwanted.length === 0 ? view : { ...view, users: new Map([...view.users, ...unwanted]) };
 }
 
-/**
- * The users that writes add to a group and remove from it. In a record of several writes, a user may be in both sets.
- */
+/** The users that writes add or remove. In a record of several writes, a user may be in both sets. */
 export interface UserChange {
   readonly added: ReadonlySet<PlatformUserId>;
   readonly removed: ReadonlySet<PlatformUserId>;
@@ -48,12 +46,13 @@ export interface ObservedGroup extends WrittenFields {
 }
 
 /**
- * External changes that stay because the connection's policy accepts them. `report` accepts the changes until the next
- * directory event about the group. `adopt` accepts them until the next event about the same member or field.
+ * External changes that stay because the drift policy accepts them. With the policy `report`, a change stays until the
+ * next directory event about the group. With `adopt`, a change stays until the next directory event about the same
+ * member or field.
  */
 export interface AcceptedDrift extends Readonly<Partial<Record<GroupField, boolean>>> {
   readonly policy: 'report' | 'adopt';
-  /** The newest stamp in the group when the difference was seen. */
+  /** The newest stamp of the group when groupsync found the difference. */
   readonly seen: Stamp;
   /** Users in the platform group that the directory does not want. */
   readonly present: ReadonlySet<PlatformUserId>;

@@ -8,10 +8,10 @@ import type { Facts } from './facts.ts';
 import { mayBeSpokeId } from './names.ts';
 import { uncertainDeletion } from './uncertain.ts';
 
-/** The usual maximum age of a list of platform groups. If it is older, apply reads the list again. */
+/** The usual maximum age of a list of platform groups. Apply reads an older list again. */
 export const LISTING_AGE_MS = 60_000;
 
-/** If the platform has answered this many DELETEs and still shows the group, the deletion counts as refused. */
+/** The deletion counts as refused if the platform has answered 2xx to this many DELETEs and still shows the group. */
 const MAX_DELETES = 3;
 
 const missing = (id: PlatformGroupId | undefined, rest: string) => ({
@@ -37,9 +37,9 @@ const NOT_DELETED = {
 };
 
 /**
- * Decides whether a platform group is gone, after the platform just answered 404 for it. The rule is `existence`.
- * @param id the platform group; undefined for an adoption candidate that was answered with 404 earlier and that the
- * list does not show now
+ * Decides whether a platform group is gone, after the platform answered 404 for the group. The rule is `existence`.
+ * @param id the platform group; undefined if an adoption candidate was answered with 404 earlier and the current list
+ * does not show the candidate
  * @returns `gone`, or a decision to read or to wait if the absence is not proven yet
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
@@ -69,14 +69,13 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   );
   if (verdict === 'gone') return 'gone';
   if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
-  // Each wait is longer than the one before. The last wait ends when the group counts as gone without further evidence.
+  // Each wait is longer than the previous wait. The last wait ends when the group counts as gone without further
+  // evidence.
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
-/**
- * Whether the directory group's last link was to this platform group, and ended because the platform group was gone.
- */
+/** Whether the last link of the directory group was to this group, and ended because it was gone. */
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
@@ -103,12 +102,12 @@ function presenceIn(
  *
  *   the platform shows the group | the DELETE is     | decision
  *   -----------------------------|-------------------|---------------------------------------------------
- *   no (404)                     | just answered 2xx | observe that it is gone
- *   no (404)                     | any other         | observe that it is gone, once `decideAbsence` proves it
+ *   no (404)                     | just answered 2xx | observe that the group is gone
+ *   no (404)                     | in another state  | observe that the group is gone, after `decideAbsence` proved it
  *   yes                          | under 60 s old    | wait; the fetch may show the state before the DELETE
- *   yes                          | older             | drop the intent, plan again; fail after 3 answered DELETEs
+ *   yes                          | over 60 s old     | drop the intent and plan again; fail after 3 answered DELETEs
  *
- * A DELETE without an answer does not count towards the three.
+ * A DELETE without an answer does not count as one of the 3.
  */
 export function decideDeletion(
   facts: Facts,
@@ -130,9 +129,9 @@ export function decideDeletion(
 }
 
 /**
- * Returns the decision about the first candidate that is neither gone nor owned by another group: to adopt it, or to
- * wait or read more first.
- * @returns undefined if there is no such candidate
+ * Skips the candidates that are gone or that another group owns. Returns the decision about the next candidate: to
+ * adopt this candidate, or to wait or read more before the adoption.
+ * @returns undefined if no candidate is left
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
@@ -155,8 +154,8 @@ const RELEASED_SOON_MS = 10_000;
 const RELEASED_WITHIN_MS = 60_000;
 
 /**
- * Whether the owner of the platform group may release it soon. If the directory deletes a group and creates it again,
- * the new group has another id, and the two events can arrive in any order.
+ * Whether the owner may release the platform group soon. If the directory deletes a group and creates the group again,
+ * the second directory group has a new id. The events of the deletion and of the creation can arrive in any order.
  */
 const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): boolean =>
   settings.onGroupDeleted === 'release' &&
@@ -164,7 +163,7 @@ const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): bool
   state.dirtySinceMs !== undefined &&
   nowMs - state.dirtySinceMs < RELEASED_WITHIN_MS;
 
-/** Returns a wait, because another directory group still owns the platform group, and a POST would duplicate it. */
+/** Returns a wait: another directory group still owns the platform group, and a POST would create a duplicate. */
 const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
   kind: 'wait',
   waitMs: RELEASED_SOON_MS,
@@ -180,9 +179,9 @@ const isForSame = ({ spokeId }: ListedGroup, owner: GroupRef, { connection, grou
   (spokeId === group || (mayBeSpokeId(spokeId, group) && owner.group === group));
 
 /**
- * Returns a wait, because another connection owns the platform group. This connection must not write it, and must not
- * create a second platform group with the same external id. The message does not name the other connection, because a
- * person who reads it may have no role for that connection.
+ * Returns a wait, because another connection owns the platform group. This connection must not write that group, and
+ * must not create a second platform group with the same external id. The message does not name the other connection,
+ * because its reader may have no access to that connection.
  */
 const ownedElsewhere = ({ id }: ListedGroup): Wait => ({
   kind: 'wait',
@@ -195,14 +194,14 @@ const ownedElsewhere = ({ id }: ListedGroup): Wait => ({
 
 /**
  * Returns the previously linked platform group as an adoption candidate, if the link ended because that group was gone.
- * The platform group may exist after all, and a new group would then be a duplicate.
+ * If that group exists after all, a new group would be a duplicate.
  */
 export const previousGroup = ({ previousLink }: GroupState): readonly ListedGroup[] =>
   previousLink?.isGone === true ? [{ id: previousLink.platformId, spokeId: null }] : [];
 
 /**
- * Returns the candidate of `previousGroup`, but only if a sweep has seen it in a list again. Used if the directory
- * group does not need a platform group now.
+ * Returns the candidate of `previousGroup` if a sweep has seen the candidate in a list again. The caller uses this
+ * function for a directory group that needs no platform group now.
  */
 export const listedAgain = (state: GroupState): readonly ListedGroup[] =>
   state.previousLink?.isListed === true ? previousGroup(state) : [];

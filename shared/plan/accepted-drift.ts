@@ -14,8 +14,8 @@ export interface LatestStamps {
   /** The stamp of the register of each field; zero for a field without a register. */
   readonly field: Readonly<Record<GroupField, Stamp>>;
   /**
-   * The stamp of the latest complete snapshot or deletion of the group. Both are events about every user, even about
-   * users that the snapshot does not list.
+   * The stamp of the latest complete snapshot or deletion of the group. A snapshot also concerns the users that it does
+   * not list, because it removes them.
    */
   readonly allUsers: Stamp;
   /** Returns the latest stamp of the registers of a wanted user; undefined for a user that is not wanted. */
@@ -24,7 +24,7 @@ export interface LatestStamps {
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
-/** Returns the latest directory stamps of a group, for the check of accepted drift. */
+/** Returns the latest stamps of the directory's events about a group. `validAcceptedDrift` compares them. */
 export function latestStampsOf({ registers }: GroupState, wanted: Wanted): LatestStamps {
   const field = eachField((one) => stampOf(registers, one));
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));
@@ -81,16 +81,16 @@ function move(
 }
 
 /**
- * Returns the part of an accepted drift that is still valid. A newer directory event ends the acceptance of a
- * difference. The acceptance also ends when the difference no longer exists, for example because the directory now
- * wants the added user.
+ * Returns the part of an accepted drift that is still valid. The acceptance of a difference ends when the difference no
+ * longer exists, for example because the directory now wants the added user. A newer directory event also ends
+ * acceptances:
  *
- *     the newer directory event is about  | policy `report` | policy `adopt`
- *     ------------------------------------|-----------------|------------------------------------------
- *     anything in the group               | ends            | stays valid, except:
- *     a field                             |                 | the field's acceptance ends
- *     a user who was removed or added     |                 | the user's acceptance ends
- *     all users (snapshot, deletion)      |                 | the acceptance of all users ends
+ *     the newer directory event is about  | policy `report`: ends | policy `adopt`: ends
+ *     ------------------------------------|-----------------------|--------------------------------
+ *     a field                             | every acceptance      | the acceptance of the field
+ *     a user who was removed or added     | every acceptance      | the acceptance of the user
+ *     all users (snapshot, deletion)      | every acceptance      | the acceptance of added users
+ *     anything else in the group          | every acceptance      | nothing
  */
 export function validAcceptedDrift(
   acceptedDrift: AcceptedDrift | undefined,

@@ -2,7 +2,7 @@ import { foldSpokeId } from '../domain/spoke-id.ts';
 import { isWhole, type ListedGroup } from '../domain/view.ts';
 import { foldName, grouped } from './names.ts';
 
-/** A directory group without a platform group. The name has the form that would be sent. */
+/** A directory group without a platform group. The name has the form in which groupsync would send the name. */
 export interface UnlinkedGroup {
   readonly group: string;
   readonly name: string;
@@ -13,10 +13,10 @@ export interface AdoptionMatch extends UnlinkedGroup {
 }
 
 /**
- * Returns, for each unmanaged platform group, the directory groups that it may belong to. These are the directory
- * groups whose id is the external id of the platform group. If there are none, they are the directory groups with the
- * same name. The comparison ignores case, extra white space and Unicode form. This is safe, because an operator sees
- * each match before the adoption.
+ * Returns, for each unmanaged platform group, the directory groups that match it. A directory group matches if its id
+ * is the external id of the platform group. If no id matches, the directory groups with the same name match. The
+ * comparison ignores case, extra white space and Unicode form. An inexact match is safe, because an operator sees each
+ * match before the adoption.
  */
 export function adoptionMatches(
   unmanaged: readonly ListedGroup[],
@@ -34,8 +34,9 @@ export function adoptionMatches(
 }
 
 /**
- * Returns the platform groups with a certain match: exactly one directory group matches, and this group does not match
- * another platform group in the same way. A match by external id has priority over a match by name.
+ * Returns the platform groups with a certain match: exactly one directory group matches, and that directory group
+ * matches no second platform group by the same key (external id or name). A directory group that matches one platform
+ * group by external id is not a certain match for another by name.
  */
 export function certainMatches(
   matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>,

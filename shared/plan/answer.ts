@@ -8,29 +8,26 @@ import type { Facts } from './facts.ts';
 import { foldName, renamedTo } from './names.ts';
 import type { Plan, PlanChange } from './plan.ts';
 
-/** The content of a successful answer to a write. */
+/** The comparison of a successful answer with the write that it answers. */
 export interface Answer {
   /** The group after the write: the sent content, with the name as the platform shows it. */
   readonly made: View | undefined;
   /** Users that this write should have removed and that the answer still shows. */
   readonly kept: readonly PlatformUserId[];
-  /**
-   * Whether the platform added a user that was not sent. The next plan removes that user unless the policy lets
-   * external members stay.
-   */
+  /** Whether the platform added an unsent user. The next plan removes it if external members may not stay. */
   readonly hasAdded: boolean;
   /** Whether the write sent a new name and the answer shows the old name. */
   readonly keepsName: boolean;
 }
 
 /**
- * Compares the answer with the sent content. The table is about users that the answer shows although the write did not
- * send them:
+ * Compares the answer with the sent content. If the answer shows a user that the write did not send, the user counts
+ * as:
  *
  *                          | create        | put           | patch
  *     ---------------------|---------------|---------------|--------------------------------
- *     removed by the plan  | –             | kept          | kept
- *     any other            | by platform   | by platform   | external change; see `judgeAnswer`
+ *     user to remove       | –             | kept          | kept
+ *     any other user       | `hasAdded`    | `hasAdded`    | external change; see `judgeAnswer`
  */
 export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Answer {
   const { action, after, removals } = plan;
@@ -58,10 +55,7 @@ export function readAnswer(plan: Plan, observed: ObservedGroup | undefined): Ans
 export const isUndone = ({ kept, hasAdded, keepsName }: Answer): boolean =>
   kept.length > 0 || hasAdded || keepsName;
 
-/**
- * Returns a message for operators if the platform answered 2xx but did not remove users or did not change the name;
- * otherwise undefined.
- */
+/** Returns a message if the platform answered 2xx but kept removed users or the old name. */
 export function keptMessage({ kept, keepsName }: Answer): string | undefined {
   const parts: string[] = [];
   if (kept.length > 0)
@@ -87,8 +81,8 @@ export interface Outcome {
 }
 
 /**
- * Returns the outcome of a write from its successful answer. A platform that compares versions refuses a PATCH after an
- * external change. A platform that does not compare them makes the change of the PATCH too, and only its answer shows
+ * Derives the outcome of a write from its successful answer. A platform that compares versions refuses a PATCH after an
+ * external change. A platform that does not compare versions accepts the PATCH. Then only the answer to the PATCH shows
  * the external change.
  * @param facts the facts of the pass, including the open intent
  */
@@ -108,8 +102,8 @@ export function judgeAnswer(plan: Plan, observed: ObservedGroup | undefined, fac
     error: message === undefined ? undefined : { code: 'kept', message },
   };
   if (observed === undefined || made === undefined || plan.after === undefined) return outcome;
-  // A user that the platform did not remove stays marked as added by groupsync. So a later write removes the user, even
-  // if external members may stay.
+  // A user that the platform did not remove stays marked as added by groupsync. Without this mark, no later write would
+  // remove the user if external members may stay.
   const shown = viewOf(observed, made, kept.length > 0 ? facts.views?.base : undefined);
   const external = plan.action === 'patch' ? externalIn(plan, observed, { made, shown, facts }) : undefined;
   if (external !== undefined && external.kind === 'read') return external;
@@ -127,8 +121,8 @@ function unshownIn(plan: Plan, observed: ObservedGroup): readonly PlatformUserId
 }
 
 /**
- * Whether the platform shows the effects of the write: all sent users, no removed user, and the new name. The platform
- * or another client may have added further users.
+ * Whether the platform shows the effects of the write: all sent users, no removed user, and the new name. Users that
+ * the platform or another client added do not matter.
  */
 export function showsWrite(plan: Plan, observed: ObservedGroup): boolean {
   const { kept, keepsName } = readAnswer(plan, observed);
@@ -143,7 +137,8 @@ function externalIn(
   const lost = lostFields(observed, [made], facts.listed, [LISTING_AGE_MS]);
   if ('kind' in lost) return lost;
   if (shows(observed, made) && lost.size === 0) return undefined;
-  // An answer that lacks a sent user, or still shows a removed user, does not prove a change by another client.
+  // If an answer lacks a sent user or still shows a removed user, this difference does not prove a change by another
+  // client.
   const removed = new Set(plan.removals);
   const isOwnDoing = ([user]: [PlatformUserId, boolean]) => made.users.has(user) || removed.has(user);
   const knownViews = [{ ...made, users: new Map([...shown.users].filter(isOwnDoing)) }];

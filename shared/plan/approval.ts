@@ -1,8 +1,8 @@
 /** The cause of a held removal, and the operator who caused the hold, if known. */
 export interface HeldCause {
   /**
-   * `unsigned_event`: an event caused the removal, but its sender is not recorded, as for the deletion of a user.
-   * `no_event`: no event explains the removal.
+   * `unsigned_event`: an event caused the removal, but its sender is not recorded. An example is the deletion of a
+   * user. `no_event`: no event explains the removal.
    */
   readonly kind: 'event' | 'unsigned_event' | 'no_event';
   /** The operator who sent the event; undefined for an event of the directory. */
@@ -19,9 +19,10 @@ const SENDS: ReadonlySet<string> = new Set(['import', 'events_send', 'dlq_replay
 const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconnect', 'rebind']);
 
 /**
- * Returns the operators who may have caused a hold. With four eyes, none of them may approve it. If an event of the
- * directory caused the hold, the result is empty. If no event explains a removal, all operators who changed settings
- * may have caused it. If the sender of an event is not recorded, all operators who sent events may have caused it.
+ * Returns the operators who may have caused a hold. With four eyes, none of them may approve it. If events of the
+ * directory caused all removals, the result is empty. If no event explains a removal, all operators who changed
+ * settings may have caused the removal. If the sender of an event is not recorded, all operators who sent events may
+ * have caused the removal.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

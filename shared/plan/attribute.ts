@@ -10,14 +10,14 @@ export interface Attribution {
 
 export const UNATTRIBUTED: Attribution = { initiator: UNKNOWN_INITIATOR, eventIds: [] };
 
-/** Event types whose meaning is known from the specification or from observed feeds. */
+/** These event types have a known meaning, from the specification or from observed feeds. */
 const ADDED = 'EXTERNAL_GROUP_ADD';
 const REMOVED = 'EXTERNAL_GROUP_REMOVE';
 const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const KNOWN: ReadonlySet<string> = new Set([ADDED, REMOVED, MEMBER_ADDED, MEMBER_REMOVED]);
 
-/** The event type that reports each kind of difference. For kinds without an entry, no event type is known. */
+/** The event type that reports each kind of difference. A kind without an entry has no known event type. */
 const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   members_added: MEMBER_ADDED,
   members_removed: MEMBER_REMOVED,
@@ -35,9 +35,9 @@ function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
 }
 
 /**
- * Whether an event may explain a difference, if no event certainly explains it. An event of an unknown type may explain
- * any kind of difference. An event of a known type may explain only a kind without a known event type, and only if its
- * initiator is not an application.
+ * Whether an event may explain a difference that no event certainly explains. An event of an unknown type may explain
+ * any kind of difference. An event of a known type may explain only a kind without an own event type, and its initiator
+ * must not be an application.
  */
 const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
@@ -57,11 +57,11 @@ const RANK: ReadonlyMap<string, number> = new Map([
 const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 
 /**
- * Returns the initiator of a difference, and the events that show it. It first considers the events whose type
- * certainly explains the difference. If there are none, it considers the events that may explain it. Among these
- * events, the initiator with the highest rank is returned. groupsync's own writes have the initiator EXTERNAL, which
- * has the lowest rank, so they never hide a person or the platform. All other events are ignored, because the event
- * that explains the difference may not have been read yet.
+ * Returns the initiator of a difference, and that initiator's events. The function uses the events whose type certainly
+ * explains the difference. If there are none, it uses the events that may explain the difference. Among these events,
+ * the initiator with the highest rank wins. groupsync's own writes have the initiator EXTERNAL with the lowest rank, so
+ * they never hide a person or the platform. If no event may explain the difference, its event may not have been read
+ * yet, and the result is `UNATTRIBUTED`.
  */
 export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
   const fitting = activityEvents.filter((event) => explains(kind, event));

@@ -18,13 +18,13 @@ import type { Plan } from './plan.ts';
 /** The facts that are read from the table with strong consistency. See the fields of `Facts`. */
 export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted' | 'namesakes';
 
-/** Data that must be read before anything else can be decided. */
+/** The data that apply must read before the next decision. */
 export interface Read {
   readonly kind: 'read';
   /**
-   * `group` is the platform group. If the outcome of a creation is unknown, it is every group that the creation may
-   * have made. `list` is the list of the platform's groups. A decision to read `group` or `list` contains no other
-   * fact.
+   * `group` is the platform group. After a creation with an unknown outcome, `group` is every group that the creation
+   * may have made. `list` is the list of the platform's groups. A decision to read `group` or `list` reads nothing
+   * else.
    */
   readonly what: readonly StoredFact[] | readonly ['group'] | readonly ['list'];
   /** The maximum age of a list. */
@@ -43,7 +43,7 @@ export const readsGroup = (decision: Decision): boolean =>
 export const readsList = (decision: Decision): boolean =>
   decision.kind === 'read' && decision.what[0] === 'list';
 
-/** Reserves these removals with the guard, and adds up all other removals of the rolling hour. */
+/** Reserves the removals of the next write with the guard, and adds up all other removals of the rolling hour. */
 export interface Reserve {
   readonly kind: 'reserve';
   readonly removals: number;
@@ -78,7 +78,7 @@ export type Decision =
       readonly failing?: ErrorDetail;
     }
   | Observe
-  /** Ends the link to a platform group that is gone, if the hourly budget allows it. */
+  /** Ends the link to a platform group that is gone, if the hourly limit on ended links allows it. */
   | {
       readonly kind: 'unlink';
       readonly id: PlatformGroupId;
@@ -108,7 +108,7 @@ export type Decision =
       readonly driftOutcome: DriftOutcome;
       /** The time until which an uncertain write may take effect. Apply then reads the group again. */
       readonly againAtMs?: number;
-      /** The refusal of a name or an external id. Everything else of the group is done. */
+      /** The refusal of a name or an external id. All other content of the group is written. */
       readonly failing?: GroupError | undefined;
     };
 
@@ -117,11 +117,11 @@ export interface Wait {
   readonly waitMs: number | undefined;
   readonly why: ErrorDetail;
   /**
-   * The fact to store with the wait: `missing` for the first 404; an intent with a higher count for a creation that was
-   * not found again, or for a DELETE without effect.
+   * The fact to store with the wait. `missing` records the first 404. An intent with a higher count records one more
+   * search that did not find the created group, or one more DELETE without effect.
    */
   readonly noting?: 'missing' | Intent;
-  /** Whether the guard stops counting the removals during the wait. */
+  /** Whether the guard does not count this worker's removals during the wait. */
   readonly yields?: boolean;
 }
 
@@ -164,10 +164,7 @@ export interface StartHold {
   readonly approved: number;
   readonly size: number;
   readonly rule: HoldRule;
-  /**
-   * The share of the group that all removals within the hour would take, as the guard computed it; undefined if the
-   * guard computed none.
-   */
+  /** The share of the users that all removals of the hour would take; undefined if not computed. */
   readonly share: number | undefined;
   readonly deletes: boolean;
   readonly ends?: undefined;
@@ -184,14 +181,14 @@ export interface Write {
   readonly plan: Plan;
   /** Removals that the guard stops for now. */
   readonly held: ReadonlySet<PlatformUserId>;
-  /** Digest of the approval that the write uses up. */
+  /** The digest of the approval that permits this write. The approval ends with the write. */
   readonly consumes: string | undefined;
   /** Whether the reservation of this attempt covers the removals of the write. */
   readonly isReserved: boolean;
-  /** Groups that existed before a creation, so none of them is the created group. */
+  /** Groups that existed before a creation. None of these groups is the created group. */
   readonly known: readonly PlatformGroupId[];
   /** See `oddBefore` of `Intent`. */
   readonly oddBefore?: number;
-  /** Fields that this write leaves with an unwanted value. So the group is not done after this write. */
+  /** Fields that keep an unwanted value after this write. So the group is not done after this write. */
   readonly left?: readonly GroupField[];
 }

@@ -20,31 +20,28 @@ export interface DraftInput
   readonly wanted: WantedGroup | undefined;
   /** The last known view of the linked platform group; undefined if there is no linked group. */
   readonly current: View | undefined;
-  /**
-   * Whether every field is sent (PUT), not only the changed fields. A PUT follows an adoption or an external change.
-   */
+  /** Whether to send the whole group (PUT). A PUT follows an adoption or an external change. */
   readonly whole: boolean;
-  /** Removals that may not happen now. */
+  /** Users that the write must not remove now. */
   readonly held: ReadonlySet<PlatformUserId>;
   /**
-   * Whether the deletion of the group is held. A group without users needs this field, because it has no held removals.
+   * Whether the deletion of the group is held. For a group with users, `held` already shows this. A group without users
+   * has no held removals.
    */
   readonly isDeletionHeld?: boolean | undefined;
-  /** Additions that are sent later, because the platform refused a write that contained them. */
+  /** Users that a later write adds, because the platform refused a write that contained them. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
-  /**
-   * Fields that are not written, because their wanted value was refused, is used by another group, or is tried later.
-   */
+  /** Fields that this write leaves: their value was refused, belongs to another group, or is tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** The users that the directory names but that are not wanted. `reason` becomes the reason of the removal. */
+  /** The users that the directory names but that must not be members. `reason` becomes the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
 }
 
 /**
- * Returns the write that makes the platform show the wanted state. Changes are sorted, so that `plan` prints exactly
- * the request of apply.
+ * Returns the write that makes the platform group equal to the wanted group. The changes are sorted, so `plan` prints
+ * exactly the request that apply sends.
  */
 export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
@@ -72,10 +69,7 @@ function planCreation(wanted: WantedGroup): Plan {
   };
 }
 
-/**
- * Plans the write for a group that the directory deleted. The setting `onGroupDeleted` decides what happens to the
- * platform group.
- */
+/** Plans what happens to the platform group of a deleted directory group (`onGroupDeleted`). */
 function planDeparture(input: DraftInput, current: View): Plan {
   const { mode, onGroupDeleted, held, acceptedDrift } = input;
   if (mode === 'upsertOnly') return NO_PLAN(current);
@@ -138,7 +132,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
       );
     }),
   ];
-  // A PUT needs a spokeId. If a policy accepts the removal of the spokeId, only the changes are sent.
+  // A PUT must contain a spokeId. If the drift policy accepts that the spokeId is missing, a PATCH sends only the
+  // changes.
   const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
   const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {
@@ -158,8 +153,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
 /**
- * Returns the content that may be written. Three things keep their current value: accepted drift, fields without a
- * wanted value, and fields that this write must not change.
+ * Returns the wanted content with the current value of three things: accepted drift, fields without a wanted value, and
+ * fields that this write must not change.
  */
 function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
   const isLeft = (field: GroupField) =>
@@ -173,7 +168,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
   };
 }
 
-/** Returns the names after the write. If the platform normalised the wanted name, the platform's form stays. */
+/** Returns the names after the write. A normalised form of the wanted name stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
   if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };
@@ -210,12 +205,13 @@ export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   readonly wanted: ReadonlySet<PlatformUserId>;
   /** Users in the group on the platform; `true` if groupsync added them (the base of the three-way merge). */
   readonly current: ReadonlyMap<PlatformUserId, boolean>;
-  /** Whether a user must stay, because the removal is held or a policy forbids it. */
+  /** Whether a user must stay, because the removal is held or a policy forbids the removal. */
   readonly keep: (user: PlatformUserId) => boolean;
 }
 
 /**
- * Returns the users of the group after the write; `true` for users that groupsync added ("mine"). For each user:
+ * Returns the users of the group after the write; `true` for users that groupsync added ("mine"). In the table, "there"
+ * means in the platform group, and the last two columns are the values of the setting `membership`:
  *
  *     wanted | there | mine | authoritative | additive
  *     -------|-------|------|---------------|---------------------------------

@@ -1,14 +1,14 @@
-/** The evidence about a platform group whose id has just been answered with 404. */
+/** The evidence about a platform group, after the platform answered 404 for its id. */
 export interface AbsenceEvidence {
   /** The time of the first 404 since the platform last showed the group; undefined if this 404 is the first. */
   readonly firstNotFoundAtMs: number | undefined;
   readonly lastNotFoundAtMs: number;
-  /** A list of the platform's groups that is newer than the first 404; undefined if none was read. */
+  /** A list of the platform's groups that is newer than the first 404; undefined if no list was read. */
   readonly listing: PresenceInList | undefined;
   readonly isDeletionReportedByFeed: boolean;
   /** Whether the platform answered groupsync's own DELETE with 2xx, just before this 404. */
   readonly isDeletionAnswered: boolean;
-  /** Whether this rule has already ended the link to the group, and the platform has not shown the group since then. */
+  /** Whether `existence` has already ended the link to the group, and the platform has not shown the group since. */
   readonly wasGone: boolean;
 }
 
@@ -19,8 +19,8 @@ export interface PresenceInList {
 }
 
 /**
- * The time limits of the rule. The limits depend on the time that a platform may take to show a group
- * (`createSettleSeconds`). In the local stack this time and the limits are shorter.
+ * The time limits of `existence`. The limits depend on the time that a platform may take to show a new group
+ * (`createSettleSeconds`). In the local stack, `createSettleSeconds` and the limits are shorter.
  */
 export interface AbsenceLimits {
   /** The minimum time between the first and the last 404. */
@@ -39,9 +39,9 @@ export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
 });
 
 /**
- * Decides whether a platform group still exists. Only this rule may end a link, confirm a deletion, or rule out an
- * adoption candidate. With a wrong base URL, the platform answers 404 for every group and its list is empty. So neither
- * a 404 nor an empty list alone is a proof. A group that a list shows is never gone.
+ * Decides whether a platform group still exists. Only the result `gone` may end a link, confirm a deletion, or exclude
+ * an adoption candidate. With a wrong base URL, the platform answers 404 for every group, and its list is empty. So a
+ * 404 and an empty list prove nothing alone. A group that a list shows is never gone.
  *
  *   own DELETE answered | was gone | two 404s ≥ 60 s apart | list                            | feed             | result
  *   --------------------|----------|-----------------------|---------------------------------|------------------|------------------------

@@ -11,17 +11,16 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Returns for how many milliseconds a read cannot prove an external change yet. A read soon after groupsync's last
- * write may show another version because it shows the group from before the write. That earlier state may contain an
- * external change, but the write has replaced it.
+ * Returns the milliseconds until a read can prove an external change; 0 if the read proves it now. Soon after
+ * groupsync's last write, a read may show the group from before the write, and so another version.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
- *   the known version | of any age        | 0
- *   another version   | under 60 s old    | the rest of the 60 s
- *   another version   | older             | 0; another client changed the group
+ *   the known version | of any age        | 0; nothing changed
+ *   another version   | under 60 s old    | the time until the write is 60 s old
+ *   another version   | over 60 s old     | 0; another client changed the group
  *
- * If `createSettleMs` is less than 60 s, as in the local stack, it replaces the 60 s.
+ * If `createSettleMs` is shorter than 60 s, as in the local stack, `createSettleMs` replaces the 60 s.
  */
 export function mayPrecedeWriteForMs(
   shown: ObservedGroup,
@@ -34,9 +33,8 @@ export function mayPrecedeWriteForMs(
 }
 
 /**
- * Returns the changes of another client. A change is a difference that no view and no uncertain write of groupsync
- * explains. While an intent is open there are two views: the view before the write and the intended view after the
- * write.
+ * Returns the changes of another client: the differences that no view and no uncertain write of groupsync explains.
+ * While an intent is open, groupsync has two views: the view before the write and the intended view after the write.
  *
  *   observed         | the views of groupsync | uncertain writes   | result
  *   -----------------|------------------------|--------------------|----------------
@@ -45,11 +43,11 @@ export function mayPrecedeWriteForMs(
  *   a field's value  | all have another value | none sent it       | `name` or `spoke_id`
  *   otherwise        |                        |                    | none
  *
- * A name is unchanged if it is the sent name or the platform's form of the sent name. Any other field is compared by
- * `isSameValue`, which ignores a difference of form.
+ * A name is unchanged if it equals the sent name or the platform's form of the sent name. `isSameValue` compares each
+ * other field and ignores a difference of form.
  *
- * @param lost the fields that another client emptied (`lostFields`). If any other field has no value, it counts as
- * unchanged, because the platform may not show it.
+ * @param lost the fields that another client emptied (`lostFields`). Any other field without a value counts as
+ * unchanged, because the platform may not show the field.
  */
 export function externalDifferences(
   knownViews: readonly View[],
@@ -89,10 +87,9 @@ const mayHold = ({ users, unshown }: View, user: PlatformUserId): boolean =>
 const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => [...users].sort(compareText);
 
 /**
- * Returns the observed group as a view. A user is marked with `true` if one of the known views says that groupsync
- * added the user. If the platform changed the form of the name, `alias` keeps the name that was sent. If the platform
- * does not show a field, the view keeps the field's value from the first known view. Hidden users, who may be in the
- * group, stay in `unshown`.
+ * Returns the observed group as a view. A user is marked with `true` if a known view says that groupsync added the
+ * user. If the platform changed the form of the name, `alias` keeps the sent name. If the platform does not show a
+ * field, the field keeps its value from the first known view. Hidden users stay in `unshown`.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);
@@ -122,14 +119,14 @@ const unshownAs = (users: readonly (readonly [PlatformUserId, boolean])[]): Pick
   users.length === 0 ? {} : { unshown: new Map(users) };
 
 /**
- * Whether the view says that groupsync added the user. This stays true while the drift policy accepts that the user is
- * missing in the group.
+ * Whether the view says that groupsync added the user. The result stays true while the drift policy accepts that the
+ * user is missing in the group.
  */
 const isOwnUser = ({ users, unshown, acceptedDrift }: View, user: PlatformUserId): boolean =>
   users.get(user) === true || unshown?.get(user) === true || acceptedDrift?.absent.has(user) === true;
 
 /**
- * Returns the view with hidden users added. The platform did not show these users in an answer, but they may be in the
+ * Returns the view with more hidden users. An answer of the platform did not show these users, but they may be in the
  * group.
  * @param hidden the users, each with true if groupsync added the user
  */
@@ -138,16 +135,16 @@ export function withHidden(view: View, hidden: Iterable<readonly [PlatformUserId
   return { ...known, ...unshownAs([...unshown, ...hidden].filter(([user]) => !view.users.has(user))) };
 }
 
-/** Whether a listed group shows the same group in the same version. Both then show the same content. */
+/** Whether the list and the observation show the same group in the same version, and so the same content. */
 export const isSameVersion = (listed: ListedGroup, observed: ObservedGroup): listed is ObservedGroup =>
   isWhole(listed) && listed.id === observed.id && listed.version === observed.version;
 
 /**
- * Returns the view of an adopted group. A version stands for one content of the group. So if the list and the fetch
- * show the same version, a user in the list is in the group, even if the fetch does not show the user.
+ * Returns the view of an adopted group. A version always has the same content. So if the list and the fetch show the
+ * same version, every user in the list is in the group, even if the fetch does not show the user.
  * @param observed the group in the fetch
  * @param listed the group in the list
- * @param previousView the last view of the link that the group had before
+ * @param previousView the last view of the directory group's previous link
  */
 export function adoptedView(
   observed: ObservedGroup,
@@ -163,7 +160,7 @@ export function adoptedView(
 
 /**
  * Whether the platform shows the content of the view. The order of the users does not matter, and a user may be shown
- * twice. A field without a shown value counts as equal.
+ * twice. A field that the platform does not show counts as equal.
  */
 export function shows(observed: ObservedGroup, view: View): boolean {
   const users = new Set(observed.users);
@@ -177,10 +174,9 @@ export function shows(observed: ObservedGroup, view: View): boolean {
 }
 
 /**
- * Returns the fields that groupsync had set and that another client emptied. A field without a value counts as emptied
- * only if a list shows that another group has a value, because some platforms never show the field.
- * @param agesMs the maximum ages of the list, in the order in which they are tried. If no other group in the list has a
- *   value, the next age is tried.
+ * Returns the fields that groupsync had set and that another client emptied. Some platforms never show a field. So a
+ * field without a value counts as emptied only if a list shows another group with a value.
+ * @param agesMs the maximum ages of the list, tried in this order until another group in the list has a value
  * @returns the fields, or the decision to read a list first
  */
 export function lostFields(
@@ -206,17 +202,17 @@ export function lostFields(
 }
 
 /**
- * Whether this group may be the result of a creation whose outcome is unknown. The first matching line counts:
+ * Whether a creation with an unknown outcome may have made this group. The first matching line counts:
  *
  *   the group                           | result
  *   ------------------------------------|---------------------------------------------------------------
  *   existed before the creation         | false
- *   shows a spokeId                     | whether it equals the sent spokeId, apart from its form
- *   shows another name                  | false
- *   shows the name, no users were sent  | whether it shows no users
- *   shows the name, users were sent     | whether it shows one of them; the platform may have dropped or added others
+ *   shows a spokeId                     | true if the spokeId equals the sent one, apart from its form
+ *   shows another name than was sent    | false
+ *   shows the name, no users were sent  | true if the group shows no users
+ *   shows the name, users were sent     | true if the group shows one of them: the platform may drop or add users
  *
- * Without the view of the creation (`prepared`), only the spokeId can prove the creation.
+ * If the view of the creation (`prepared`) is missing, only the spokeId can prove the creation.
  */
 export function isOurCreation(observed: ObservedGroup, intent: Intent, prepared: View | undefined): boolean {
   if (intent.known?.includes(observed.id as PlatformGroupId)) return false;

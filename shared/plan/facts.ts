@@ -8,25 +8,25 @@ import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/vie
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
 
-/** A member that the directory has in the group but that cannot be written. */
+/** A member that the directory has in the group but that groupsync cannot add yet. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
 
-/** The directory member of a wanted user. `revision` is the revision of the person, and is stored with a refusal. */
+/** A wanted user's member. `revision` is the revision of the person, which a refusal stores. */
 export interface WantedMember {
   readonly member: MemberId;
   readonly revision: number;
   /** Whether the platform has refused this user before. This write tries the user again. */
   readonly wasRefused?: boolean;
   /**
-   * Present if the answer to a successful write lacked the user. Later writes send the user again. But no write is made
-   * only for users with the value `lately`.
+   * Present if the answer to a successful write lacked the user. Later writes send the user again. Users with the value
+   * `lately` do not cause a write of their own.
    */
   readonly unshown?: 'lately' | 'earlier';
 }
 
 /** The desired state of one group, with the ids of platform users. */
 export interface Wanted {
-  /** Present if only the members of the last change were read. All other members are assumed to be as in the view. */
+  /** Present if apply read only the members of the last change. All others count as in the view. */
   readonly isPart?: true;
   readonly state: 'absent' | 'unnamed' | 'present';
   /** The group; undefined unless `state` is `present`. */
@@ -34,12 +34,12 @@ export interface Wanted {
   /** The number of members in the directory, including pending members. */
   readonly count: number;
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
-  /** Users that the directory names and that may not be members now, with the reason of their removal. */
+  /** Users that the directory names but that must not be members now, each with the reason of the removal. */
   readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
-  /** The wanted members by platform user. Several members may be one user. */
+  /** The wanted members by platform user. Several members may match the same user. */
   readonly membersByUser: ReadonlyMap<PlatformUserId, readonly WantedMember[]>;
   readonly registers: readonly StoredMember[];
-  /** The deletion stamps of users whose registers still name them as members. */
+  /** The deletion stamps of users who still have a membership register. */
   readonly userFloors: ReadonlyMap<MemberId, Stamp>;
 }
 
@@ -60,9 +60,7 @@ export interface Views {
 interface HeldUsersOfSet {
   /** All users of the set; undefined if the set cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
-  /**
-   * The kind of write that is held for this platform group; undefined if the set is for another group or unreadable.
-   */
+  /** The kind of write that the set holds; undefined if the set is for another platform group or cannot be read. */
   readonly about: 'remove' | 'delete' | undefined;
 }
 
@@ -70,8 +68,8 @@ interface HeldUsersOfSet {
 export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
 
 /**
- * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` has the very
- * recent removals of this group, which may be the same write, reserved by another worker.
+ * The guard's reservation for the next write, and the other removals of the rolling hour. `concurrent` is the number of
+ * very recent removals of this group. Another worker may have reserved them for the same write.
  */
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
@@ -82,11 +80,11 @@ export interface Reservation extends GuardRecord {
 }
 
 /**
- * Whether a list lacks groups that exist: the managed groups of the connection, and groups known from before a
- * creation.
+ * The groups that exist but are missing in a list. The compared groups are the managed groups of the connection, and
+ * the groups that existed before a creation.
  */
 export interface UnlistedGroups {
-  /** A group that the platform shows by its id, but not in the list. */
+  /** A group that the list lacks, although the platform answers a GET of its id. */
   readonly existing: PlatformGroupId | undefined;
   /** Whether the connection manages groups and the list shows none of them. */
   readonly hidesAllManaged: boolean;
@@ -98,16 +96,16 @@ export interface Listing {
   /** The list is at most this old. */
   readonly ageMs: number;
   /**
-   * Whether the list shows a platform group that another directory group of the company owns; undefined if not read
-   * yet.
+   * Whether the list shows a platform group that another directory group of the company owns; undefined if the owners
+   * were not read yet.
    */
   readonly showsManaged?: boolean | undefined;
   /**
    * The directory groups of this connection whose platform groups have the name or the external id of the group to
-   * create; undefined if not read yet. Released groups are left out.
+   * create, without released groups; undefined if not read yet.
    */
   readonly namesakes?: readonly Pick<GroupState, 'ref' | 'registers'>[] | undefined;
-  /** Groups that existed before and are missing from the list; undefined if not compared yet. */
+  /** Existing groups that are missing in the list; undefined if not compared yet. */
   readonly unlisted?: UnlistedGroups | undefined;
 }
 
@@ -117,15 +115,15 @@ export interface Rejected {
   readonly name?: string | undefined;
 }
 
-/** The platform group of a fetch or an answer, with the time of the fetch or answer. */
+/** The platform group as a fetch or an answer showed it, with the time. */
 export type Shown = Pick<ObservedGroup, 'id' | 'version'> & { readonly atMs: number };
 
 /** Why a platform group was not adopted: the platform answered 404, or another group owns it. */
 export type PassedOver = 'not_found' | GroupRef;
 
 /**
- * The facts for a decision about one group. A fact that has not been read is undefined. If the fact matters, the
- * decision is a read. A fact that has been read does not change during a pass.
+ * The facts for a decision about one group. An undefined fact has not been read yet. If `decide` needs such a fact, the
+ * decision is `read`. A fact does not change later in the same pass.
  */
 export interface Facts {
   readonly nowMs: number;
@@ -136,14 +134,11 @@ export interface Facts {
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;
-  /** Users that the directory removed since the drift in the view was accepted. */
+  /** Users that the directory removed after the drift policy accepted the drift in the view. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
-  /**
-   * The platform group that this pass fetched. After a creation of unknown outcome, this is the group that the POST
-   * created.
-   */
+  /** The platform group that this pass fetched. After an uncertain creation, the group that the POST created. */
   readonly fetched?: ObservedGroup | 'gone' | undefined;
-  /** The platform group of the last fetch or answer of this attempt, which may span several passes. */
+  /** The platform group of the last fetch or answer of this attempt. An attempt may have several passes. */
   readonly shown?: Shown | undefined;
   readonly listed?: Listing | undefined;
   readonly reservation?: Reservation | undefined;
@@ -151,7 +146,7 @@ export interface Facts {
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this attempt does not write, because the platform refused a write with these fields. */
   readonly withheld?: ReadonlySet<GroupField> | undefined;
-  /** Whether a write was refused in this attempt. Its later writes send only the changes, never the whole group. */
+  /** Whether the platform refused a write of this attempt. The attempt's later writes are never a PUT. */
   readonly isNarrowed?: boolean | undefined;
   /** Platform groups that could not be adopted, by id. */
   readonly passedOver?: ReadonlyMap<string, PassedOver> | undefined;

@@ -4,35 +4,34 @@ import { SOURCES, type Source, type SourceState } from '../domain/source.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * The time after the expected interval before a source counts as late. It allows for a message in transit, or for one
+ * A source counts as late this long after its expected interval. The time allows for a message in transit, or for one
  * missed run of the reader.
  */
 const GRACE_MS = 10 * MINUTE_MS;
 
-/** When data of a source last arrived (the receipt), and at which interval data is expected. */
+/** The time at which data of a source last arrived (the receipt), and the interval at which data is expected. */
 export interface Freshness {
   readonly source: Source;
-  /** undefined if nothing was ever received from the source. */
+  /** The time of the last receipt; undefined if nothing ever arrived from the source. */
   readonly receivedMs: number | undefined;
-  /** undefined if no receipt is expected. */
+  /** The expected interval; undefined if no data is expected. */
   readonly everyMs: number | undefined;
-  /** Whether `awaitedMs` is stored: the time since which a first receipt is expected. */
+  /** Whether the state of the source has `awaitedMs`, the time from which a first receipt was expected. */
   readonly isAwaited: boolean;
-  /** The time for which a receipt has been overdue; 0 if none is overdue. */
+  /** The time since the next receipt was due; 0 if no receipt is overdue. */
   readonly lateMs: number;
 }
 
 type FreshnessSettings = Pick<ConnectionSettings, 'directory' | 'sources'>;
 
 /**
- * Returns the freshness of the sources of a connection. A source is included if data ever arrived from it, or if data
- * is expected.
+ * Returns the freshness of each source of a connection from which data has arrived or is expected.
  *
- *     last receipt        expected every       late
- *     ------------------  -------------------  ---------------------------------------------
- *     any                 no expectation       no
- *     known               some minutes         after these minutes and ten more
- *     none yet            some minutes         the same, counted from `awaitedMs`
+ *     last receipt        expected interval    late
+ *     ------------------  -------------------  ----------------------------------------------------
+ *     any                 none                 never
+ *     known               n minutes            n + 10 minutes after the last receipt
+ *     none yet            n minutes            n + 10 minutes after `awaitedMs`
  */
 export function freshnessOf(
   settings: FreshnessSettings,
@@ -51,7 +50,7 @@ export function freshnessOf(
   });
 }
 
-/** Returns the expected interval: the value of the setting, or else the schedule if the source is the reader. */
+/** Returns the expected interval: the setting, or for the reader its schedule. */
 function expectedEvery(
   { sources }: FreshnessSettings,
   source: Source,

@@ -1,31 +1,31 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
 import { HOLD_RULES, type HoldRule } from '../domain/hold.ts';
 
-/** The share of its links that a connection may end within an hour. `UNLINKED_ALWAYS` links may always end. */
+/** The share of a connection's links that may end within an hour. `UNLINKED_ALWAYS` links may end in any case. */
 const UNLINKED_SHARE = 0.05;
 export const UNLINKED_ALWAYS = 2;
 
 /**
- * Whether the link to a group that answers 404 may be ended. A wrong route answers 404 for every group, and each ended
- * link may lead to a duplicate group.
+ * Whether groupsync may end the link to a group for which the platform answers 404. A wrong base URL causes a 404 for
+ * every group, and each ended link may lead to a duplicate group.
  * @param recent the number of links that ended within the last hour
  * @param links the number of remaining links
  */
 export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
 
-/** The limits on removals without an approval. Null switches the guard off. */
+/** The limits up to which removals need no approval. The value null switches the guard off. */
 export type GuardLimits = NonNullable<ConnectionSettings['guard']>;
 
 export interface GuardInput {
   readonly limits: GuardLimits | null;
   /** The number of users in the group now. */
   readonly size: number;
-  /** The number of hidden users, who may be in the group although no read shows them. */
+  /** The number of hidden users. They may be in the group although no read shows them. */
   readonly hidden?: number;
   /** The number of users that this write would remove. */
   readonly removals: number;
-  /** Whether a directory event deleted the group. The group then loses all users, so its size does not matter. */
+  /** Whether a directory event deleted the group. The rules about the group's size then do not apply. */
   readonly deletesGroup: boolean;
   readonly recent: RecentRemovals;
 }
@@ -35,14 +35,11 @@ export interface RecentRemovals {
   readonly group: number;
   /** The number of removals from all groups of the connection. */
   readonly connection: number;
-  /** The largest size that this group had before any of these removals; 0 if there were none. */
+  /** The largest size that this group had before one of these removals; 0 if there were no removals. */
   readonly largestSize: number;
-  /** The number of other groups of the connection that were deleted. */
+  /** The number of deletions of other groups of the connection. */
   readonly deletedGroups: number;
-  /**
-   * The number of groups of the connection before these deletions. The number is needed only if `deletedGroups` reaches
-   * the limit.
-   */
+  /** The number of groups before these deletions; needed only if `deletedGroups` reaches the limit. */
   readonly managedGroups: number;
 }
 
@@ -59,13 +56,12 @@ export type GuardVerdict =
   | { readonly allowed: false; readonly rule: HoldRule; readonly share: number };
 
 /**
- * Returns how many users the group had before the removals of the rolling hour. The result is the present size plus
- * those removals. If other users joined since, this sum is too high. So the largest size before one of these writes is
- * the upper limit.
+ * Returns the number of users before the removals of the rolling hour: the present size plus these removals. The sum is
+ * too high if other users joined in the hour, so the largest size before one of these writes is the upper limit:
  *
- *     a group loses 2 of 10, then 3 more         | size 8, removed 2, largest 10 | 10
- *     one user of 3 is replaced three times      | size 3, removed 2, largest 3  | 3, not 5
- *     another client removed 6 in between        | size 2, removed 2, largest 10 | 4
+ *     the group of 10 lost 2, and now loses 3             | size 8, removed 2, largest 10 | 10
+ *     one user of 3 is replaced for the third time        | size 3, removed 2, largest 3  | 3, not 5
+ *     the group of 10 lost 2, another client removed 6    | size 2, removed 2, largest 10 | 4
  */
 export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals): number =>
   Math.min(size + group, Math.max(size, largestSize));
@@ -81,21 +77,21 @@ interface Measured {
   readonly inConnection: number;
   readonly inGroup: number;
   /**
-   * The number of users in the group before the removals, and the removed share of them. Hidden users are not counted,
-   * because the share is then largest.
+   * The number of users in the group before the removals, and the removed share. Hidden users do not count here, so the
+   * share is the largest possible one.
    */
   readonly base: number;
   readonly share: number;
   /**
-   * The number of users in the group before the removals, including hidden users. A group that may be large has the
-   * limits of a large group.
+   * The number of users in the group before the removals, including hidden users. If the group may have `minSize`
+   * users, the limit of the share applies.
    */
   readonly largestBase: number;
   readonly recent: RecentRemovals;
 }
 
 interface GuardRule {
-  /** The writes that the rule judges: deletions of a group by the directory, other writes, or both. */
+  /** The writes that the rule judges: groups that the directory deleted, all other writes, or both. */
   readonly judges: 'deletions' | 'others' | 'all';
   readonly stops: (measured: Measured, limits: GuardLimits) => boolean;
 }
@@ -122,7 +118,7 @@ const RULES: Readonly<Record<HoldRule, GuardRule>> = {
 
 /**
  * Decides whether removals may be written without an operator's approval (invariant 5). All removals of the rolling
- * hour count, so that many small writes are judged like one large write. The share is relative to the size before all
+ * hour count, so many small writes are judged like one large write. The removed share relates to the size before all
  * these removals.
  */
 export function judgeRemovals(input: GuardInput): GuardVerdict {

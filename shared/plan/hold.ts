@@ -9,7 +9,7 @@ export interface HeldRemovals {
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
-/** The stored sets of a group, with the users that were read, and the limits of the guard. */
+/** The stored sets of a group with their users, and the limits of the guard. */
 export interface StoredHolds {
   readonly holds: Holds;
   readonly read: HeldUsers;
@@ -25,11 +25,11 @@ export interface HoldVerdict {
   readonly held: readonly PlatformUserId[];
   /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
-  /** Removals to record as a new hold, because new removals came, or the earlier hold or approval has expired. */
+  /** Removals for a new hold: the plan has new removals, or their hold or decision has expired. */
   readonly renewed: readonly PlatformUserId[] | undefined;
-  /** Sets that cover no planned removal any more. */
+  /** Sets that contain none of the planned removals. */
   readonly ends: readonly HeldSetName[];
-  /** Whether an approval applies to the plan. It may permit the deletion of a group without users. */
+  /** Whether an approval applies to the plan, which may be the deletion of a group without users. */
   readonly isApproved: boolean;
   /** Whether the hold or the rejection applies to the plan. */
   readonly isStopped: boolean;
@@ -38,20 +38,21 @@ export interface HoldVerdict {
 /**
  * Splits the removals of a plan by the set that contains them. The first matching line counts:
  *
- *     removal                                                | result
+ *     the removal                                            | result
  *     -------------------------------------------------------|---------------------------------------------
- *     approved                                               | permitted
- *     rejected, or the plan deletes a group, as was rejected | held
- *     other, and the hold contains all others                | held
- *     other, and the hold contains some of the others        | all others become a new hold
- *     other, and a set that contains one has expired         | all others become a new hold
- *     other                                                  | the guard judges
+ *     is approved                                            | permitted
+ *     is rejected, or deletes a group after a rejection      | held
+ *     is undecided; the hold contains all undecided removals | held
+ *     is undecided; the hold contains some of these          | all undecided removals become a new hold
+ *     is undecided; an expired set contains some of these    | all undecided removals become a new hold
+ *     is undecided, none of the above                        | the guard judges
  *
- * New removals join a waiting hold, so that an operator approves all removals that will happen. An expired hold permits
- * no removal, because the hourly limit alone may allow the same removals a week later. A set of another platform group,
- * or of another kind of write, does not apply. If the guard is off, no removal waits.
+ * New removals join a waiting hold, so an operator approves all removals that will happen. Removals of an expired set
+ * need a new decision, even if the hourly limit would now allow them. A set applies only to its platform group and to
+ * its kind of write. If the guard is off, no undecided removal waits.
  *
- * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all others wait.
+ * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all undecided
+ * removals wait.
  */
 export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const sets = {
@@ -87,7 +88,7 @@ const NOTHING_WAITS = { isWaiting: false, isRenewed: false };
 
 type Sets = Readonly<Record<HeldSetName, SetOfPlan>>;
 
-/** Decides whether removals that no operator has decided wait, and whether a new hold must record them. */
+/** Decides whether undecided removals must wait, and whether a new hold must record them. */
 function judgeOpen(
   { hold, approval, rejection }: Sets,
   covers: (users: ReadonlySet<PlatformUserId>) => boolean,
@@ -101,7 +102,7 @@ function judgeOpen(
   return { isWaiting, isRenewed: (isWaiting || isUndecided) && !isRecorded };
 }
 
-/** A stored set, as far as it concerns a plan. */
+/** The part of a stored set that applies to a plan. */
 interface SetOfPlan {
   /** The users of the set; undefined if the set does not apply to the plan, or cannot be read. */
   readonly users: ReadonlySet<PlatformUserId> | undefined;
@@ -120,7 +121,6 @@ function setFor(name: HeldSetName, plan: Plan, { holds, read, nowMs }: StoredHol
   };
 }
 
-/** Splits the removals of a plan by the decisions of operators. */
 function splitDecided({ removals, action }: Plan, { approval, rejection }: Sets) {
   const permitted = approval.hasExpired ? undefined : approval.users;
   const kept = rejection.hasExpired ? undefined : rejection.users;
@@ -138,5 +138,5 @@ function splitDecided({ removals, action }: Plan, { approval, rejection }: Sets)
   };
 }
 
-/** Whether a set of held removals has expired. Its removals must then be decided again. */
+/** Whether a set of held removals has expired. An operator must then decide about its removals again. */
 export const isOver = ({ expiresAtMs }: Hold, nowMs: number): boolean => nowMs >= expiresAtMs;

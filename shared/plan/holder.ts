@@ -1,18 +1,15 @@
-/** The platform's user behind a credential. All tokens of an app end when the person who installed it leaves. */
+/** The platform user who installed the app of a credential. All tokens of the app expire when this user leaves. */
 export interface Holder {
   readonly user: string;
-  /** The last day of the user's employment, YYYY-MM-DD, if an end is known. */
+  /** The last day of the user's employment, as YYYY-MM-DD, if the day is known. */
   readonly lastDay?: string;
 }
 
-/**
- * Returns a text that names the person who can replace the credential. It has only the id of the person, because it may
- * be logged.
- */
+/** Returns a text that names who can replace the credential, by id only, because the text may be logged. */
 export const contactText = ({ user }: Holder): string =>
   `Contact the person who installed the app, or another administrator: the platform user is ${user}`;
 
-/** From this time before the last day, a warning asks that another person installs the app. */
+/** This time before the last day, a warning begins to ask that another person installs the app. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 
 /** Whether the person has left, or leaves within 30 days. */

@@ -2,21 +2,21 @@
 export type FailureKind =
   /** The platform does not accept the credential. */
   | 'unauthorized'
-  /** The credential may not make this call. The credential may still be able to make other calls. */
+  /** The credential has no right for this call. It may have the right for other calls. */
   | 'forbidden'
   | 'not_found'
-  /** The platform answered with any other status that is neither 2xx nor 5xx. */
+  /** The platform answered with a 3xx or 4xx status that has no entry of its own here. */
   | 'rejected'
   /** The platform asked the client to wait (429). The request had no effect. */
   | 'throttled'
-  /** The platform failed, with a 5xx or an answer that is not as specified. */
+  /** The platform answered 5xx, or its answer does not match the specification. */
   | 'unavailable'
-  /** The client got no answer. */
+  /** The client sent the request and got no answer. */
   | 'unanswered'
   /** The request certainly never reached the platform. */
   | 'unreached';
 
-/** The kind of call: a write of a group, one group by its id, the list of groups, or another call. */
+/** The kind of call: a write, a read of one group (`group`), a read of the list (`groups`), or another. */
 export type Call = 'create' | 'change' | 'delete' | 'group' | 'groups' | 'other';
 
 export interface Failed {
@@ -27,19 +27,19 @@ export interface Failed {
 export interface Meaning {
   /** Whether the failed write may have taken effect; `no` for a read. */
   readonly happened: 'no' | 'unknown';
-  /** What the failure concerns. With `probe`, a call of `/me`, which is not about a group, must show this. */
+  /** The failure concerns the connection or the group. With `probe`, a call of `/me` must show which. */
   readonly whose: 'connection' | 'group' | 'probe';
   readonly next: Next;
 }
 
 type Next =
-  /** If the failure concerns the connection, the gate closes and all groups wait. Otherwise, the same as `wait`. */
+  /** If the failure concerns the connection, the gate closes, and all groups wait. If not, as `wait`. */
   | 'gate'
-  /** The caller tries later, because the platform may then accept the same request. */
+  /** The caller tries later, because the platform may accept the same request later. */
   | 'wait'
-  /** The caller fetches the group, which shows whether the write took effect. */
+  /** The caller fetches the group to see whether the write took effect. */
   | 'settle'
-  /** The caller fetches the group, which shows whether the write had a conflict or its content is refused. */
+  /** The caller fetches the group to see whether the platform refused the version or the content of the write. */
   | 'compare'
   /** The platform will refuse the same request again. */
   | 'refuse'
@@ -65,7 +65,7 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
 };
 
 /**
- * Returns the meaning of a failed call for the caller. Every kind, status and call has an entry.
+ * Returns the meaning of a failed call for the caller. The table covers every kind, status and call.
  *
  *     failure                            | create       | change       | delete       | group  | groups | other
  *     -----------------------------------|--------------|--------------|--------------|--------|--------|-------
@@ -77,9 +77,9 @@ const NOT_FOUND: Readonly<Record<Call, Meaning>> = {
  *     any other 4xx                      | refuse *     | compare *    | refuse *     | refuse *        | refuse *
  *     429                                | gate !       | gate !       | gate !       | gate ! | gate ! | gate !
  *
- * `?` means that the write may have taken effect. In all other cases it had no effect. `!` means that the failure
- * concerns the connection, and `*` that it concerns the group. Without a mark, a probe shows which of the two it
- * concerns.
+ * `?` means that the write may have taken effect. Without `?`, the write had no effect. `!` means that the failure
+ * concerns the connection. `*` means that the failure concerns the group. Without `!` or `*`, a probe shows whether the
+ * failure concerns the connection or the group.
  */
 export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning {
   const unsure = WRITES.has(call) ? UNSURE : WAIT;
@@ -98,7 +98,7 @@ export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): M
     case 'unavailable':
       return unsure === WAIT && isWithin(status, 200) ? { ...WAIT, next: 'odd' } : unsure;
     case 'rejected':
-      // A redirect may be the answer to a write that took effect.
+      // The platform may answer with a redirect after the write took effect.
       if (isWithin(status, 300) || status === 421) return unsure;
       return of(call === 'change' ? 'compare' : 'refuse');
   }

@@ -2,20 +2,17 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 
 type MemberIdField = ConnectionSettings['memberIdField'];
 
-/** Counts of the ids in the platform's existing groups, by the employee field that they match. */
+/** The counts of the user ids in the platform's existing groups, by the employee field that equals the id. */
 export interface MemberIdEvidence {
   /** The number of distinct ids in all groups. */
   readonly users: number;
-  /** The number of these ids that are an employee's `userId` and no employee's `id`. */
+  /** The number of these ids that equal the `userId` of an employee and the `id` of no employee. */
   readonly userId: number;
-  /** The number of these ids that are an employee's `id` and no employee's `userId`. */
+  /** The number of these ids that equal the `id` of an employee and the `userId` of no employee. */
   readonly id: number;
 }
 
-/**
- * The minimum share of the matching ids that one field must have. Groups may contain a few ids that were written by
- * mistake.
- */
+/** The field must match at least this share of the ids. Groups may contain a few ids by mistake. */
 const CLEAR_SHARE = 0.9;
 
 export function memberIdEvidence(
@@ -33,12 +30,11 @@ export function memberIdEvidence(
 }
 
 /**
- * Returns the value of `memberIdField` that the existing groups show.
+ * Returns the value of `memberIdField` that fits the existing groups; undefined if neither value clearly fits.
  *
- *   matching ids    nine in ten are of one field   result
- *   none            –                              undefined
- *   some            yes                            that field
- *   some            no                             undefined
+ *   matching ids    result
+ *   none            undefined
+ *   some            the field that at least nine in ten ids match; undefined if there is no such field
  */
 export function memberIdFieldOf({ userId, id }: MemberIdEvidence): MemberIdField | undefined {
   const telling = userId + id;

@@ -3,7 +3,7 @@ import { foldSpokeId } from '../domain/spoke-id.ts';
 import type { View } from '../domain/view.ts';
 import { adoptable, foldName, grouped } from './names.ts';
 
-/** A group of the platform's list. If the group is malformed, the name is missing or empty. */
+/** A group of the platform's list. A malformed group has no name or an empty name. */
 export interface Listed {
   readonly id: string;
   readonly spokeId: string | null;
@@ -11,24 +11,24 @@ export interface Listed {
 }
 export type NamedGroup = Listed & { readonly name: string };
 
-/** The group to create, with its name in the form that would be sent. */
+/** The group to create, with the name as groupsync would send it. */
 export type NewGroup = Pick<View, 'name' | 'spokeId'>;
 
 const isNamed = (group: Listed): group is NamedGroup => group.name !== undefined && group.name !== '';
 
 /**
  * Returns a function that finds the platform groups that a new group would duplicate. Such a platform group has the
- * name or the spokeId of the new group, and is not adopted. Names are compared by `foldName`, which ignores case, extra
- * white space and Unicode form. So the function may also find a group that is no duplicate, because an unneeded warning
- * is better than a second group. The caller must first leave out groups that groupsync already manages.
+ * name or the spokeId of the new group, and groupsync does not adopt it. `foldName` compares the names and ignores
+ * case, extra white space and Unicode form. So the function may also find a group that is no duplicate. An unneeded
+ * warning is better than a second group. The caller must remove the groups that groupsync manages from `listed`.
  *
  *     a listed group has              | adoptExisting       | clash
  *     --------------------------------|---------------------|-------
  *     the spokeId                     | bySpokeId, byName   | none; the group is adopted
- *     the name alone, and no other    | byName              | none; the group is adopted
- *     the name alone, and others too  | byName              | all with the name
- *     the name alone                  | bySpokeId           | all with the name
- *     the name or the spokeId         | never               | all of them
+ *     only the name, as the only one  | byName              | none; the group is adopted
+ *     only the name, like a second one| byName              | all groups with the name
+ *     only the name                   | bySpokeId           | all groups with the name
+ *     the name or the spokeId         | never               | all groups with the name or the spokeId
  */
 export function clashFinder(
   listed: readonly Listed[],

@@ -12,8 +12,8 @@ const tidyName = (name: string): string => name.normalize('NFC').trim().replace(
 export const foldName = (name: string): string => tidyName(name).toLowerCase();
 
 /**
- * Returns the groups with exactly this name. If there are none, it returns the groups whose names differ only in white
- * space and Unicode form.
+ * Returns the groups with exactly this name. If there are none, returns the groups whose name differs from it only in
+ * white space and Unicode form.
  */
 export function namedLike<Group extends { readonly name: string }>(
   groups: readonly Group[],
@@ -29,7 +29,7 @@ const foldNull = (spokeId: string | null): string | null => (spokeId === null ? 
 export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
   shown !== null && isSameValue('spokeId', shown, sent);
 
-/** Returns the groups with exactly this external id, or else the groups whose external id differs only in form. */
+/** Returns the groups with exactly this external id. Without one, those whose id differs only in form. */
 export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   groups: readonly Group[],
   spokeId: string | null,
@@ -38,13 +38,13 @@ export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   return exact.length > 0 ? exact : groups.filter((group) => mayBeSpokeId(group.spokeId, spokeId));
 }
 
-/** Returns the view with the name in the platform's form. `alias` keeps the name that was sent. */
+/** Returns the view with the name as the platform shows it. `alias` keeps the name that groupsync sent. */
 export const renamedTo = (view: View, { name }: Pick<ObservedGroup, 'name'>): View =>
   view.name === name ? view : { ...view, name, alias: view.alias ?? view.name };
 
 /**
- * Whether a field of the view has this value, apart from its form. A name matches either the shown or the sent name. So
- * a value that differs only in form causes no write.
+ * Whether a field of the view has this value, apart from differences of form. Such differences cause no write. A name
+ * may equal the shown name or the sent name.
  */
 export const fieldMatches = (
   view: Pick<View, GroupField | 'alias'>,
@@ -52,9 +52,7 @@ export const fieldMatches = (
   value: WrittenFields[GroupField],
 ): boolean => isSameValue(field, view[field], value) || (field === 'name' && view.alias === value);
 
-/**
- * The maximum number of ids in an intent. A list may have any number of groups, but a DynamoDB item has at most 400 KB.
- */
+/** The maximum number of ids in an intent, because a DynamoDB item has at most 400 KB. */
 const MOST_KNOWN = 1_000;
 
 interface AlreadyThere {
@@ -66,8 +64,8 @@ interface AlreadyThere {
 }
 
 /**
- * Returns the existing groups with the spokeId or name of a group to create. `candidates` may be adopted under the
- * settings. `known` is stored with the intent, because an existing group is not the result of the POST.
+ * Finds the existing groups with the spokeId or name of a group to create (`namesakes`). The settings allow the
+ * adoption of `candidates`. The intent stores `known`, the groups that cannot be the result of the POST.
  */
 export function alreadyThere(
   after: View,
@@ -94,9 +92,7 @@ export const isListed = (groups: readonly ListedGroup[], id: string) => indexed(
 
 const listings = new WeakMap<readonly ListedGroup[], ReturnType<typeof indexOf>>();
 
-/**
- * Returns the index of a list. The index is computed once, because one list is used for the creation of many groups.
- */
+/** Returns the index of a list. It is computed once per list, because many creations use the same list. */
 function indexed(groups: readonly ListedGroup[]) {
   const known = listings.get(groups) ?? indexOf(groups);
   listings.set(groups, known);
@@ -120,16 +116,13 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
   return found;
 }
 
-/**
- * Whether the group is malformed and has no spokeId. Such a group cannot be distinguished from a group that a POST has
- * just created.
- */
+/** Whether the group is malformed and has no spokeId. Such a group could be the result of any POST. */
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**
- * Returns the groups that may be adopted. These are all groups with the same spokeId, or only those with its exact form
- * if there are any. Without such a group, a single group with the same name may be adopted. Several groups with the
- * name may not, because a name proves little.
+ * Returns the groups that may be adopted: the groups with the same spokeId. If some of them have exactly the same form
+ * of the spokeId, only these. If no group has the spokeId, a group with the name may be adopted, but only if it is the
+ * only one.
  */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],

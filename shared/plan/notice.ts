@@ -2,23 +2,24 @@ import type { ConnectionName } from '../domain/ids.ts';
 import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from '../domain/notice.ts';
 
 /*
- * An episode is the time in which a subject, such as open holds, has findings. The first matching notice is sent:
+ * A subject, such as open holds, can have findings. An episode is the time from the first finding until the subject has
+ * no finding. The first line that matches an episode decides about its notice:
  *
- * | an episode                                        | notice                |
- * |---------------------------------------------------|-----------------------|
- * | began, and no notice was sent                     | the beginning         |
- * | has a higher count than the latest notice         | the growth            |
- * | is over, and its beginning was sent               | the end               |
- * | is over, and its beginning was not sent           | none                  |
- * | began again before the notice of its end          | none; it continues    |
- * | the outcome of the latest attempt is unknown      | the current state     |
+ * | the episode                                       | the notice reports       |
+ * |---------------------------------------------------|--------------------------|
+ * | began, and no notice was sent                     | the beginning            |
+ * | has a higher count than in the latest notice      | the higher count         |
+ * | is over, and a notice reported the beginning      | the end                  |
+ * | is over, and no notice reported the beginning     | (no notice)              |
+ * | began again before a notice of its end            | (no notice; it goes on)  |
+ * | has a latest notice with an unknown outcome       | the current state        |
  *
- * There is at most one attempt per subject in 15 minutes, including failed attempts.
+ * groupsync tries to send at most one notice per subject in 15 minutes. Failed attempts count too.
  */
 const MIN_INTERVAL_MS = 15 * 60_000;
 export const MOST_NAMES = 5;
 
-/** Returns the episodes after a check of some subjects. The episodes of other subjects stay as they are. */
+/** Returns the episodes after a check of the subjects in `checked`. Other episodes stay unchanged. */
 export function observe(
   known: readonly Episode[],
   found: readonly Finding[],
@@ -44,9 +45,7 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/**
- * Whether a notice of the end must still be sent: the beginning was reported, or may have been, and the end was not.
- */
+/** Whether a notice of the end must be sent: one may have reported the beginning, none the end. */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 
@@ -60,8 +59,8 @@ export function isNoticeDue(episode: Episode, nowMs: number): boolean {
 }
 
 /**
- * Returns the episode as it is stored before an attempt. If the worker dies before it stores the outcome, the notice
- * may or may not have been sent.
+ * Returns the episode as stored before an attempt. If the worker dies before it stores the outcome, `isUnrecorded`
+ * stays, because the notice may or may not have been sent.
  */
 export const beforeNotice = (episode: Episode, nowMs: number): Episode => ({
   ...episode,
@@ -77,7 +76,7 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
     : { ...episode, over: true };
 }
 
-/** The text of each subject, the command for the subject, and the page of the console that shows the subject. */
+/** The text, the command and the console page of each subject. */
 const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor', 'connection'],
@@ -108,7 +107,7 @@ export interface NoticeStage {
   readonly prefix: string;
   /** The address of the deployed console; undefined if the stage has none. */
   readonly consoleUrl?: string | undefined;
-  /** The connection under which the console shows the page of a notice of the whole stage. */
+  /** The connection whose console page a notice of the whole stage links to. */
   readonly pagesOf?: ConnectionName | undefined;
 }
 
@@ -116,8 +115,8 @@ const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = { hold: 'holds',
 
 /**
  * Returns the text of a notice: the state, the count, the start time, the command, and links to the console. Each named
- * group has its own link. The list is linked if there are more groups.
- * @param connection undefined for the whole stage
+ * group has its own link. If more groups are affected than are named, the text also links to the list.
+ * @param connection the connection that the notice is about; undefined for the whole stage
  */
 export function noticeOf(
   { subject, count, sinceMs, names = [], groups = [], contact, endedMs }: Episode,
@@ -168,6 +167,6 @@ function linksOf(
 
 const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/** Replaces line breaks and control characters in a name, and cuts a long name, because names come from outside. */
+/** Replaces line breaks and control characters in a name from the directory, and shortens a long name. */
 const shown = (name: string): string =>
   `"${name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 80)}"`;

@@ -2,17 +2,17 @@ import type { ConnectionSettings } from '../contract/settings.ts';
 import type { RoleId } from '../domain/ids.ts';
 import { compareText } from './plan.ts';
 
-/** The fields of a platform role that decide to which person it belongs. */
+/** The fields of a platform role that decide which person has the role. */
 export interface Role {
   readonly role: RoleId;
-  /** The user id of the role. The id is absent if the credential's scopes hide it. */
+  /** The user id of the role; absent if the scopes of the credential do not include it. */
   readonly userId?: string;
   readonly state: string;
 }
 
 export type PersonSettings = Pick<ConnectionSettings, 'memberIdField' | 'includeStates'>;
 
-/** The roles of one person. The first role is the decisive role: it decides whether the person may be a member. */
+/** The roles of one person. The first role decides whether the person may be a member. */
 export type PersonRoles<One extends Role> = readonly [One, ...One[]];
 
 /** Whether a role in this state allows its person to be a member. */
@@ -23,16 +23,16 @@ export function mayBeMember({ state }: Pick<Role, 'state'>, { includeStates }: P
 
 /**
  * Groups roles by person. A platform group holds users, and one user can have several roles (specification, Employee:
- * "One user can span several companies"). Roles can also follow each other. Examples are a contractor who becomes an
- * employee, and a rehire.
+ * "One user can span several companies"). A user can also have one role after the other, for example as a contractor
+ * and later as an employee.
  *
- *     memberIdField | one person is
+ *     memberIdField | one person has
  *     --------------|---------------------------------------------------------
- *     userId        | all roles with one userId; a role without a userId is one person
+ *     userId        | all roles with the same userId, or a single role without a userId
  *     id            | one role
  *
- * The roles of a person are sorted by these criteria: may be a member, is `preferred`, is ACTIVE, has the smaller id.
- * The first role is the decisive role. So a person may be a member if at least one of the roles may be a member.
+ * The function sorts the roles of a person by these criteria: the role may be a member, is `preferred`, is ACTIVE, has
+ * the smaller id. So the first role may be a member if any role of the person may be a member.
  */
 export function personsOf<One extends Role>(
   roles: readonly One[],
@@ -54,16 +54,17 @@ export function personsOf<One extends Role>(
 }
 
 /**
- * Chooses the person that a value identifies.
+ * Chooses the person that an attribute value identifies, for example an e-mail address.
  *
- *     persons who hold the value           | result
- *     -------------------------------------|------------------------------------------
- *     one                                  | that person
- *     several, one holds it in an          | that person: the address of a leaver may
- *     ACTIVE role                          | have been given to a newcomer
- *     several, none holds it in an ACTIVE  | the only person with an ACTIVE role
- *     role                                 |
- *     any other                            | undefined (ambiguous)
+ *     persons who have the value                        | result
+ *     --------------------------------------------------|------------------------------------------
+ *     one person                                        | that person
+ *     several, one of them in an ACTIVE role            | that person
+ *     several, none in an ACTIVE role, and only one     | that person
+ *     of them has another role that is ACTIVE           |
+ *     several in any other way                          | undefined (ambiguous)
+ *
+ * An ACTIVE role decides, because a company may give the address of a leaver to a newcomer.
  *
  * @param holders the roles that have the value; at least one
  * @param others the other roles of the same users, without the value

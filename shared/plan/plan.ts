@@ -2,10 +2,7 @@ import { FIELD_NAMES, type FieldChange, GROUP_FIELDS } from '../domain/group-fie
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { View } from '../domain/view.ts';
 
-/**
- * One difference between the platform and the wanted state. The reason is only for the audit and for operators; no code
- * depends on it.
- */
+/** One difference between the platform and the wanted state. No code depends on the reason. */
 export type PlanChange =
   | Changed<'create_group', null, string>
   | Changed<'delete_group' | 'release_group', string, null>
@@ -29,7 +26,7 @@ export interface Plan {
   readonly changes: readonly PlanChange[];
   /** The group after the write; undefined if it is deleted or released. */
   readonly after: View | undefined;
-  /** Users that the plan removes, sorted. A deletion removes all users. */
+  /** Users that the plan removes, sorted. A plan that deletes the group removes all users. */
   readonly removals: readonly PlatformUserId[];
   /** Whether a directory event deleted the group. The loss of all users is then intended. */
   readonly departs: boolean;

@@ -4,7 +4,7 @@ import type { View } from '../domain/view.ts';
 import type { DraftInput, WantedGroup } from './draft.ts';
 import { fieldMatches } from './names.ts';
 
-/** A refused value is tried again after this time, because the platform may accept it then. */
+/** groupsync tries a refused value again after this time, because the platform may then accept it. */
 const AGAIN_MS = 86_400_000;
 
 type Fields = Pick<WantedGroup, GroupField>;
@@ -12,38 +12,34 @@ type Fields = Pick<WantedGroup, GroupField>;
 /*
  * A refused name or external id never blocks a member change. After the platform refused a value of a field:
  *
- *     the wanted value of the field              | writes
+ *     the wanted value of the field              | the next write
  *     -------------------------------------------|--------------------------------------------------------------
  *     the refused value                          | members without the field
- *     the refused value, a day after the refusal | members without the field; then the field in a write of its own
- *     another value                              | members with the field; if refused, members without the field
+ *     the refused value, a day after the refusal | members without the field; then a second write with the field
+ *     a new value                                | members with the field; if refused, members without the field
  *
- * The command `groupsync sync` removes the record of the refusal, so the value is handled as if it had never been
- * refused.
+ * The command `groupsync sync` removes the record of the refusal, so the next write contains the value again.
  */
 
-/** Returns the fields whose wanted value was refused by the platform. */
+/** Returns the fields whose wanted value the platform has refused. */
 export const refusedOf = (wanted: Fields, { refusedFields = {} }: GroupState): readonly GroupField[] =>
   FIELD_NAMES.filter((field) => wanted[field] != null && refusedFields[field]?.value === wanted[field]);
 
-/** Returns the first of these refused fields whose value is due for another try. */
+/** Returns the first of these refused fields whose value groupsync must try again now. */
 export const dueField = (
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
   nowMs: number,
 ): GroupField | undefined => fields.find((field) => nowMs - (refusedFields[field]?.atMs ?? 0) >= AGAIN_MS);
 
-/** Returns the fields for which the platform shows another value than the wanted value. */
+/** Returns the fields whose value on the platform differs from the wanted value. */
 export const differing = (
   fields: readonly GroupField[],
   wanted: Fields,
   current: View,
 ): readonly GroupField[] => fields.filter((field) => !fieldMatches(current, field, wanted[field]));
 
-/**
- * Returns the fields that a plan leaves different from the wanted value. Differences that the drift policy accepts do
- * not count.
- */
+/** Returns the fields that still differ from the wanted value after the plan, except accepted drift. */
 export function leftDiffering({
   wanted,
   current,
@@ -55,7 +51,7 @@ export function leftDiffering({
   return differing(left, wanted, current);
 }
 
-/** Returns the failure that reports refused fields; undefined if none of these fields was refused. */
+/** Returns the failure that reports the refused fields; undefined if the platform refused none of these fields. */
 export function fieldFailure(
   fields: readonly GroupField[],
   { refusedFields = {} }: GroupState,
@@ -77,6 +73,6 @@ export function fieldFailure(
 
 const CODES: ReadonlySet<string> = new Set(FIELD_NAMES.map((field) => GROUP_FIELDS[field].refusal));
 
-/** Whether the group has failed for another reason than a refused field. */
+/** Whether the group has failed, and not only because of a refused field. */
 export const hasFailed = ({ failedAtMs, lastError }: GroupState): boolean =>
   failedAtMs !== undefined && !CODES.has(lastError?.code ?? '');

@@ -7,7 +7,7 @@ import type { Facts } from './facts.ts';
 import { fieldMatches } from './names.ts';
 import type { Plan } from './plan.ts';
 
-/** The number of tries to clear the external id. After these tries, the group is released in any case. */
+/** After this many tries to clear the external id, groupsync releases the group in any case. */
 const MAX_TRIES = 3;
 
 /** Returns why a released group is not written. */
@@ -15,15 +15,15 @@ export const whyReleased = ({ movedTo }: Pick<GroupState, 'movedTo'>): string =>
   movedTo === undefined ? 'an operator released this group' : `a takeover moved this group to ${movedTo}`;
 
 /**
- * Decides how a group is released. groupsync first clears the external id that it had set. Otherwise two platform
- * groups would have this id if the directory group adopted another platform group later. If the external id cannot be
- * cleared, the group is still released:
+ * Decides how groupsync releases a group. First, groupsync clears the external id that it had set. Otherwise two
+ * platform groups would have this id if the directory group later adopted another platform group. If groupsync cannot
+ * clear the external id, it releases the group in any case:
  *
  *   the platform group                           | decision
  *   ---------------------------------------------|------------------------------
- *   was written or fetched in this attempt       | release; the id was cleared or refused, or the group is gone
- *   is only observed or excluded by the settings | release
- *   does not carry the group's external id       | release
+ *   was written or fetched in this attempt       | release: the id was cleared or refused, or the group is gone
+ *   has the mode `report`, or is excluded        | release
+ *   does not have the group's external id        | release
  *   had three failed attempts                    | release
  *   otherwise                                    | PATCH without an external id
  */

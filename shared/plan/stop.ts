@@ -5,8 +5,8 @@ import type { GroupState } from '../domain/group-state.ts';
 export type Stop = 'observing' | 'gate_closed' | 'paused';
 
 /**
- * Returns the first reason that applies: the connection only observes; the gate of the connection is not open, and the
- * group is not the canary (the one group that tests the platform); the group is paused.
+ * Returns the first reason that applies; undefined if apply may process the group. While the gate is not open, apply
+ * may process only the canary: the one group that tests whether the platform works again.
  */
 export function stopOf(
   { ref, pausedAtMs }: Pick<GroupState, 'ref' | 'pausedAtMs'>,

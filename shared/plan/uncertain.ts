@@ -4,10 +4,7 @@ import type { PlatformUserId } from '../domain/ids.ts';
 import { type ObservedGroup, type UserChange, type View, withUnwanted } from '../domain/view.ts';
 import { foldName, renamedTo } from './names.ts';
 
-/**
- * The record of a group's uncertain writes, with the users that they change. Each of these writes may still take
- * effect.
- */
+/** The record of a group's uncertain writes, with the users that these writes change. */
 export type UncertainWrites = Omit<Uncertain, 'change'> & { readonly change: UserChange };
 
 export const NO_CHANGE: UserChange = { added: new Set(), removed: new Set() };
@@ -15,7 +12,7 @@ export const NOTHING_SENT: Uncertain['sent'] = eachField(() => []);
 
 type Users = Pick<View, 'users' | 'unshown'> | undefined;
 
-/** Returns the user changes from one view to the other. An undefined view means that there is no group. */
+/** Returns the user changes between two views. An undefined view stands for a missing group. */
 export function changeBetween(before: Users, after: Users): UserChange {
   const [old, now] = [before?.users, after?.users];
   return {
@@ -72,9 +69,9 @@ export function uncertainWrite(
 }
 
 /**
- * Returns one record for all writes that may still take effect. `later` has the later writes. The result explains every
- * change that `earlier` or `later` explains, and lasts until the later deadline. The result keeps the larger guard
- * record, because only one of two writes from the same version can succeed.
+ * Merges the records of earlier and later writes. The result explains every change that `earlier` or `later` explains,
+ * and lasts until the later deadline. The result keeps the larger guard record, because only one of two writes from the
+ * same version can succeed.
  */
 export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites): UncertainWrites {
   const write = later.write ?? earlier.write;
@@ -92,8 +89,8 @@ export function mergeUncertain(earlier: UncertainWrites, later: UncertainWrites)
 }
 
 /**
- * Returns the later deletion. If both are deletions of the same platform group, the result keeps the count of DELETEs
- * without effect.
+ * Returns the later deletion. If `later` has no count of DELETEs without effect, it keeps the count of an earlier
+ * deletion of the same platform group.
  */
 function laterDeletion(earlier: Intent | undefined, later: Intent | undefined): Intent | undefined {
   if (later === undefined) return earlier;
@@ -106,9 +103,9 @@ const largerRecord = (one: GuardRecord | undefined, other: GuardRecord | undefin
   other === undefined || (one !== undefined && one.removals >= other.removals) ? one : other;
 
 /**
- * Returns the record after a change of the group's view. A write may send the whole list of users, so if it takes
- * effect late, it also undoes changes made after it. Hidden users of the new view count as present, because they may be
- * in the group:
+ * Returns the record after a change of the group's view. An uncertain write may have sent the whole list of users. If
+ * such a write takes effect late, it undoes the changes that were made later. Hidden users of the new view count as
+ * present, because they may be in the group:
  *
  *   view [a] ── uncertain: [a b] ──▶ view [a c] ── the write takes effect ──▶ [a b]: b may be added, c may be removed
  */
@@ -124,9 +121,9 @@ export const rebasedRecord = (
         change: mergeChanges(record.change, changeBetween(withUnwanted(after, undefined), before)),
       };
 
-/** The parts of an observed group that uncertain writes explain. */
+/** The parts of an observed group that the uncertain writes may have made. */
 export interface LateWrites {
-  /** The fields that these writes may have written, and the users that they may have added. */
+  /** The fields that these writes may have set, and the users that they may have added. */
   readonly view: View;
   readonly removed: ReadonlySet<PlatformUserId>;
 }
@@ -149,9 +146,9 @@ export function lateWrites(
   return { view: name === undefined ? view : renamedTo(view, observed), removed };
 }
 
-/** Returns a deletion of the linked group that may still take effect. A deletion has no version token. */
+/** Returns a deletion of the linked group that may still take effect, because a DELETE has no version token. */
 export const uncertainDeletion = ({ uncertain, link }: GroupState): Intent | undefined =>
   uncertain?.deletion?.platformId === link?.id ? uncertain?.deletion : undefined;
 
-/** The views of a group without an open intent and without uncertain writes. */
+/** The fields of `Views` for a group without an open intent and without uncertain writes. */
 export const NO_WRITES = { prepared: undefined, created: undefined, uncertain: undefined };

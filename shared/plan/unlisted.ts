@@ -4,21 +4,22 @@ import { absenceLimits } from './existence.ts';
 import type { Facts } from './facts.ts';
 
 /*
- * If a list lacks groups that exist, it is truncated or outdated, or the base URL is wrong. Such a list does not prove
- * that a group does not exist, so a POST could create a duplicate.
+ * A list that lacks existing groups is truncated or outdated, or the base URL is wrong. Such a list does not prove that
+ * a group does not exist. So a POST could create a duplicate.
  */
 
 /**
- * Decides whether the list can prove that a creation whose outcome is unknown created no group.
+ * Decides about a creation with an unknown outcome whose group was not found. Returns undefined if the list proves that
+ * the creation made no group. The table is about the managed groups, and the groups from before the creation:
  *
- *   known and managed groups                          | decision
- *   --------------------------------------------------|----------------------------------------------
- *   not compared with the list yet                    | read
- *   one is shown by its id and not listed             | wait
- *   the connection manages some, and none is listed   | wait; after an hour, undefined
- *   all are listed, or answer 404                     | undefined: the list counts
+ *   these groups                                        | decision
+ *   ----------------------------------------------------|----------------------------------------------
+ *   were not compared with the list yet                 | read
+ *   include one that a GET shows but the list lacks     | wait
+ *   include managed groups, and the list shows none     | wait; after an hour, undefined
+ *   are all in the list, or the platform answers 404    | undefined
  *
- * @param noting the intent, with this search included in its count
+ * @param noting the intent, whose count includes this search
  */
 export function decideUnlisted(facts: Facts, noting: Intent): Decision | undefined {
   const { listed, nowMs, createSettleMs } = facts;
@@ -34,9 +35,9 @@ export function decideUnlisted(facts: Facts, noting: Intent): Decision | undefin
 }
 
 /**
- * Decides whether the list can prove that the group to create does not exist yet. If the list is incomplete, groupsync
- * still creates the group after an hour, because a platform may never list all of its groups.
- * @returns undefined if the list is accepted as a proof
+ * Decides whether the list proves that the group to create does not exist yet. After an hour with an incomplete list,
+ * groupsync creates the group, because a platform may never list all of its groups.
+ * @returns undefined if groupsync accepts the list as a proof
  */
 export function decideListedWhole(facts: Facts): Decision | undefined {
   const { state, settings, nowMs, createSettleMs } = facts;

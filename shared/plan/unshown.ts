@@ -5,10 +5,9 @@ import type { Facts, Wanted } from './facts.ts';
 import type { Plan } from './plan.ts';
 
 /*
- * If a successful answer lacks a user that was sent, the user may still be in the group, because the answer may show
- * the state from before the write. Every later write of the group sends the user again. If the group needs no other
- * change, groupsync sends a write only for such users after one hour, then after 2, 4, 8 and 16 hours, and then once a
- * day:
+ * If a successful answer lacks a user that was sent, the user may be in the group: the answer may show the state from
+ * before the write. Every later write of the group sends the user again. If the group needs no other change, groupsync
+ * sends a write only for such users after 1, 2, 4, 8 and 16 hours, and then once a day:
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
@@ -17,7 +16,7 @@ import type { Plan } from './plan.ts';
 export const hiddenWanted = ({ views, wanted }: Pick<Facts, 'views' | 'wanted'>): readonly PlatformUserId[] =>
   [...(views?.base?.unshown?.keys() ?? [])].filter((user) => wanted?.group?.users.has(user));
 
-/** Returns the users that the answer to a recent write lacked, and for which no separate write is due. */
+/** Returns the users that the answer to a recent write lacked, and for which no write of their own is due. */
 function unshownLately({ membersByUser }: Wanted, current: View | undefined): ReadonlySet<PlatformUserId> {
   const users = new Set<PlatformUserId>();
   for (const [user, some] of membersByUser) {
@@ -28,8 +27,8 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
 }
 
 /**
- * Returns the plan. Users that the answer to a recent write lacked are sent with other changes, but do not cause a
- * write of their own.
+ * Returns the plan. Users that the answer to a recent write lacked are sent with other changes, but no write is made
+ * only for these users.
  */
 export function draftRested(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);

@@ -7,24 +7,24 @@ import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
 import { treatmentOf } from './treatment.ts';
 
-/** The result for one member: a code and a sentence. */
+/** The answer of `explain` for one member: a code and a sentence. */
 export interface Verdict {
   readonly outcome: string;
   readonly detail: string;
 }
 
-/** One member of a group, and the decision of apply about the group. */
+/** The facts from which `explain` derives the verdict for one member of a group. */
 export interface Asked {
   readonly member: MemberId;
   /** The platform user of the member, if known. */
   readonly user: PlatformUserId | undefined;
   /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
-  /** The decision with which apply would end. */
+  /** The last decision of apply about the group. */
   readonly decision: Decision;
-  /** The reason why nothing is written to the group; undefined if there is none. */
+  /** The reason why groupsync does not write the group; undefined if nothing prevents a write. */
   readonly obstacle: Verdict | undefined;
-  /** The reason why a pending member waits, as text. */
+  /** The text that says why a pending member waits. */
   readonly whyPending: string;
   readonly userFloor: Stamp;
   readonly isSwitchedOn: boolean;
@@ -42,7 +42,7 @@ export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
 export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 
-/** Whether a successful write sent the user and the platform does not show the user. */
+/** Whether a successful write sent the user, but the platform does not show the user. */
 const isUnshown = (asked: Asked): boolean =>
   asked.user !== undefined &&
   !isPresent(asked) &&
@@ -50,14 +50,14 @@ const isUnshown = (asked: Asked): boolean =>
     .get(asked.user)
     ?.some(({ member, unshown }) => member === asked.member && unshown !== undefined) === true;
 
-/** Returns the first verdict that applies, in the order of apply's own decisions. */
+/** Returns the first verdict that applies. The order is the order of apply's own checks. */
 export function verdictOf(asked: Asked): Verdict {
   const ofGroup = verdictOfGroup(asked);
   if (ofGroup !== undefined) return ofGroup;
   return isWanted(asked) ? verdictOfWanted(asked) : verdictOfStranger(asked);
 }
 
-/** @returns undefined if the group is synced, so that the result depends on the member */
+/** @returns undefined if the verdict depends on the member */
 function verdictOfGroup(asked: Asked): Verdict | undefined {
   const { facts } = asked;
   const { released, movedTo, registers } = facts.state;
@@ -68,7 +68,7 @@ function verdictOfGroup(asked: Asked): Verdict | undefined {
   if (treatmentOf(facts).excluded)
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
-  if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group (any more)');
+  if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group');
   return groupName(registers) === undefined ? verdict('unnamed', whyUnnamed(asked)) : undefined;
 }
 
@@ -103,7 +103,7 @@ const whyUnnamed = ({ facts: { state } }: Asked): string =>
     ? 'the directory deleted the group, and no later event has given it a name; until then it counts as deleted'
     : 'no event has given the group a name yet, and the platform requires a name';
 
-/** Returns the verdict for a user that the directory does not have in the group. */
+/** Returns the verdict for a member that the directory does not have in the group. */
 function verdictOfStranger(asked: Asked): Verdict {
   const { facts, decision, user, obstacle } = asked;
   const { state } = facts;

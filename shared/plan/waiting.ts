@@ -1,7 +1,7 @@
 import type { Waiting as WaitingReport } from '../contract/answers/groups.ts';
 import type { GroupState } from '../domain/group-state.ts';
 
-/** The reason why a group with changes is not written yet, and the time at which apply reads the group next. */
+/** The reason why groupsync has not written a changed group yet, and the time at which apply reads the group next. */
 export interface Waiting {
   /** Milliseconds since 1970. */
   readonly untilMs: number;
@@ -21,13 +21,13 @@ export const AS_WANTED = {
  *     the group                                  | waits for
  *     -------------------------------------------|------------------------------------------
  *     is clean or paused                         | nothing
- *     failed, and a write of it has no outcome   | the earlier write, with the last error
- *     failed                                     | its retry, with the last error
- *     is as wanted, a write may change it later  | a last check when that write can no longer take effect
- *     had a write that may still take effect     | the earlier write
- *     otherwise                                  | nothing: the coalescing window ends soon
+ *     failed, and has an open intent             | the outcome of the open intent; shows the last error
+ *     failed                                     | a retry; shows the last error
+ *     is as wanted, has an uncertain write       | a last check after the uncertain write can take no effect
+ *     has an uncertain write                     | the uncertain write
+ *     otherwise                                  | nothing, because the coalescing window ends soon
  *
- * If apply is due, or reads the group at this moment, `untilMs` is now.
+ * If apply is due now or is already working on the group, `untilMs` is now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
   const { dirtySinceMs, pausedAtMs, wakeAtMs = 0, lastError, intent, uncertain } = state;

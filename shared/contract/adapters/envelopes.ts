@@ -3,9 +3,7 @@ import { Identifier, Instant } from '../events/fields.ts';
 import { CloudEvent, isNativeType, NATIVE_TYPES, nativeEvent } from '../events/native.ts';
 import { type Adapter, IGNORED, invalid, invalidBy, type Reading } from './reading.ts';
 
-/**
- * The time and id of an envelope may be missing. They are used only for contents that have no time and id of their own.
- */
+/** The time of an envelope, for events without their own time. It may be missing or invalid. */
 const EnvelopeTime = Instant.optional().catch(undefined);
 const EnvelopeId = Identifier.optional().catch(undefined);
 
@@ -48,8 +46,9 @@ const EventBridgeEvent = z.lazy(() =>
 );
 
 /**
- * An EventBridge event (EventBridge user guide, "Events"). Its detail is an event of any supported format. If the
- * detail type is a native event type, the detail is the data of that event, and the envelope has its other attributes.
+ * An EventBridge event (EventBridge user guide, "Events"). Its field `detail` is an event of any supported format. If
+ * `detail-type` is a native event type, `detail` is only the `data` of that event, and the other attributes come from
+ * the envelope.
  */
 export const readEventBridge: Adapter = (value) => {
   if (!Object.hasOwn(value, 'detail-type')) return undefined;
@@ -63,7 +62,7 @@ export const readEventBridge: Adapter = (value) => {
       specversion: '1.0',
       id,
       source,
-      // The time of the envelope is the time of sending, in whole seconds.
+      // The time of the envelope is the time at which EventBridge received the event, in whole seconds.
       time: EnvelopeTime.parse(detail['time']) ?? time,
       sequence,
       connection,
@@ -84,13 +83,10 @@ export const readOktaHook: Adapter = (value) => {
   return { kind: 'envelope', content: { value: parsed.data.data.events }, carriesAnything: false };
 };
 
-/**
- * One schema per type. A schema is built when the first event of its type arrives, because building costs more than
- * parsing.
- */
+/** One schema for each type, built by the first event of the type, because building is expensive. */
 const SCHEMAS = new Map(NATIVE_TYPES.map((type) => [type, z.lazy(() => nativeEvent(type))] as const));
 
-/** Reads CloudEvents 1.0 in structured JSON: native events, and events of other producers in the same queue. */
+/** Reads CloudEvents 1.0 in structured JSON. The queue may contain native events and CloudEvents of other types. */
 export const readCloudEvent: Adapter = (value) => {
   if (!Object.hasOwn(value, 'specversion')) return undefined;
   const envelope = CloudEvent.safeParse(value);
@@ -100,7 +96,7 @@ export const readCloudEvent: Adapter = (value) => {
   return readNative(type, value);
 };
 
-/** Reads a value whose type begins with `directory.`. groupsync defines these types, so an unknown type is an error. */
+/** Reads an event of a type `directory.…`. groupsync defines these types, so an unknown type is an error. */
 function readNative(type: string, value: Readonly<Record<string, unknown>>): Reading {
   const schema = isNativeType(type) ? SCHEMAS.get(type) : undefined;
   if (schema === undefined) {

@@ -17,7 +17,7 @@ const Target = z.lazy(() =>
 );
 type Target = z.infer<typeof Target>;
 
-/** Checks only these fields of the actor. */
+/** The fields of the actor that groupsync uses. Other fields are not checked. */
 const OktaActor = z.lazy(() =>
   z
     .object({ id: Identifier, alternateId: z.string().nullish(), displayName: z.string().nullish() })
@@ -27,7 +27,7 @@ const OktaActor = z.lazy(() =>
 
 const TOO_MANY = `expected at most ${MAX_MEMBERS_PER_EVENT} targets, and as many memberships`;
 
-/** The parts of an Okta LogEvent that matter here (Okta System Log API, "LogEvent object"). */
+/** The parts of an Okta LogEvent that groupsync uses (Okta System Log API, "LogEvent object"). */
 const LogEvent = z.lazy(() =>
   z.object({
     uuid: Identifier,
@@ -39,10 +39,10 @@ const LogEvent = z.lazy(() =>
   }),
 );
 
-/** An attempt that Okta refused or skipped changed nothing in the directory. */
+/** Outcomes of an attempt that changed nothing in the directory. */
 const NOT_DONE = new Set(['FAILURE', 'SKIPPED', 'DENY', 'CHALLENGE', 'ABANDONED']);
 
-/** Reads one System Log event, from a log stream or an event hook. An event gets the same stamp from both. */
+/** Reads one System Log event. An event has the same stamp whether it comes from a log stream or from an event hook. */
 export const readOkta: Adapter = (value) => {
   if (!['uuid', 'published', 'eventType'].every((key) => Object.hasOwn(value, key))) return undefined;
   const parsed = LogEvent.safeParse(value);
@@ -66,7 +66,7 @@ const NATIVE_TYPES: Readonly<Record<string, keyof typeof NATIVE_DATA>> = {
   'user.account.update_profile': 'directory.user.upserted',
 };
 
-/** Okta keeps the groups of a deactivated account, and sends no group event when it is activated again. */
+/** Okta keeps the groups of a deactivated account. When the account is activated again, Okta sends no group event. */
 const ACTIVE: Readonly<Record<string, 'true' | 'false'>> = {
   'user.lifecycle.deactivate': 'false',
   'user.lifecycle.activate': 'true',
@@ -94,7 +94,7 @@ function changesOf(
   if (isMembership && (groups.length === 0 || members.length === 0))
     return invalid('target: expected a UserGroup and a User');
   if (data.length === 0) return invalid(`target: expected ${isOfUser ? 'a User' : 'a UserGroup'}`);
-  // Each group is combined with each member. Thousands of groups and thousands of members would give millions of
+  // Each group is combined with each member. Without this limit, thousands of groups and members would give millions of
   // memberships.
   if (isMembership && groups.length * members.length > MAX_MEMBERS_PER_EVENT)
     return invalid(`target: ${TOO_MANY}`, 'too_large');
@@ -107,7 +107,7 @@ function changesOf(
   return { changes };
 }
 
-/** An AppUser is a User under the id of an application. It is used only if the event names no User. */
+/** An AppUser is a User with an id of one application. The AppUser counts only if the event names no User. */
 function usersAmong(targets: readonly Target[]): readonly Target[] {
   const users = targets.filter((target) => target.type === 'User');
   return users.length > 0 ? users : targets.filter((target) => target.type === 'AppUser');

@@ -11,36 +11,33 @@ export interface Invalid {
   readonly message: string;
 }
 
-/** The changes of one event, or of one request (the operations of a SCIM PATCH, in order). */
+/** The changes of one event or of one SCIM request. */
 export interface Changes {
   readonly kind: 'changes';
   readonly source: string;
-  /**
-   * Absent if the format has no time. Then the time of the envelope is used, or without an envelope the time of the
-   * delivery.
-   */
+  /** Absent if the event has no time. The envelope or the delivery then gives the time. */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly sequence?: string | undefined;
   readonly connection?: string | undefined;
   readonly actor?: EventActor | undefined;
-  /** In the order in which they take effect. */
+  /** The changes in the order in which they take effect. */
   readonly changes: readonly DirectoryChange[];
 }
 
-/** A message that contains other events and has no change of its own. */
+/** A message that contains events and no change of its own. */
 export interface Envelope {
   readonly kind: 'envelope';
   readonly content: { readonly json: string } | { readonly value: unknown };
-  /** Time and id of the envelope. They are used for contents that have no time and id of their own. */
+  /** The time of the envelope, for events without their own time. */
   readonly time?: string | undefined;
   readonly id?: string | undefined;
   readonly connection?: string | undefined;
-  /** Whether content that no adapter recognises is ignored as unrelated. Otherwise such content is an error. */
+  /** Whether groupsync ignores content that no adapter recognises. If false, such content is an error. */
   readonly carriesAnything: boolean;
 }
 
-/** Reads a JSON object that has the shape of the adapter's format; undefined if it has another shape. */
+/** Reads a JSON object in the format of the adapter; undefined if the object has another format. */
 export type Adapter = (value: Readonly<Record<string, unknown>>) => Reading | undefined;
 
 /** A valid event that changes no group and no member. */
@@ -54,10 +51,7 @@ export const invalid = (message: string, code: DeadLetterCode = 'invalid_event')
 
 const SHOWN_ISSUES = 3;
 
-/**
- * Converts the issues of zod to the reason of a dead-lettered message: the place, the expected value, and the type of
- * the actual value.
- */
+/** Converts zod's issues to a rejection reason: the path, the expected value, and the received type. */
 export function invalidBy(error: z.ZodError): Invalid {
   const lines = error.issues
     .slice(0, SHOWN_ISSUES)

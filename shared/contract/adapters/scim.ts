@@ -10,7 +10,7 @@ import { type Adapter, IGNORED, type Invalid, invalid, invalidBy } from './readi
 const PATCH_OP_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const GROUP_SCHEMA = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 
-/** Whether the list `schemas` contains the URN. URNs are compared without case (RFC 7643 section 2.1). */
+/** Whether the list `schemas` contains the URN. The comparison ignores case (RFC 7643 section 2.1). */
 function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boolean {
   const { schemas } = value;
   return (
@@ -19,16 +19,14 @@ function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boo
   );
 }
 
-/** Optional fields of a SCIM message that give its place in the order. A missing field is taken from the delivery. */
+/** Optional fields that give the position in the order of events. The delivery supplies missing fields. */
 const scimPlace = () => ({
   time: Instant.nullish().transform((time) => time ?? undefined),
   sequence: Sequence.nullish().transform((sequence) => sequence ?? undefined),
   connection: ConnectionText.nullish().transform((connection) => connection ?? undefined),
 });
 
-/**
- * Members in SCIM form: a list or a single member. A member is `{value, display?, …}`. Some clients send only an id.
- */
+/** A list of members, or one member. A member is `{value, display?, …}` or, from some clients, an id. */
 const ScimMembers = z.lazy(() => z.preprocess(asMemberList, MembersField));
 
 function asMemberList(raw: unknown): unknown {
@@ -57,8 +55,8 @@ const GroupResource = z.lazy(() =>
 
 /**
  * A whole SCIM Group (RFC 7643 section 4.2). A Group with `members` is a snapshot. A Group without `members` (absent or
- * null) only names the group, and changes no member. The id of the resource is the same in every message, so the id of
- * the message distinguishes two messages of the same time.
+ * null) names the group and changes no member. All messages about a group contain the same resource id, so the message
+ * id distinguishes two messages with the same time.
  */
 export const readScimGroup: Adapter = (value) => {
   if (!namesSchema(value, GROUP_SCHEMA)) return undefined;
@@ -105,7 +103,7 @@ const PatchOp = z.lazy(() =>
 
 /**
  * A SCIM PATCH of a group (RFC 7644 section 3.5.2), with the group's id as an additional field. As in a SCIM request,
- * all operations take effect, in their order. If one cannot be read, none takes effect.
+ * all operations take effect in their order. If one operation cannot be read, no operation takes effect.
  */
 export const readScimPatch: Adapter = (value) => {
   if (!namesSchema(value, PATCH_OP_SCHEMA)) return undefined;
@@ -119,7 +117,8 @@ export const readScimPatch: Adapter = (value) => {
     changes.push(...read.changes);
   }
   if (changes.length === 0) return IGNORED;
-  // If `id` is the group's id, it does not identify this request: every request for the group has it.
+  // If `id` is the group's id, `id` does not identify this request, because every request for the group has the same
+  // `id`.
   return { kind: 'changes', source: 'scim', ...place, ...(id !== group && { id }), changes };
 };
 
@@ -143,13 +142,13 @@ function readOperation(operation: Operation, group: GroupId): OperationReading {
   }
 }
 
-/** An attribute name may begin with its schema (RFC 7644 section 3.10). */
+/** The URN of the schema may precede the name of an attribute (RFC 7644 section 3.10). */
 const withoutUrn = (path: string): string =>
   path.toLowerCase().startsWith(`${GROUP_SCHEMA.toLowerCase()}:`)
     ? path.slice(GROUP_SCHEMA.length + 1)
     : path;
 
-/** Without a path, the value is an object of attributes. Okta sends new names and whole member lists in this form. */
+/** Reads an operation whose value is an object of attributes. Okta sends names and member lists so. */
 function readPathless(operation: Operation, group: GroupId): OperationReading {
   const { op, value } = operation;
   if (op === 'remove') return invalid('expected a path, which remove needs (RFC 7644 section 3.5.2.2)');
@@ -178,9 +177,9 @@ function readName(value: unknown, group: GroupId): OperationReading {
  *
  * | op      | value absent   | value null | value a list                             |
  * |---------|----------------|------------|------------------------------------------|
- * | add     | refused        | refused    | these join                               |
- * | replace | refused        | refused    | exactly these, none if it is empty       |
- * | remove  | all of them go | refused    | these leave (Entra ID), none if empty    |
+ * | add     | refused        | refused    | adds these members                       |
+ * | replace | refused        | refused    | leaves exactly these members             |
+ * | remove  | removes all    | refused    | removes these members (Entra ID)         |
  */
 function readMembers({ op, value }: Operation, group: GroupId): OperationReading {
   if (op === 'remove' && value === undefined) return snapshot(group, []);
@@ -197,7 +196,7 @@ const snapshot = (group: GroupId, members: readonly Member[]): OperationReading 
 
 const VALUE_FILTER = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\](\..*)?$/is;
 
-/** Reads `members[value eq "x"]`, the only filter that identity providers send. Its string is a JSON string. */
+/** Reads `members[value eq "x"]`, the only filter that identity providers send. The quoted value is a JSON string. */
 function readFiltered({ op }: Operation, path: string, group: GroupId): OperationReading {
   const [, literal, subAttribute] = VALUE_FILTER.exec(path) ?? [];
   const unquoted = literal === undefined ? undefined : parseJson(literal);

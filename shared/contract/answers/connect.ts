@@ -12,15 +12,17 @@ export const Check = z.object({
 });
 export type Check = Answer<typeof Check>;
 
-/** How many members of the directory match an employee. */
+/** The numbers of directory members that match an employee. */
 const MatchPreview = z.object({
-  /** The number of members that were tried: members that the directory has sent already; 0 before the first event. */
+  /** The number of members that the directory has already sent; 0 before the first event. */
   members: count,
   matched: count,
   ambiguous: count,
   unmatched: count,
-  newlyMatched: count.optional().describe('Matched members who have no employee now, and would join.'),
-  /** Per rule, in the order of the rules. */
+  newlyMatched: count
+    .optional()
+    .describe('Matched members who have no binding yet. The new rules would add them.'),
+  /** The number of matches by each rule, in the order of the rules. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });
 export type MatchPreview = Answer<typeof MatchPreview>;
@@ -30,30 +32,30 @@ export type AdoptedPair = Answer<typeof AdoptedPair>;
 
 /** The existing platform groups that each value of `adoptExisting` would adopt. */
 const AdoptionPlan = z.object({
-  /** Groups on the platform. */
+  /** The number of groups on the platform. */
   existing: count,
-  /** Groups that the directory has named so far. */
+  /** The number of groups that the directory has named. */
   directory: count,
   bySpokeId: z.array(AdoptedPair),
-  /** Adopted by name: only one group has the name, and no group has the spokeId. */
+  /** The groups that would be adopted by name: only one group has the name, and no group has the spokeId. */
   byName: z.array(AdoptedPair),
-  /** Unmanaged groups with the name of a group that would be created, and that these settings do not adopt. */
+  /** Unmanaged groups that these settings do not adopt, with the name of a group that groupsync would create. */
   clashes: z.array(AdoptedPair),
 });
 export type AdoptionPlan = Answer<typeof AdoptionPlan>;
 
-/** The employee id (`userId` or `id`) that the platform's groups hold. */
+/** The employee field (`userId` or `id`) whose values the platform's groups contain. */
 const MemberIds = z.object({
   field: nullable(z.enum(['userId', 'id'])).describe(
-    'The memberIdField whose ids the groups contain; null: not certain.',
+    'The memberIdField whose ids the groups contain; null if uncertain.',
   ),
-  users: count.describe('Distinct ids in the groups.'),
-  userId: count.describe('Ids that are the userId of a checked employee, and the id of none.'),
-  id: count.describe('Ids that are the id of a checked employee, and the userId of none.'),
+  users: count.describe('The number of distinct ids in the groups.'),
+  userId: count.describe('The number of ids that equal the userId, but not the id, of a checked employee.'),
+  id: count.describe('The number of ids that equal the id, but not the userId, of a checked employee.'),
 });
 export type MemberIds = Answer<typeof MemberIds>;
 
-/** The results of checking a credential before it is stored. */
+/** The results of the checks before a credential is stored. */
 export const Inspection = z.object({
   usable: z.boolean(),
   company: text.optional(),
@@ -68,8 +70,12 @@ export const ProbeReport = z.object({
   findings: z.array(Finding),
   kept: z
     .boolean()
-    .describe('The report was stored. It is not stored if the behaviour of a version in PATCH is unknown.'),
-  stopped: nullable(text).describe('Why probe ended early; null if it tried everything.'),
-  left: z.array(text).describe('Groups that could not be deleted: ids, or the name if the id is not known.'),
+    .describe(
+      'Whether the report was stored. A report without a finding about versions in PATCH is not stored.',
+    ),
+  stopped: nullable(text).describe('The reason why probe ended early; null if probe tried everything.'),
+  left: z
+    .array(text)
+    .describe('The test groups that probe could not delete: their ids, or the name if the id is unknown.'),
 });
 export type ProbeReport = Answer<typeof ProbeReport>;

@@ -4,7 +4,7 @@ import { GroupStateName } from './groups.ts';
 
 const QueueName = z.enum(['events', 'apply']);
 
-/** Dead-lettered messages of one cause. Ages are in milliseconds. */
+/** The dead-lettered messages with one cause. Ages are in milliseconds. */
 const Cause = z.object({
   code: text,
   count,
@@ -24,18 +24,18 @@ const DeadLetterSummary = z.object({
   type: nullable(text).describe('The CloudEvents type of the message; null if it has none.'),
   connection: nullable(text).describe('The connection of the message; null if it is not known.'),
   group: nullable(text),
-  ageMs: ms.describe('The time since the first failure; a replay does not reset it.'),
-  failures: count.describe('How often the message failed; 1 if it was never replayed.'),
+  ageMs: ms.describe('The time since the first failure. A replay does not reset this time.'),
+  failures: count.describe('The number of failures; 1 if the message was never replayed.'),
   superseded: z.boolean(),
   refusal: nullable(text).describe(
-    'Why ingest would refuse the message again now; null if it would accept it.',
+    'The reason why ingest would refuse the message again; null if ingest would accept the message.',
   ),
 });
 export type DeadLetterSummary = Answer<typeof DeadLetterSummary>;
 
 export const Survey = z.object({
   queue: z.enum(['events', 'apply', 'all']),
-  total: count.describe('Messages that were found, or that another consumer has in flight.'),
+  total: count.describe('The number of messages that were found or that another consumer has in flight.'),
   inFlightElsewhere: count,
   /** False if not all messages could be read in time. */
   complete: z.boolean(),
@@ -67,7 +67,9 @@ export const ShownDeadLetter = z.object({
   failures: count,
   connection: nullable(text),
   superseded: z.boolean(),
-  problems: z.array(text).describe('Why ingest would refuse the message now; empty if it would accept it.'),
+  problems: z
+    .array(text)
+    .describe('The reasons why ingest would refuse the message; empty if ingest would accept the message.'),
   events: z.array(
     z.object({
       id: text,
@@ -89,14 +91,12 @@ export const ReplayReport = z.object({
   /** Messages that the queue or the table refused. They are still in the dead-letter queue. */
   failed: count,
   /**
-   * Selected messages that are still in the queue: another consumer is reading them, they were refused, or they failed
-   * again during the replay.
+   * Selected messages that are still in the queue: another consumer is reading them, the queue or the table refused
+   * them, or they failed again during the replay.
    */
   remaining: count,
-  failedAgain: count.describe(
-    'Remaining messages that were sent and were dead-lettered again during the replay.',
-  ),
-  because: nullable(text).describe('Why the first of these messages failed again.'),
+  failedAgain: count.describe('The number of remaining messages that the replay sent and that failed again.'),
+  because: nullable(text).describe('The reason why the first of these messages failed again.'),
   cancelled: z.boolean(),
 });
 export type ReplayReport = Answer<typeof ReplayReport>;

@@ -4,9 +4,9 @@ import { type Answer, count, instant, nullable, text } from './forms.ts';
 import { SourceReport } from './status.ts';
 
 /**
- * The steps of reading a directory, in the order in which they are tried. The reader signs in with a stored key
- * (`credential`). Without a key, it signs in by the next three steps. The step `administrator` tests the account in
- * whose name the reader reads. The last steps test one right each.
+ * The steps of reading a directory, in this order. The reader signs in with a stored key (`credential`). Without a key,
+ * the reader signs in by the three steps after `credential`. The step `administrator` tests the account that the reader
+ * acts for. Each of the last four steps tests one right.
  */
 export const DIRECTORY_STEPS = [
   'credential',
@@ -34,35 +34,37 @@ export const DirectoryGroupRow = z.object({
   state: z
     .enum(DIRECTORY_GROUP_STATES)
     .describe(
-      'new: not read yet. confirming: two reads have not agreed yet. other: another source owns the group. failing: the last read did not end, or its result is not used. missing: the directory does not find the group.',
+      'new: not read yet. confirming: a second read must confirm the first. settled: two reads agree. other: another source owns the group. failing: the last read failed, or its result was not used. missing: the directory does not find the group.',
     ),
-  readAt: nullable(instant).describe('When the whole group was last read.'),
-  nextAt: instant.describe('When the group is read next.'),
+  readAt: nullable(instant).describe('The time of the last complete read of the group.'),
+  nextAt: instant.describe('The time of the next read.'),
   problem: nullable(text),
-  below: count.describe('Groups within this group that were read together with it.'),
-  other: nullable(text).describe('Id of the group of another source that has the same id or the same name.'),
+  below: count.describe('The nested groups that were read together with this group.'),
+  other: nullable(text).describe('The id of a group of another source with the same id or the same name.'),
   differs: nullable(z.object({ added: count, removed: count, isNamed: z.boolean() })).describe(
-    'How the group of the other source differs from the directory: members to be added and removed, and the name.',
+    'The difference between the group of the other source and the directory: members to add, members to remove, and the name.',
   ),
 });
 export type DirectoryGroupRow = Answer<typeof DirectoryGroupRow>;
 
 export const DirectoryStatus = z.object({
   connection: text,
-  kind: nullable(text).describe('Null: no directory is read.'),
-  listedAt: nullable(instant).describe('When all groups were last listed.'),
+  kind: nullable(text).describe('Null if the connection reads no directory.'),
+  listedAt: nullable(instant).describe('The time at which all groups were last listed.'),
   groups: count.describe('Selected groups.'),
   states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
   due: count.describe('Groups that the next run reads.'),
-  otherSource: count.describe('Groups that SCIM or events own. The reader compares them.'),
+  otherSource: count.describe(
+    'The number of groups that SCIM or events own. The reader only compares these groups.',
+  ),
   differing: count.describe('Groups of other sources that differ from the directory.'),
-  oldestReadAt: nullable(instant).describe('When the group that waits longest was last read.'),
+  oldestReadAt: nullable(instant).describe('The time of the last read of the group that has waited longest.'),
   stopped: nullable(z.object({ since: instant, reason: text })).describe(
-    'Why the reader has stopped: a right or too many groups are missing.',
+    'The reason why the reader has stopped: a right or too many groups are missing.',
   ),
   short: count.describe('Groups for which the directory repeatedly lists fewer members than it counts.'),
   freshness: nullable(SourceReport).describe(
-    'When the directory was last read, and when the next read is expected.',
+    'The time of the last read of the directory, and the expected interval.',
   ),
 });
 export type DirectoryStatus = Answer<typeof DirectoryStatus>;
@@ -77,29 +79,31 @@ export const DirectoryPreview = z.object({
         name: text,
         members: count,
         matched: count.describe('Members with an employee on the platform.'),
-        problem: nullable(text).describe('Why the group cannot be read.'),
+        problem: nullable(text).describe('The reason why the group cannot be read.'),
       }),
     )
-    .describe('The first of the selected groups, read whole.'),
+    .describe('The first of the selected groups, with all members.'),
   others: z.array(text).describe('Ids of groups that SCIM or events own. See groupsync directory takeover.'),
   adoptable: nullable(count).describe(
-    'Existing platform groups that the first run would adopt; null: the platform could not be read.',
+    'Existing platform groups that the first run would adopt; null if the platform could not be read.',
   ),
 });
 export type DirectoryPreview = Answer<typeof DirectoryPreview>;
 
-/** Groups that were sent by other sources, each with the same group in the directory. */
+/** The groups that a takeover moves, each with the corresponding group of the new source. */
 export const TakeoverPlan = z.object({
   to: z.enum(SOURCES).describe('The new owner of the groups.'),
   groups: z.array(
     z.object({
       group: text,
       name: nullable(text),
-      target: text.describe('Id of the same group in the new source.'),
+      target: text.describe('The id of the corresponding group in the new source.'),
       targetName: nullable(text),
       by: z
         .enum(['file', 'id', 'externalId', 'name', 'earlier'])
-        .describe('file: the option --map. earlier: an interrupted takeover.'),
+        .describe(
+          'The key that mapped the groups. file: the file of the option --map. earlier: an interrupted takeover.',
+        ),
     }),
   ),
   unmapped: z.array(
@@ -109,9 +113,9 @@ export const TakeoverPlan = z.object({
       reason: z
         .enum(['not_found', 'not_unique', 'has_platform_group'])
         .describe(
-          'not_found: the new source has no such group. not_unique: several groups have the name. has_platform_group: the group of the new source has another platform group.',
+          'not_found: the new source has no corresponding group. not_unique: several groups have the name. has_platform_group: the corresponding group already has another platform group.',
         ),
-      target: nullable(text).describe('The group that has another platform group.'),
+      target: nullable(text).describe('The corresponding group that already has another platform group.'),
     }),
   ),
 });
@@ -119,20 +123,28 @@ export type TakeoverPlan = Answer<typeof TakeoverPlan>;
 
 export const TakeoverReport = TakeoverPlan.extend({
   connection: text,
-  observing: z.boolean().describe('Nothing is written until groupsync resume.'),
-  busy: z.array(text).describe('Groups with a write that does not end: run the command again.'),
+  observing: z
+    .boolean()
+    .describe(
+      'Whether the connection only observes: groupsync writes nothing until the command groupsync resume.',
+    ),
+  busy: z
+    .array(text)
+    .describe('Groups that did not move, because a write of them did not end. Run the command again.'),
 });
 export type TakeoverReport = Answer<typeof TakeoverReport>;
 
 export const DirectoryDisconnection = z.object({
   connection: text,
-  kind: nullable(text).describe('The directory that was read until now. null: the connection read none.'),
+  kind: nullable(text).describe(
+    'The kind of the directory that the connection read before; null if it read none.',
+  ),
 });
 export type DirectoryDisconnection = Answer<typeof DirectoryDisconnection>;
 
 const COMPARED_ACTIONS = ['adopt', 'create', 'change', 'same', 'other_source', 'unreadable'] as const;
 
-/** What a first run of the reader would change on the platform. */
+/** The changes on the platform that a first run of the reader would cause. */
 export const DirectoryComparison = z.object({
   connection: text,
   groups: z.array(
@@ -142,13 +154,13 @@ export const DirectoryComparison = z.object({
       action: z
         .enum(COMPARED_ACTIONS)
         .describe(
-          'adopt: an existing platform group is linked. create: the platform has no such group. other_source: SCIM or events own the group, and the reader writes nothing. unreadable: see problem.',
+          'adopt: the run links an existing platform group. create: the platform has no such group. other_source: SCIM or events own the group, so the reader sends nothing. unreadable: see problem.',
         ),
       platformId: nullable(text),
       added: count,
       removed: count,
-      pending: count.describe('Active members without an employee who may be a member.'),
-      other: nullable(text).describe('Id of the same group of another source.'),
+      pending: count.describe('The number of active members without an employee that may be a member.'),
+      other: nullable(text).describe('The id of the same group in another source.'),
       problem: nullable(text),
     }),
   ),
@@ -171,15 +183,15 @@ export const DirectoryComparison = z.object({
         groupName: text,
         user: text.describe('The user on the platform.'),
         member: nullable(text).describe(
-          'Id in the directory; null for a user who is not in the group of the directory.',
+          'The id in the directory; null if the directory does not have the user in the group.',
         ),
         email: nullable(text),
       }),
     )
-    .describe('The first hundred of each kind.'),
+    .describe('The first hundred changes of each kind.'),
   unmanaged: z
     .array(z.object({ platformId: text, name: nullable(text) }))
-    .describe('Platform groups without a group of the directory, the first hundred. They stay as they are.'),
+    .describe('The first hundred platform groups without a directory group. These groups stay unchanged.'),
   unmanagedCount: count,
 });
 export type DirectoryComparison = Answer<typeof DirectoryComparison>;
@@ -188,11 +200,13 @@ export const DirectoryStepRow = z.object({
   step: z.enum(DIRECTORY_STEPS),
   problem: nullable(text).describe('Null: the step works.'),
   reason: nullable(text).describe("The vendor's code for the problem."),
-  retries: z.boolean().describe('The problem may end by itself: the directory is busy or not available.'),
+  retries: z
+    .boolean()
+    .describe('Whether the problem may end without an action: the directory is busy or not available.'),
 });
 export type DirectoryStepRow = Answer<typeof DirectoryStepRow>;
 
-/** The answer of the function when it tries each step for one connection. */
+/** The answer of the function `directory` after it tried each step for one connection. */
 export const DirectoryExamination = z.object({
   reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow) })]),
 });
@@ -200,10 +214,10 @@ export const DirectoryExamination = z.object({
 export const DirectoryReadReport = z.object({
   connection: text,
   groups: count,
-  reported: count.describe('Changes that the directory reported.'),
-  read: count.describe('Groups that were read whole.'),
-  sent: count.describe('Groups that differed, and for which events were sent.'),
-  deleted: z.array(text).describe('Groups whose deletion was sent, at most a thousand of them.'),
+  reported: count.describe('The number of changes that the directory reported.'),
+  read: count.describe('The number of groups that were read completely.'),
+  sent: count.describe('The number of groups that differed, so that the reader sent events.'),
+  deleted: z.array(text).describe('Groups whose deletion the reader sent, at most a thousand.'),
   failed: count,
   waiting: count.describe('Groups that the next run reads.'),
   unreadable: z.array(text).describe('Groups that need an operator.'),

@@ -11,7 +11,7 @@ const EntryActor = z.object({
   arn: nullable(text),
 });
 
-/** The event that set a value, from the value's stamp. */
+/** The event that set a value, read from the stamp of the value. */
 const ExplainedEvent = z.object({
   /** `member`, `group.upserted`, `group.deleted`, `group.snapshot`, `group.name` or `user.deleted`. */
   register: text,
@@ -19,7 +19,7 @@ const ExplainedEvent = z.object({
   id: nullable(text),
   source: nullable(text),
   time: nullable(text),
-  actor: nullable(EntryActor).describe('The author of the change; null if the event names none.'),
+  actor: nullable(EntryActor).describe('The author of the change; null if the event names no author.'),
 });
 export type ExplainedEvent = Answer<typeof ExplainedEvent>;
 
@@ -30,14 +30,14 @@ const ExplainedRule = z.object({
 });
 export type ExplainedRule = Answer<typeof ExplainedRule>;
 
-/** The reason why a member is in a group or is not, from the event to the version on the platform. */
+/** The reason why a member is or is not in a group, with all steps from the event to the platform. */
 export const Explanation = z.object({
   group: text,
   member: text,
-  present: z.boolean().describe("The platform's group, as last written or read, contains the member."),
+  present: z.boolean().describe('Whether the platform group, as last written or read, contains the member.'),
   /** The whole answer in one sentence. */
   because: text,
-  wanted: z.boolean().describe('The member is in the group in the directory.'),
+  wanted: z.boolean().describe('Whether the directory has the member in the group.'),
   events: z.array(ExplainedEvent),
   match: z.object({
     rules: z.array(ExplainedRule),
@@ -46,7 +46,9 @@ export const Explanation = z.object({
     user: nullable(text),
   }),
   decision: z.object({ outcome: text, detail: text }),
-  waiting: nullable(Waiting).describe('Why the group is not written yet; null if it does not wait.'),
+  waiting: nullable(Waiting).describe(
+    'The reason why the group is not written yet; null if the group does not wait.',
+  ),
   write: nullable(
     z.object({
       at: instant,
@@ -67,14 +69,14 @@ export const LogEntry = z.object({
   at: instant,
   connection: text,
   actor: EntryActor,
-  action: text.describe('A write, the words of a command, or drift_<kind>.'),
+  action: text.describe('A write, the name of a command, or drift_<kind>.'),
   group: nullable(text),
   groupName: nullable(text),
   member: nullable(text),
   memberName: nullable(text),
   reason: nullable(text).describe('The reason as the operator wrote it.'),
   before: nullable(text).describe(
-    'The value before, if the entry has one change. The field changes lists all.',
+    'The earlier value, if the entry has only one change. The field changes has all changes.',
   ),
   after: nullable(text),
   changes: z.array(Change),
@@ -83,7 +85,7 @@ export const LogEntry = z.object({
   versionAfter: Version,
   cause: text,
   outcome: text,
-  waitedMs: nullable(ms).describe('For a write: how long the group had waited.'),
+  waitedMs: nullable(ms).describe('For a write: the time that the group had waited.'),
 });
 export type LogEntry = Answer<typeof LogEntry>;
 
@@ -98,7 +100,9 @@ export const PersonReport = z.object({
     .describe(
       'The attributes from the directory, each with the time of its event. An erased value is empty.',
     ),
-  values: z.record(text, text).describe('The stored values of the employee, in the form that is compared.'),
+  values: z
+    .record(text, text)
+    .describe('The stored values of the employee, in the form that match rules compare.'),
   scim: nullable(z.looseObject({})).describe('The SCIM resource of the identity provider, unchanged.'),
   groups: z.array(
     z.object({
@@ -112,16 +116,16 @@ export const PersonReport = z.object({
       write: Explanation.shape.write,
     }),
   ),
-  moreGroups: count.describe('The number of further groups that are not listed.'),
+  moreGroups: count.describe('The number of groups that are left out of this list.'),
   actions: z.array(LogEntry).describe('Actions of operators about the person: rebind, forget.'),
 });
 export type PersonReport = Answer<typeof PersonReport>;
 
-/** The result of checking whether entries of an audit were changed or removed. */
+/** The result of the check whether entries of an audit were changed or removed. */
 export const AuditCheck = z.object({
   group: nullable(text),
   entries: count,
-  named: count.describe('Entries whose content a later entry, or the group itself, confirms by a hash.'),
+  named: count.describe('The number of entries whose hash a later entry or the group itself contains.'),
   broken: nullable(z.object({ at: instant, problem: z.enum(['changed', 'missing']) })).describe(
     'The first entry that was changed or removed.',
   ),

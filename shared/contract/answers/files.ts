@@ -19,16 +19,20 @@ export type EventsReport = Answer<typeof EventsReport>;
 const ImportComparison = z.object({
   added: count,
   removed: count,
-  unmatched: count.describe('Added members without an employee: no match rule finds one.'),
+  unmatched: count.describe(
+    'The number of added members without an employee, because no match rule finds one.',
+  ),
   pending: z
     .array(z.object({ cause: PendingCause, count }))
     .optional()
-    .describe('Added members who cannot be written yet, by cause.'),
-  superseded: count.optional().describe('Differences without effect: the directory reported a later state.'),
+    .describe('The numbers of added members that groupsync cannot add on the platform yet, by cause.'),
+  superseded: count
+    .optional()
+    .describe('The number of differences without effect, because the directory has reported a later state.'),
   changedSince: z
     .array(text)
     .optional()
-    .describe('Groups of the file that the directory has changed since the time of the file.'),
+    .describe('Groups of the file that the directory changed after the time of the file.'),
   newGroups: z
     .array(z.object({ group: text, groupName: text }))
     .optional()
@@ -36,7 +40,7 @@ const ImportComparison = z.object({
   otherIds: z
     .array(z.object({ member: text, known: text }))
     .optional()
-    .describe('New members whose employee already is a known member under another id.'),
+    .describe('New members whose employee is already matched with a known member of another id.'),
   changes: z.array(
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),
@@ -44,7 +48,7 @@ const ImportComparison = z.object({
       groupName: text.describe('The name in the file.'),
       member: text,
       email: nullable(text).describe(
-        'The address in the file; null also for a member that the file does not contain.',
+        'The address in the file; null if the file has no address or does not contain the member.',
       ),
     }),
   ),
@@ -53,33 +57,39 @@ const ImportComparison = z.object({
     z.object({ group: text, before: text, groupName: text.describe('The name in the file.') }),
   ),
   clashes: nullable(z.array(AdoptedPair)).describe(
-    'Unmanaged groups on the platform that new groups of the file would duplicate; null: the platform could not be read.',
+    'Unmanaged platform groups that new groups of the file would duplicate; null if the platform could not be read.',
   ),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;
 
 export const ImportReport = EventsReport.extend({
-  comparison: ImportComparison.optional().describe('Present if a deployment was available.'),
+  comparison: ImportComparison.optional().describe('Present if the command could read a deployment.'),
   rows: count,
   groups: count,
-  ignoredColumns: z.array(text).optional().describe("Columns of the file's header that are not read."),
+  ignoredColumns: z.array(text).optional().describe('Columns of the header that import does not use.'),
   otherGroups: count
     .optional()
-    .describe('Rows of other groups than the one that --group names; they are left out.'),
-  noPeople: count.optional().describe('Rows about a group within a group, or a device; they are left out.'),
+    .describe('The number of rows left out because they are not about the group of the option --group.'),
+  noPeople: count
+    .optional()
+    .describe('The number of rows left out because they are about a nested group or a device.'),
   kind: z
     .enum(['add', 'remove'])
     .optional()
-    .describe('A list of people to add or to remove, not of all members.'),
+    .describe(
+      'Present if the file lists only people to add or only people to remove, instead of all members.',
+    ),
   columns: text
     .optional()
-    .describe('A value for --columns, if the headings are unusual and their meaning is certain.'),
-  delimiter: text.optional().describe('The separator with which the first line is certainly a header.'),
-  skipLines: count.optional().describe('The number of lines before the header, if one is certain.'),
-  /** False if nothing was sent: a dry run, errors, or an operator who answered no. */
+    .describe('The value for --columns that import suggests, if it is sure about unusual headings.'),
+  delimiter: text.optional().describe('The separator of the header line, if it is certain.'),
+  skipLines: count.optional().describe('The number of lines before the header, if it is certain.'),
+  /** Whether the events were sent. Nothing is sent in a dry run, after an error, or if the operator answers no. */
   sent: z.boolean(),
   unsent: count
     .optional()
-    .describe('Messages that were not sent because of Ctrl-C. The same import can safely be repeated.'),
+    .describe(
+      'The number of messages that were not sent because of Ctrl-C. It is safe to repeat the import.',
+    ),
 });
 export type ImportReport = Answer<typeof ImportReport>;

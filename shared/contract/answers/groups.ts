@@ -12,15 +12,15 @@ export const Change = z.object({
 });
 
 /**
- * The state of a group for users. With `dirty`, other fields may be out of date. `unknown` means that only member
- * events named the group.
+ * The state of a group as commands show it. If a group is `dirty`, its other fields may be outdated. A group is
+ * `unknown` if only member events named it.
  */
 export const GroupStateName = z.enum(GROUP_STATES);
 export type GroupStateName = z.infer<typeof GroupStateName>;
 
-/** The reason why a group with changes is not written yet. */
+/** The reason why groupsync has not written the changes of a group yet. */
 export const Waiting = z.object({
-  until: instant.describe('When the group is read again automatically.'),
+  until: instant.describe('The time at which apply reads the group again.'),
   code: text,
   reason: text,
 });
@@ -28,23 +28,23 @@ export type Waiting = Answer<typeof Waiting>;
 
 export const GroupReport = z.object({
   connection: text,
-  id: text.describe('Id of the group in the directory.'),
+  id: text.describe('The id of the group in the directory.'),
   name: nullable(text),
   platformId: nullable(text),
   version: Version,
   state: GroupStateName,
-  wanted: count.describe('Members present in the directory, pending ones included.'),
-  applied: count.describe('Members confirmed on the platform.'),
-  users: z.array(text).describe("Users in the platform's group as last written or read, sorted."),
+  wanted: count.describe('The number of members in the directory, including pending members.'),
+  applied: count.describe('The number of members that the platform has confirmed.'),
+  users: z.array(text).describe('The users in the platform group as last written or read, sorted.'),
   pending: z.array(z.object({ id: text, cause: PendingCause, sinceMs: ms })),
   waiting: nullable(Waiting).describe(
-    'Why the changes of the group are not written yet; null if no change waits.',
+    'The reason why the changes of the group are not written yet; null if no change waits.',
   ),
 });
 export type GroupReport = Answer<typeof GroupReport>;
 
 export const GroupStatus = GroupReport.extend({
-  /** `openWrite`: a write whose outcome is not known yet. */
+  /** `openWrite` is the id of a write whose outcome is not known yet. */
   link: nullable(z.object({ platformId: text, version: Version, openWrite: nullable(text) })),
   lastError: nullable(z.object({ code: text, message: text, at: instant })),
   lastWriteAt: nullable(instant),
@@ -53,27 +53,29 @@ export const GroupStatus = GroupReport.extend({
 });
 export type GroupStatus = Answer<typeof GroupStatus>;
 
-/** A group of the platform that groupsync does not manage, and that a new group would duplicate. */
+/** An unmanaged platform group that a new group would duplicate. */
 const NameClash = z.object({ platformId: text, name: text });
 export type NameClash = Answer<typeof NameClash>;
 
 /** The next write of one group. */
 export const Plan = z.object({
   group: text,
-  /** `hold`: nothing can be written, because the guard stops all remaining changes. */
+  /** `hold` means that the guard stops all changes of the plan, so nothing is written. */
   action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
-  /** What would be written; with `hold`, the removals that are stopped. */
+  /** The changes of the write. With `hold`, the removals that the guard stops. */
   changes: z.array(Change),
   held: z.array(text).describe('Users whose removal the guard stops.'),
-  /** Identifies the held removals for an approval. Without a hold, a digest of the action and its changes. */
+  /** The digest that an approval of the held removals names. Without a hold, a digest of the action and its changes. */
   digest: text,
-  /** The reason why nothing would be done; null if the group is in sync. */
+  /** The reason why groupsync writes nothing; null if the group is in sync. */
   note: nullable(text),
-  waiting: nullable(Waiting).describe('Why the action is not done yet, and when the group is read again.'),
+  waiting: nullable(Waiting).describe(
+    'The reason why the action is not done yet, and the time at which apply reads the group again.',
+  ),
   clashes: z
     .array(NameClash)
     .describe(
-      'Unmanaged groups on the platform with the name of this group. A creation would make a second group of that name.',
+      'Unmanaged platform groups with the name of this group. A creation would make a second group with the name.',
     ),
 });
 export type Plan = Answer<typeof Plan>;
@@ -88,19 +90,21 @@ export const SyncReport = z.object({
       waiting: nullable(Waiting),
     }),
   ),
-  stopped: nullable(text).describe('Why the command stopped waiting for the remaining groups.'),
+  stopped: nullable(text).describe('The reason why the command stopped waiting for the remaining groups.'),
 });
 export type SyncReport = Answer<typeof SyncReport>;
 
-/** One member of a group, or a user of the platform's group who is no member. */
+/** One member of a group, or a user of the platform group who is not a member in the directory. */
 const GroupMember = z.object({
-  member: nullable(text).describe('Id in the directory; null if no member of the directory is this user.'),
+  member: nullable(text).describe('The id in the directory; null if no member matches this user.'),
   name: nullable(text),
   email: nullable(text),
-  user: nullable(text).describe('The id on the platform; null if it is not known.'),
-  wanted: z.boolean().describe('The member is in the group in the directory.'),
-  present: z.boolean().describe("The platform's group, as last written or read, contains the user."),
-  outcome: text.describe('The outcome as in `explain`. `external`: a user that another client added.'),
+  user: nullable(text).describe('The id on the platform; null if the id is unknown.'),
+  wanted: z.boolean().describe('Whether the directory has the member in the group.'),
+  present: z.boolean().describe('Whether the platform group, as last written or read, contains the user.'),
+  outcome: text.describe(
+    'The outcome as in the command explain; external means that another client added the user.',
+  ),
   because: text,
 });
 export type GroupMember = Answer<typeof GroupMember>;
@@ -117,7 +121,7 @@ export type ExportedGroup = Answer<typeof ExportedGroup>;
 
 export const ExportReport = z.object({
   groups: z.array(ExportedGroup),
-  leftOut: z.array(text).describe('Groups that the directory has deleted or not named yet.'),
+  leftOut: z.array(text).describe('Groups that the directory has deleted, or has not named yet.'),
 });
 export type ExportReport = Answer<typeof ExportReport>;
 

@@ -9,7 +9,7 @@ export const HoldRow = z.object({
   share: z
     .number()
     .describe(
-      'Removals within the hour, including these, divided by the users that the group had before them.',
+      'The removals within the hour, including these, as a share of the users that the group had before the removals.',
     ),
   digest: text,
   rule: z.enum(HOLD_RULES),
@@ -29,5 +29,5 @@ const HeldMember = z.object({
 });
 export type HeldMember = Answer<typeof HeldMember>;
 
-/** A hold with every member that would be removed. */
+/** A hold with every member that an approval would remove. */
 export const HeldGroupReport = HoldRow.extend({ name: nullable(text), members: z.array(HeldMember) });

@@ -2,20 +2,23 @@ import * as z from 'zod';
 import { DRIFT_KINDS } from '../../domain/drift.ts';
 import { type Answer, count, instant, ms, nullable, text } from './forms.ts';
 
-/** The results of one run. Apply settles drift, so the numbers of drift are those since the previous run. */
+/**
+ * The results of one run of the feed or the sweep. Apply settles drift after the run. So `restored`, `reported` and
+ * `adopted` count the drift that was settled since the previous run.
+ */
 export const ReconcileReport = z.object({
   connection: text,
   eventsRead: count,
   groupsTouched: count,
-  /** Groups whose version came from groupsync's own write. */
+  /** The number of groups whose new version came from a write of groupsync itself. */
   echoes: count,
   drift: z.record(text, count),
   restored: count,
   reported: count,
   adopted: count,
-  /** Platform groups that carry the id of a directory group and are not linked to it. */
+  /** The number of platform groups with a directory group's id as external id, but without a link to it. */
   orphans: count,
-  /** Links whose platform group is not listed. */
+  /** The number of links whose platform group is missing in the list. */
   missing: count,
   reenqueued: count,
   cursor: nullable(text),
@@ -27,9 +30,11 @@ export const PeopleReport = z.object({
   connection: text,
   read: count,
   changed: count,
-  woken: count.describe('Groups that are read again.'),
-  asked: count.describe('Employees that were fetched by id, because the listing did not contain them.'),
-  /** Employees that were fetched by id and do not exist. */
+  woken: count.describe('The number of groups that apply reads again.'),
+  asked: count.describe(
+    'The number of employees that were fetched by id, because the list did not contain them.',
+  ),
+  /** The number of employees that were fetched by id and do not exist. */
   gone: count,
 });
 export type PeopleReport = Answer<typeof PeopleReport>;
@@ -39,13 +44,13 @@ export const PlanEffect = z.object({
   added: count,
   removed: count,
   held: count,
-  dropped: count.describe('Changes that were planned before and would not be made any more.'),
+  dropped: count.describe('The number of changes that are planned now but would no longer be made.'),
 });
 export type PlanEffect = Answer<typeof PlanEffect>;
 
 export const PeoplePreview = z.object({
   connection: text,
-  preview: PlanEffect.describe('With --dry-run: what the refresh would change.'),
+  preview: PlanEffect.describe('With --dry-run: the changes that the refresh would cause.'),
 });
 
 const Side = nullable(z.union([text, z.array(text)]));
@@ -60,7 +65,7 @@ export const DriftRow = z.object({
   after: Side,
   settledBy: nullable(text),
   detectedAt: instant,
-  /** When the difference was seen on the platform. */
+  /** The time at which groupsync found the difference on the platform. */
   seenAt: instant,
   settledAt: nullable(instant),
 });

@@ -6,16 +6,20 @@ import { type Answer, count, instant, ms, nullable, text } from './forms.ts';
 /** The result of the last check of the credential, by the daily job or by `connect`. */
 export const CredentialReport = z
   .object({
-    goodAt: nullable(instant).describe('When the credential last passed the check; null: never.'),
+    goodAt: nullable(instant).describe(
+      'The time at which the credential last passed the check; null if never.',
+    ),
     goodAgeMs: nullable(ms),
     failure: nullable(z.object({ at: instant, message: text })).describe(
-      'The failed check since the last passed check; null: none.',
+      'The check that failed after the last passed check; null if none failed.',
     ),
   })
-  .describe('The result of the daily check, or of connect.');
+  .describe('The result of the latest check, which the daily job or connect made.');
 export type CredentialReport = Answer<typeof CredentialReport>;
 
-const Queue = nullable(count).describe('Messages, in flight and delayed ones included; null: no such queue.');
+const Queue = nullable(count).describe(
+  'The number of messages, including messages in flight and delayed messages; null if the queue does not exist.',
+);
 
 /** A change of a protected setting that waits for a second person. The values are JSON texts. */
 export const SettingRequestRow = z.object({
@@ -27,25 +31,27 @@ export const SettingRequestRow = z.object({
 });
 export type SettingRequestRow = Answer<typeof SettingRequestRow>;
 
-/** Calls of one endpoint of the platform since they began to fail. */
+/** The calls of one endpoint of the platform since its calls began to fail. */
 const FailingEndpoint = z.object({
   endpoint: text.describe('Method and path template.'),
   failed: count,
-  total: count.describe('All calls since the first failed call.'),
+  total: count.describe('The number of calls since the first failed call.'),
   share: z.number().describe('Failed calls divided by all calls, from 0 to 1.'),
   since: instant,
   lastFailureAt: instant,
-  reason: text.describe('Status of the last failure, or the class of its error.'),
+  reason: text.describe('The HTTP status of the last failure, or the class of its error.'),
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
-/** A source of changes: when it was last received, and how often it is expected. */
+/** A source of changes, with the time of the last receipt and the expected interval. */
 export const SourceReport = z.object({
   source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
-  receivedAt: nullable(instant).describe('The last receipt, up to a minute old; null: none yet.'),
+  receivedAt: nullable(instant).describe(
+    'The time of the last receipt, which may be up to a minute too early; null if there was none.',
+  ),
   receivedAgeMs: nullable(ms),
-  expectedEveryMs: nullable(ms).describe('Null: no receipt is expected.'),
-  late: z.boolean().describe('The next receipt has been overdue for over ten minutes.'),
+  expectedEveryMs: nullable(ms).describe('Null if no receipt is expected.'),
+  late: z.boolean().describe('Whether the next receipt has been overdue for more than ten minutes.'),
 });
 export type SourceReport = Answer<typeof SourceReport>;
 
@@ -56,24 +62,22 @@ export const StatusReport = z.object({
     until: nullable(instant),
     reason: nullable(text),
     contact: nullable(text).describe(
-      'If the platform refuses the credential: which person to contact, by the id on the platform; null if not known.',
+      'If the platform refuses the credential: the platform id of the person to contact; null if unknown.',
     ),
   }),
-  failingCalls: z.array(FailingEndpoint).describe('Endpoints whose calls fail now; empty if none fails.'),
-  observing: z.boolean().describe('The connection only plans, and writes nothing.'),
-  drift: text.describe('What groupsync does with external changes: restore, report or adopt.'),
+  failingCalls: z.array(FailingEndpoint).describe('The endpoints whose calls fail now.'),
+  observing: z.boolean().describe('Whether the connection only observes: it plans and writes nothing.'),
+  drift: text.describe('The drift policy: restore, report or adopt.'),
   credential: CredentialReport,
   groups: z.record(text, count).describe('Number of groups by state.'),
   pendingMembers: count,
-  /** Groups with changes that are not on the platform yet. */
+  /** The number of groups with changes that are not written to the platform yet. */
   backlog: count,
   oldestUnappliedMs: nullable(ms),
   holds: count,
   settingRequests: count.describe('Changes of settings that wait for a second person.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
-  sources: z
-    .array(SourceReport)
-    .describe('Sources from which a change was received, or from which one is expected.'),
+  sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });
 export type StatusReport = Answer<typeof StatusReport>;
@@ -90,15 +94,17 @@ export const ConnectionRow = z.object({
 export type ConnectionRow = Answer<typeof ConnectionRow>;
 
 export const UpgradeReport = z.object({
-  deployed: nullable(text).describe('Version of the stack; null if the stack does not say it.'),
+  deployed: nullable(text).describe('The version of the stack; null if the stack has no output for it.'),
   installed: text,
   direction: z.enum(['upgrade', 'downgrade', 'same', 'unknown']),
-  storedForms: z.array(text).describe('Changes of stored data by the versions after the deployed one.'),
+  storedForms: z
+    .array(text)
+    .describe('The changes of stored data in the versions after the deployed version.'),
   settingsAdded: z.array(text),
   settingsRemoved: z.array(text),
   canReadData: nullable(z.boolean()).describe('Whether the installed version can read the stored data.'),
   canRollBack: nullable(z.boolean()).describe(
-    'Whether the deployed version can read the data after an upgrade.',
+    'Whether the deployed version can still read the stored data after an upgrade.',
   ),
 });
 export type UpgradeReport = Answer<typeof UpgradeReport>;

@@ -4,8 +4,8 @@ import { isVisible } from '../../domain/visible.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from './bounds.ts';
 
 /*
- * The error texts appear with the dead-lettered message and in the log. They contain only the type of a wrong value,
- * and the length of a text. The value itself may be a person's name or address.
+ * Returns the type of a wrong value, and the length of a text. Error texts contain these instead of the value, because
+ * the value may be a name or an address, and the log contains the error texts.
  */
 const kindOf = (input: unknown): string => {
   if (input === undefined) return 'nothing';
@@ -18,7 +18,7 @@ export const expecting = (what: string) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${kindOf(issue.input)}`,
 });
 
-/** Half of a surrogate pair. It has no UTF-8 form, so two different ids could become equal in the store. */
+/** A single half of a surrogate pair. Two different ids with it could be equal in UTF-8. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function text(what: string, longest: number) {
@@ -30,7 +30,7 @@ function text(what: string, longest: number) {
   );
 }
 
-/** A stable id of the directory. The id is stored without any change. */
+/** A stable id of the directory, stored unchanged. */
 export const Identifier = text('an id', MAX_ID_LENGTH);
 export const GroupName = text('a name', MAX_NAME_LENGTH).refine(
   (name) => name === '' || isVisible(name),
@@ -45,8 +45,8 @@ export const Instant = z
 const sequenceExpected = expecting(`a sequence of 1 to ${MAX_SEQUENCE_DIGITS} digits`);
 
 /**
- * The CloudEvents extension `sequence`. A JSON number is accepted if JavaScript represents it exactly (CloudEvents JSON
- * format, 2.2).
+ * The CloudEvents extension `sequence`. The value may be a JSON number that JavaScript represents exactly (CloudEvents
+ * JSON format, 2.2).
  */
 export const Sequence = z.lazy(() =>
   z

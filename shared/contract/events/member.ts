@@ -9,8 +9,8 @@ const anyValue = z.unknown().optional();
 const attribute = (description: string) => anyValue.meta({ type: ['string', 'null'], description });
 
 /**
- * A member in an event: `id`, and any attributes that match rules may use. Only attributes that are texts or numbers
- * are read, because producers send other data too.
+ * A member in an event: `id`, and any attributes that match rules may use. Producers also send other data, so
+ * attributes that are neither text nor integer are ignored.
  */
 const LooseMember = z
   .looseObject(
@@ -29,12 +29,9 @@ const LooseMember = z
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     return { id: memberId(raw.id), attributes };
   })
-  .meta({ description: 'A member of a group. Other attributes of type string may be named by match rules.' });
+  .meta({ description: 'A member of a group. A match rule may name any attribute of type string.' });
 
-/**
- * Refuses an attribute name that the parser drops from its output, because otherwise the attribute would be lost
- * silently.
- */
+/** Refuses the name `__proto__`, which the parser would drop without an error. */
 export const MemberField = z.preprocess((raw, context) => {
   if (typeof raw === 'object' && raw !== null && Object.hasOwn(raw, '__proto__')) {
     context.addIssue({ code: 'custom', message: 'expected no attribute named __proto__' });
@@ -46,14 +43,14 @@ export const MembersField = z
   .array(MemberField, expecting('a list of members'))
   .max(MAX_MEMBERS_PER_EVENT, { error: `expected at most ${MAX_MEMBERS_PER_EVENT} members` });
 
-/** Returns a Map, so that a name chosen by a producer, such as `constructor`, has no special meaning. */
+/** Returns a Map: in an object, an attribute name such as `constructor` would have a special meaning. */
 function attributesOf(raw: object): Map<string, string> {
   const attributes = new Map<string, string>();
   for (const [name, value] of Object.entries(raw)) {
     // An attribute without a name cannot be stored.
     if (name === 'id' || name === '') continue;
     if (typeof value === 'string') attributes.set(name, value);
-    // An employee number is often sent as a JSON number. Only integers are accepted, because other numbers have more
+    // Producers often send an employee number as a JSON number. Only integers are accepted, because a fraction has more
     // than one text form.
     else if (Number.isSafeInteger(value)) attributes.set(name, String(value));
   }
@@ -74,12 +71,12 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
   return undefined;
 }
 
-/** Returns the attributes for a login, such as `alternateId` of Okta. A login that is an address is also the e-mail. */
+/** Returns the attributes for a login. If the login is an address, it is also the attribute `email`. */
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
   return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
 }
 
-/** Returns the attributes that the SCIM field `display` means: a login that is an address, or a person's name. */
+/** Returns the attributes for the SCIM field `display`, which is an address or the name of a person. */
 export function attributesOfDisplay(display: string): Readonly<Record<string, string>> {
   return looksLikeAddress(display) ? attributesOfLogin(display) : { name: display };
 }

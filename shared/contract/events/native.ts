@@ -14,7 +14,7 @@ const GroupField = object('a group {id}', {
 const PART_COUNT = expecting(`a count from 1 to ${MAX_SNAPSHOT_PARTS}`);
 const PartField = z.lazy(() =>
   object('a part {snapshotId, index, count}', {
-    snapshotId: Identifier.describe('The same in every part of one snapshot, different for each snapshot.'),
+    snapshotId: Identifier.describe('An id that all parts of one snapshot have, and no other snapshot has.'),
     index: z.int(expecting('an index from 0')).check(z.gte(0, expecting('an index from 0'))),
     count: z.int(PART_COUNT).check(z.gte(1, PART_COUNT), z.lte(MAX_SNAPSHOT_PARTS, PART_COUNT)),
   }).refine(({ index, count }) => index < count, { error: 'expected an index below the count' }),
@@ -51,7 +51,7 @@ export const NATIVE_DATA = {
   'directory.group.deleted': z.lazy(() =>
     object('data {group}', { group: GroupField })
       .transform(({ group }): DirectoryChange => ({ kind: 'group.deleted', group: groupId(group.id) }))
-      .describe('The group was deleted, with its name and its members.'),
+      .describe('The group was deleted. Its name and its members are gone.'),
   ),
 
   'directory.group.snapshot': z.lazy(() =>
@@ -70,7 +70,7 @@ export const NATIVE_DATA = {
         }),
       )
       .describe(
-        'The group exists and these are all its members. The parts of one snapshot take effect only together.',
+        'The group exists, and these are all its members. A snapshot in parts takes effect when all parts have arrived.',
       ),
   ),
 
@@ -84,7 +84,7 @@ export const NATIVE_DATA = {
   'directory.user.upserted': z.lazy(() =>
     object('data {user}', { user: MemberField })
       .transform(({ user }): DirectoryChange => ({ kind: 'user.upserted', user }))
-      .describe('Attributes of a member changed; attributes that are absent stay as they are.'),
+      .describe('Attributes of a member changed. Attributes that are absent in the event keep their values.'),
   ),
 
   'directory.user.deleted': z.lazy(() =>
@@ -100,10 +100,12 @@ export type NativeType = keyof typeof NATIVE_DATA;
 export const NATIVE_TYPES = Object.keys(NATIVE_DATA) as readonly NativeType[];
 export const isNativeType = (type: string): type is NativeType => Object.hasOwn(NATIVE_DATA, type);
 
-/** Attributes that every CloudEvent must carry (CloudEvents 1.0, "Required attributes"). */
+/** Attributes that every CloudEvent must have (CloudEvents 1.0, "Required attributes"). */
 export const CloudEvent = object('a CloudEvent', {
   specversion: z.literal('1.0', { error: 'expected "1.0"' }),
-  id: Identifier.describe('Unique within the source. Breaks ties of time and sequence.'),
+  id: Identifier.describe(
+    'An id that is unique within the source. It orders events of the same time and sequence.',
+  ),
   source: Identifier.describe('The producer of the event, such as okta/acme.').meta({
     format: 'uri-reference',
   }),
@@ -113,18 +115,20 @@ export const CloudEvent = object('a CloudEvent', {
 /** An invalid actor is ignored, and the event is accepted. */
 const Actor = Identifier.nullish()
   .catch(undefined)
-  .describe('Who made the change in the directory: an id or a user name. It is stored with the change.');
+  .describe(
+    'The id or user name of the person who made the change in the directory. It is stored with the change.',
+  );
 
-/** The schema of one native event. `docs/events` is generated from it, and the decoder uses it. */
+/** Returns the schema of one native event. The decoder uses the schema, and `docs/events` is generated from it. */
 export const nativeEvent = <Type extends NativeType>(type: Type) =>
   CloudEvent.extend({
     type: z.literal(type),
-    time: Instant.describe('When the change happened (RFC 3339): the first criterion of order.'),
+    time: Instant.describe('The time of the change (RFC 3339). Events are ordered by this time first.'),
     sequence: Sequence.nullish().describe(
-      'Orders events of the same time: the greater sequence is later, and an event without a sequence is first.',
+      'Orders events of the same time. The event with the greater sequence is later, and an event without a sequence is the earliest.',
     ),
     connection: ConnectionText.nullish().describe(
-      'The connection of the event; if absent, the connection named default.',
+      'The connection of the event; if absent, the connection default.',
     ),
     actor: Actor,
     data: NATIVE_DATA[type],

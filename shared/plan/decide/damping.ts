@@ -8,7 +8,7 @@ import type { Facts, Views, Wanted } from '../facts.ts';
 import { fieldMatches } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 
-/** The number of restorations of a group within an hour that are made without a wait. */
+/** groupsync makes this many restorations of a group within an hour without a wait. */
 const RESTORED_AT_ONCE = 2;
 
 const HOUR_MS = 3_600_000;
@@ -21,9 +21,9 @@ const CONTESTED = {
 };
 
 /**
- * Flap damping: after two restorations within an hour, the group waits for the rest of the hour. Each restoration costs
- * three or four calls. A newer directory event, a managed member that must be removed, an approved hold and an
- * operator's `sync` bypass the wait.
+ * Flap damping: after two restorations within an hour, the group waits for the rest of the hour, because each
+ * restoration costs three or four calls. Four things end the wait early: a newer directory event, a managed member that
+ * must be removed, an approved hold, and an operator's `sync`.
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -31,15 +31,15 @@ export function decideRest(facts: Facts): Decision | undefined {
   if (damping === undefined || passesDamping(state)) return undefined;
   if (wanted === undefined || views === undefined) return { kind: 'read', what: ['wanted', 'views'] };
   if (latestStampsOf(state, wanted).newest > (damping.seen ?? STAMP_ZERO)) return undefined;
-  // With held removals, or in a mode other than `sync`, a write now would not remove the member.
+  // If removals are held, or the mode is not `sync`, a write would not remove the member. So the group keeps waiting.
   const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
   return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
 }
 
 /**
- * Returns the flap damping that applies now, otherwise undefined. After more than `RESTORED_AT_ONCE` restorations,
- * damping applies for the rest of the hour.
+ * Returns the flap damping that applies now; undefined if none applies. After more than `RESTORED_AT_ONCE`
+ * restorations, damping applies for the rest of the hour.
  */
 function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | undefined {
   if (flapDamping === undefined || flapDamping.count <= RESTORED_AT_ONCE) return undefined;
@@ -56,16 +56,13 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/**
- * Whether the suspected change is an operator's `sync`. A `sync` names no version, so the group is always read from the
- * platform.
- */
+/** Whether an operator's `sync` set the suspected change. It has no version, so the group is always read. */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
 /**
  * Returns the flap counter after this restoration. If damping begins and the wanted state is already written, the
- * counter stores the newest directory stamp as `seen`. Then only newer events bypass the damping.
+ * counter stores the newest directory stamp as `seen`. Directory events up to this stamp do not end the wait early.
  */
 export function flapDampingAfter(
   { state, nowMs, wanted, views }: Facts,
@@ -81,13 +78,13 @@ export function flapDampingAfter(
 /**
  * Returns the flap counter with this restoration:
  *
- *     the last restorations                     | this restoration
- *     ------------------------------------------|----------------------------------------
- *     began two hours ago, or an operator asked | counts as the first
- *     began within the hour                     | counts as one more
- *     were damped, and none was written since   | is not counted
- *     were damped, and one was written since    | begins the next hour of damping
- *     were not damped                           | counts as the first
+ *     the stored counter                                       | this restoration
+ *     ---------------------------------------------------------|----------------------------------
+ *     is missing, over 2 h old, or an operator ran `sync`      | counts as the first
+ *     is under 1 h old                                         | counts as one more
+ *     is 1 to 2 h old, had no damping                          | counts as the first
+ *     is 1 to 2 h old, had damping, no write since its hour    | is not counted
+ *     is 1 to 2 h old, had damping, a write since its hour     | begins the next hour of damping
  */
 function countedAgain(
   { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
@@ -103,8 +100,8 @@ function countedAgain(
 }
 
 /**
- * Whether the group already contains the wanted users and name. If it does not, some directory event is not written
- * yet, and its write must not wait for the damping.
+ * Whether the group already contains the wanted users and name. If not, a directory event is not written yet, and the
+ * write of that event must not wait for the damping.
  */
 function isWritten({ group }: Wanted, base: View | undefined, shown: ObservedGroup): boolean {
   if (base === undefined || !fieldMatches(base, 'name', group?.name ?? base.name)) return false;

@@ -29,8 +29,8 @@ import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
- * The maximum ages of the list, tried in this order. With 5 s, many groups can use the same list. If that list does not
- * contain the needed information, a new list is read, because the first one may be older than the change of the group.
+ * The maximum ages of the list, tried in this order. A list of at most 5 s can serve many groups. If that list lacks
+ * the needed information, apply reads a new list, because that list may be older than the change of the group.
  */
 export const LIST_AGES_MS = [5_000, 0] as const;
 
@@ -48,8 +48,9 @@ const UNPROVEN_READ = {
  *     the known version and content, after a 404   | observe that nothing changed
  *     another version within 60 s of a write       | wait
  *     the known version, fewer users, within 60 s  | wait
- *     the known version, fewer users, later        | observe: the users are hidden; wanted users are sent again
- *     another version or content, unreadable view  | observe
+ *     the known version, fewer users, after 60 s   | observe: the users are hidden; wanted users are sent again
+ *     any other version or content                 | observe
+ *     any content, but the view is unreadable      | observe; see `decideUnreadable`
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideFetched(facts: Facts): Decision | undefined {
@@ -90,10 +91,9 @@ export function decideLacking(
 }
 
 /**
- * Decides about a fetched group whose stored view cannot be read. Without the view, it is unknown which members
- * groupsync added. If external members may stay, every user with a register counts as added by groupsync, even if the
- * register is a tombstone. Without this rule, a member that groupsync added and the directory removed would stay
- * forever.
+ * Decides about a fetched group whose stored view cannot be read. Without the view, groupsync does not know which
+ * members it added. If external members may stay, every user with a register counts as added by groupsync, even if the
+ * register is a tombstone. Otherwise a member that groupsync added and the directory removed would stay forever.
  */
 export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
   const observe = decideExternal(facts, fetched, []);
@@ -118,9 +118,9 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
 });
 
 /**
- * Decides about external changes. When apply performs the decision, it first records the changes, and then stores the
- * observed group as the view. The view marks the differences that the drift policy accepts.
- * @param views the states that groupsync may have written: the stored view, and the intended result of an open write
+ * Decides about external changes. Apply first records the changes, and then stores the observed group as the view. The
+ * view marks the differences that the drift policy accepts.
+ * @param views the contents that groupsync may have written: the stored view, and the intended result of an open intent
  */
 export function decideExternal(
   facts: Facts,
@@ -186,15 +186,15 @@ function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExter
 }
 
 /**
- * Returns the hidden users: the users that are still in the group although the fetch does not show them. Each version
- * stands for exactly one content of the group:
+ * Returns the hidden users: they are still in the group, but the fetch does not show them. A version always has the
+ * same content, so the version shows which missing users are hidden:
  *
- *     the fetch shows     | a user that the fetch lacks is hidden
+ *     the fetch shows     | hidden users
  *     --------------------|------------------------------------------------------
- *     the known version   | always
- *     another version     | if the list shows the user under that version
+ *     the known version   | all missing users
+ *     another version     | the missing users that a list shows for that version
  *
- * The list is read only if the next write could remove a hidden user who must stay.
+ * Apply reads the list only if the next write could remove a hidden user who must stay.
  */
 function hiddenUsers(
   [first, ...others]: readonly View[],
@@ -212,9 +212,9 @@ function hiddenUsers(
 }
 
 /**
- * Whether the next write could remove a user who must stay, if the missing users counted as removed by another client.
- * If the policy restores drift, the write sends all users that groupsync added again. Users that other clients added
- * are then lost only if they may stay in the group.
+ * Whether the next write could remove a hidden user who must stay, if groupsync took the user as removed by another
+ * client. With the policy `restore`, the write sends again all users that groupsync added. So the write could remove
+ * only a user that another client added and that may stay in the group.
  */
 function mayBeLost(isOwn: boolean, facts: Facts): boolean {
   const { drift, mode } = treatmentOf(facts);
@@ -236,8 +236,8 @@ const weightOf = (differences: readonly Difference[]): number =>
   differences.flatMap(({ before, after }) => [before, after].flat()).length;
 
 /**
- * Returns the drift policy that applies to a difference. Two kinds of drift are never restored: all drift of a group in
- * the mode `report`, and members added by other clients if external members may stay.
+ * Returns the drift policy that applies to a difference. Two kinds of drift are never restored: any drift of a group in
+ * the mode `report`, and members that another client added to a group where external members may stay.
  */
 export function driftPolicyFor(
   { kind }: Difference,
@@ -251,7 +251,7 @@ export function driftPolicyFor(
   return kind === 'members_added' && mayStay ? 'adopt' : 'restore';
 }
 
-/** Returns the accepted drift of a view without the part that newer directory events ended. */
+/** Returns the accepted drift of a view that is still valid after the latest directory events. */
 export function stillAccepted(
   { state, departed }: Facts,
   wanted: Wanted,
@@ -259,8 +259,8 @@ export function stillAccepted(
 ): ReturnType<typeof validAcceptedDrift> | Read {
   if (acceptedDrift === undefined) return undefined;
   const group = wanted.group ?? NO_USERS;
-  // The users that the directory has removed since must be read first, but only if the policy `adopt` accepted a user
-  // that another client added.
+  // If the policy `adopt` accepted a user that another client added, apply must first read which users the directory
+  // has removed since the acceptance.
   if (acceptedDrift.policy !== 'adopt' || acceptedDrift.present.size === 0)
     return validAcceptedDrift(acceptedDrift, latestStampsOf(state, wanted), group);
   if (departed === undefined) return { kind: 'read', what: ['departed'] };

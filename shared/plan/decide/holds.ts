@@ -12,7 +12,7 @@ import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly HeldSetName[]): EndHold => ({ kind: 'hold', ends });
 
-/** Settles a group that needs no write. A hold that is over ends first. */
+/** Settles a group that needs no write. If the group has a set of held removals, the first decision ends the set. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision => endUnneeded(facts) ?? settle(as);
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
@@ -21,19 +21,20 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
 }
 
 /**
- * Judges all removals and the deletion of a plan, independent of their cause (invariant 5). The deletion of a group
- * without users is judged too. The first matching line counts:
+ * Judges the removals or the group deletion of a plan, whatever caused them (invariant 5). This includes the deletion
+ * of a group without users. The first matching line counts:
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
- *     removes no user and no group                      | end the sets that are over; else the plan may be written
+ *     removes no user and no group, and a set exists    | end the set (`endUnneeded`)
+ *     removes no user and no group                      | the plan may be written
  *     has removals that must wait in a new hold         | hold (`judgeByHolds`)
  *     has a set that covers none of its removals        | end the set
- *     has removals that an operator decided about       | keep or remove these users, as decided
- *     has other removals that are not reserved          | reserve
- *     … the guard allows them                           | the plan may be written
- *     … another worker's removals alone are too many    | wait for that worker
- *     … otherwise                                       | hold
+ *     has only removals that an operator decided        | keep or remove these users, as decided
+ *     has undecided removals that are not reserved      | reserve
+ *     has undecided removals that the guard allows      | the plan may be written
+ *     exceeds the limit only with a second worker       | wait for that worker (`isOnlyTwo`)
+ *     otherwise                                         | hold
  */
 export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const { state, held: read, settings, nowMs } = facts;
@@ -68,7 +69,7 @@ interface GuardContext {
   readonly verdict: HoldVerdict;
 }
 
-/** Judges the removals that are in no set, or the deletion of a group without users. */
+/** Judges the removals without an operator's decision, or the deletion of a group without users. */
 function judgeOthers(guarded: Guarded, context: GuardContext): Guarded | Decision {
   const { plan, facts, verdict } = context;
   const judgement = judgeReserved(verdict.unjudged.length, sizeOf(facts), plan, facts);
@@ -92,17 +93,11 @@ const startHold = (
   deletes: plan.departs,
 });
 
-/**
- * Returns the number of users in the group now, as far as groupsync knows. Hidden users who are wanted do not count
- * (`hiddenWanted`).
- */
+/** Returns the known number of users in the group, without wanted hidden users (`hiddenWanted`). */
 const sizeOf = ({ views, wanted }: Facts): number =>
   views?.base === undefined ? 0 : withUnwanted(views.base, wanted?.group?.users).users.size;
 
-/**
- * Returns the guard's verdict about the removals. If the removals are not reserved yet, returns the decision to reserve
- * them.
- */
+/** Returns the guard's verdict about the removals, or the decision to reserve them first. */
 function judgeReserved(
   removals: number,
   size: number,
@@ -110,7 +105,8 @@ function judgeReserved(
   facts: Facts,
 ): GuardVerdict | Reserve | Wait {
   const { state, settings, reservation } = facts;
-  // Either the uncertain write or the next write can take effect, not both. So the larger number of removals counts.
+  // Only one of two writes can take effect: the uncertain write or the next write. So the larger number of removals
+  // counts.
   const replaces = state.uncertain?.removals;
   const atStake = Math.max(removals, replaces?.removals ?? 0);
   const deletes = plan.departs;
@@ -131,7 +127,7 @@ function judgeReserved(
 
 /**
  * Returns the decision that ends the sets of a group whose plan removes nothing. A platform group that is gone may come
- * back with its held members, so its sets stay until they expire.
+ * back with its held members. So the sets of such a group stay until they expire.
  */
 function endUnneeded({ state, nowMs }: Facts): EndHold | undefined {
   const mayComeBack = state.link === undefined && state.previousLink?.isGone === true;

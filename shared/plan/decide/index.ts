@@ -15,9 +15,9 @@ import { settle } from './settle.ts';
 import { decideWanted } from './write.ts';
 
 /**
- * Returns the next decision about a group. Only this function knows the policy. Apply carries out the decision and
- * calls the function again, until the decision is `settle`, `fail` or `wait`. `plan` and `explain` only print the
- * decision. The first matching line counts:
+ * Returns the next decision about a group. Only this function knows the policy. Apply performs the decision and calls
+ * the function again, until the decision is `settle`, `fail` or `wait`. `plan` and `explain` use the same decisions and
+ * write nothing. The first matching line counts:
  *
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
@@ -33,7 +33,8 @@ export function decide(facts: Facts): Decision {
   const { state, rejected, fetched } = facts;
   if (state.intent !== undefined) return decideIntent(facts, state.intent);
   if (state.released) return decideReleased(facts);
-  // After a 404 there is no version to compare. The platform may not show the group yet, or another client deleted it.
+  // After a 404 there is no version to compare. Either the platform does not show the group yet, or another client
+  // deleted the group.
   if (rejected !== undefined)
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
@@ -48,19 +49,20 @@ const decideReleased = (facts: Facts): Decision =>
   facts.state.link === undefined ? settleUnheld(facts, 'excluded') : decideRelease(facts);
 
 /**
- * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. An
- * operator's decisions stay, in case the group is included again.
+ * Settles a group that the settings exclude. A waiting hold ends, because its removals will not be written. Approvals
+ * and rejections stay, in case the settings include the group again.
  */
 const decideExcluded = ({ state }: Facts): Decision =>
   state.hold === undefined ? settle('excluded') : endHold('hold');
 
 /**
- * Decides after the platform refused a write. If another platform group has the sent name, a new group waits until the
- * name is free. An existing group keeps its old name, and its other changes are written without the name.
+ * Decides after the platform refused a write. If another platform group has the sent name, the creation of a group
+ * waits until the name is free. An existing group keeps its old name, and its other changes are written without the
+ * name.
  */
 function decideRejected(facts: Facts, { name }: Rejected): Decision {
   const { state, listed, fetched } = facts;
-  // Soon after a write, the fetch may show an old version. It then does not prove whether the refusal was a version
+  // Soon after a write, the fetch may show an old version. Such a fetch cannot show whether the refusal was a version
   // conflict.
   const unproven = fetched === undefined || fetched === 'gone' ? undefined : waitForProof(facts, fetched);
   if (unproven !== undefined) return unproven;

@@ -9,21 +9,21 @@ import { decideUnlisted } from '../unlisted.ts';
 import { decideExternal, decideLacking, decideUnreadable, waitForProof } from './drift.ts';
 import { CREATE_MISSES, notShownYet } from './missing.ts';
 
-/** The platform may add one user to a new group. Another client added any further users. */
+/** The platform may add one user to a new group. If more users were added, another client added them. */
 const ADDED_BY_PLATFORM = 1;
 
 /**
- * Decides how an open intent ends. The platform group is compared with the content of the intent, not with the current
- * desired state.
+ * Decides how an open intent ends. The function compares the platform group with the intended result of the intent, not
+ * with the current desired state.
  *
  *     the platform shows            | create              | patch, put            | delete
  *     ------------------------------|---------------------|-----------------------|----------------------
  *     the version from before       | –                   | drop                  | see `decideDeletion`
  *     the result of the intent      | observe             | observe               | –
- *     perhaps an earlier state      | –                   | wait; drop if refused | see `decideDeletion`
- *     something else                | –                   | observe               | see `decideDeletion`
+ *     possibly an outdated state    | wait                | wait; drop if refused | see `decideDeletion`
+ *     any other content             | observe             | observe               | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop                  | see `decideDeletion`
- *     … and lacks other groups too  | wait                | –                     | –
+ *     nothing, and an untrusted list| `decideUnlisted`    | –                     | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { fetched, rejected } = facts;
@@ -31,8 +31,8 @@ export function decideIntent(facts: Facts, intent: Intent): Decision {
   const dropped: Drop = {
     kind: 'drop',
     intent,
-    // The guard's record stays, because the request may still take effect after the fetch. The next write takes over
-    // the record, because at most one of two writes from the same version can succeed.
+    // The guard's record stays, because the request may still take effect after the fetch. The next write uses the same
+    // record, because only one of two writes from the same version can succeed.
     owed: rejected === undefined ? intent.reserved : rejected.owed,
   };
   if (intent.action === 'delete') return decideDeletion(facts, intent, dropped);
@@ -68,7 +68,7 @@ function decideOutcome(facts: Facts, observed: ObservedGroup, dropped: Drop): De
     : decideOtherAfterRefusal(facts, observed, { views, dropped });
 }
 
-/** Decides if the platform shows a new version that does not equal the result of the intent. */
+/** Decides about a group whose new version differs from the intended result. */
 function decideOther(
   facts: Facts,
   observed: ObservedGroup,
@@ -82,8 +82,8 @@ function decideOther(
 }
 
 /**
- * Decides after a refused write. The refused write had no effect. So if the group shows the additions of this write,
- * another client made them.
+ * Decides after the platform refused the write. The refused write had no effect. So if the group shows the same
+ * additions, another client made them.
  */
 function decideOtherAfterRefusal(
   facts: Facts,
@@ -97,8 +97,8 @@ function decideOtherAfterRefusal(
 }
 
 /**
- * Returns the view that the write would produce, with the name in the platform's form. A creation may also have one
- * user that the platform added.
+ * Returns the view that the write produces, with the name in the platform's form. After a creation, the view may
+ * contain one user that the platform added.
  */
 function asMade(
   prepared: View | undefined,

@@ -9,7 +9,7 @@ import { carrying } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
-/** After this number of searches without a result, a POST counts as without effect. */
+/** After this many searches without a result, a POST counts as having had no effect. */
 export const CREATE_MISSES = 3;
 
 /** Ends the suspected external change, because there is no platform group to read. */
@@ -31,8 +31,8 @@ export const notShownYet = ({ createSettleMs }: Facts): Wait => ({
  *     has no link                                    | observe that there is no platform group
  *     was created recently                           | wait; the platform may not show it yet
  *     is not proven to be gone (`decideAbsence`)     | wait, or read more evidence
- *     was deleted by groupsync or by the directory   | unlink
- *     was deleted by another client                  | unlink, and record it: deleted, or recreated
+ *     was deleted by groupsync or in the directory   | unlink
+ *     was deleted by another client                  | unlink, with the difference `deleted` or `recreated`
  */
 export function decideMissing(facts: Facts): Decision {
   const { state, nowMs, createSettleMs } = facts;
@@ -58,8 +58,7 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
     acceptedDrift: undefined,
     lateWrite,
   };
-  // In these cases no other client deleted the group: the directory deleted it, or groupsync's own DELETE took effect
-  // late.
+  // No other client deleted the group: the directory deleted it, or a DELETE of groupsync took effect late.
   if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
   const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =

@@ -13,7 +13,10 @@ export const TRIED: Wait = {
 export const REFUSED: Wait = {
   kind: 'wait',
   waitMs: READS_BEHIND_MS,
-  why: { code: 'refused', message: 'the platform refuses the change: it is tried once more in a minute' },
+  why: {
+    code: 'refused',
+    message: 'the platform refuses the change: groupsync tries the change once more in a minute',
+  },
 };
 
 /**
@@ -31,7 +34,7 @@ export const removalsRefused = (count: number, answer: string): Wait => ({
 
 const REMOVALS_REFUSED = 'removals_refused';
 
-/** Error codes which show that the platform has already refused a write of the group. */
+/** These error codes show that the platform has already refused a write of the group. */
 export const ONCE_REFUSED: ReadonlySet<string> = new Set([
   REFUSED.why.code,
   TRIED.why.code,
@@ -44,14 +47,11 @@ export const NAME_IN_USE: Wait = {
   why: {
     code: 'name_in_use',
     message:
-      'another group has this name, so the platform refuses it: groupsync tries again until it is free',
+      'another group has this name, so the platform refuses the name: groupsync tries again until the name is free',
   },
 };
 
-/**
- * Returns the decision to wait, because another source of the connection already has the group. A second platform group
- * would be a duplicate.
- */
+/** Returns a wait, because a second platform group with the name of another source's group is a duplicate. */
 export const ofOtherSource = (group: string, source: Source): Wait => ({
   kind: 'wait',
   waitMs: undefined,

@@ -4,7 +4,7 @@ import type { Wanted } from '../facts.ts';
 
 const NO_MEMBERS: MemberCounts = { wanted: 0, applied: 0, pending: 0 };
 
-/** The state of a group after its plan is carried out, or if no write was needed. */
+/** The state of a group whose plan was performed, or which needed no write. */
 export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
   present: 'in_sync',
   absent: 'deleted',
@@ -12,7 +12,8 @@ export const SETTLED: Readonly<Record<Wanted['state'], SettledState>> = {
 };
 
 /**
- * How open drift is settled when the group settles. A hold only delays the restoration, so the drift then stays open.
+ * The outcome of open drift when the group settles. A hold only delays the restoration, so the drift of a held group
+ * stays open.
  */
 const DRIFT_OUTCOME: Readonly<Record<SettledState, DriftOutcome>> = {
   in_sync: 'restore',

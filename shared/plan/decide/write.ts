@@ -30,13 +30,13 @@ import { SETTLED, settle } from './settle.ts';
  *     ---------------------------------------------------|------------------------------------------------
  *     has no name and was never deleted                  | settle unnamed
  *     has a view that cannot be read                     | read the group; see `decideFetched`
- *     was deleted externally, and the policy accepts it  | settle in_sync
- *     was deleted by the directory; the policy releases  | release
- *     would be changed or deleted                        | read the group first, once in an attempt
- *     would lose more than the guard allows              | hold, then the other changes; see `guard`
- *     would be created, and exists already               | adopt; see `decideNew`
- *     would be created, and another source has it        | wait; see `decideDuplicate`
- *     would be changed, created or deleted               | write
+ *     was deleted by another client; policy accepts      | settle in_sync
+ *     was deleted in the directory; policy releases      | release
+ *     needs a change or deletion, and was not read yet   | read the group, once in an attempt
+ *     would lose more users than the guard allows        | hold; then write the other changes; see `guard`
+ *     must be created, but exists already                | adopt; see `decideNew`
+ *     must be created, but another source has the group  | wait; see `decideDuplicate`
+ *     must be changed, created or deleted                | write
  *     equals the desired state                           | settle
  */
 export function decideWanted(facts: Facts, treatment: GroupTreatment): Decision {
@@ -75,7 +75,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
   );
 }
 
-/** Plans the write. If only refused fields differ, a refused field that is due is tried again. */
+/** Plans the write. If only refused fields differ, it tries a field again that is due. */
 function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
@@ -85,9 +85,8 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
 }
 
 /**
- * Returns the hidden wanted users that the plan treats as additions. During the search for refused users, these are
- * only the users that the current attempt excludes. All other hidden users may be in the group, so every attempt sends
- * them.
+ * Returns the hidden users that the plan treats as additions. During the search for refused users, these are only the
+ * users that the current attempt excludes. All other hidden users may be in the group, so every attempt sends them.
  */
 const sentAgain = (
   { isNarrowed, excluded = new Set() }: Facts,
@@ -109,9 +108,7 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/**
- * Returns the write, a decision that must come before the write, or the decision that applies if no write is needed.
- */
+/** Returns the write, or a decision that must come before it. Without a write, settles or waits. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -138,7 +135,7 @@ function settleAs(
   counts: MemberCounts,
   { left, facts, treatment }: Settling,
 ): Extract<Decision, { kind: 'settle' }> {
-  // A group that is only observed has no plan, so there is no difference to compare.
+  // A group in the mode `report` has no plan, so there is no difference to compare.
   if (treatment.mode === 'report') return settle(as, { counts, driftOutcome: 'report' });
   const failing = fieldFailure(left, facts.state);
   return failing === undefined
@@ -152,7 +149,7 @@ interface Settling {
   readonly treatment: GroupTreatment;
 }
 
-/** Returns the reason why a group is not done although it needs no write now. */
+/** Returns the decision for a group that needs no write now but is not done; undefined if the group is done. */
 function whyUnwritten(
   { wanted, current }: Drafting,
   left: readonly GroupField[],
@@ -168,7 +165,7 @@ function whyUnwritten(
 }
 
 /**
- * Settles a group. While an uncertain write may still take effect, the group stays scheduled. After that time, apply
+ * Settles a group. While an uncertain write may still take effect, a wake-up stays scheduled. At the wake-up, apply
  * fetches the group once more.
  */
 function settleOnceCertain(settled: Decision, facts: Facts): Decision {
@@ -181,18 +178,19 @@ function settleOnceCertain(settled: Decision, facts: Facts): Decision {
 }
 
 /**
- * Whether the sent name was refused because another group has it. The name then stays as it is, and the other changes
- * are written.
+ * Whether the platform refused the sent name because another group has the name. The group then keeps its old name, and
+ * the other changes are written.
  */
 const isNameTaken = ({ rejected, views }: Facts): boolean =>
   rejected?.name !== undefined && views?.base !== undefined;
 
-/** Decides about a creation. The group may exist already. */
+/** Decides about a creation: adopts an existing platform group, waits, or writes. */
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before the last write may lack a platform group that this directory group has released since then. If
-  // adoption by name is allowed, the platform group may also have been released by another directory group.
+  // A list from before the last write may lack a platform group that this directory group released later. If adoption
+  // by name is allowed, another directory group may have released a platform group later. So the list must then be
+  // newer.
   const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
   const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
@@ -203,15 +201,15 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   if (adopted !== undefined) return adopted;
   const duplicate = decideDuplicate(facts, namesakes);
   if (duplicate !== undefined) return duplicate;
-  // Earlier the platform answered 404 for a candidate, and the list does not show it now. A wrong base URL would give
-  // the same result.
+  // The platform earlier answered 404 for a candidate, and the list does not show the candidate. A wrong base URL would
+  // have the same result.
   const isUnproven = state.missedAtMs !== undefined && found.length === 0;
   const absence = isUnproven ? decideAbsence(facts, undefined) : 'gone';
   if (absence !== 'gone') return absence;
   const incomplete = decideListedWhole(facts);
   if (incomplete !== undefined) return incomplete;
-  // The previously linked group must not count as the created group. With a wrong base URL the list does not show it,
-  // so the intent names it too.
+  // The previously linked group must not count as the created group. A list from a wrong base URL does not show that
+  // group, so the intent names it in addition.
   return {
     kind: 'write',
     plan,
@@ -222,8 +220,8 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
 }
 
 /**
- * Decides about a creation if platform groups with the name or the external id exist. A group of another source of this
- * connection may own one of them. A second platform group would then be a duplicate.
+ * Decides about a creation if platform groups with the name or the external id exist. If a directory group of another
+ * source of this connection owns one of these platform groups, a new platform group would be a duplicate.
  */
 function decideDuplicate({ state, listed }: Facts, ids: readonly PlatformGroupId[]): Decision | undefined {
   if (ids.length === 0) return undefined;
@@ -244,13 +242,10 @@ function lateCreation({ state: { uncertain }, nowMs, views }: Facts, listed: rea
 const changesGroup = ({ action }: Plan): boolean =>
   action === 'patch' || action === 'put' || action === 'delete';
 
-/** The maximum age, at the beginning of a pass, of a fetch or an answer from which a change is planned. */
+/** The maximum age of the fetch or answer from which a change is planned, measured at the beginning of a pass. */
 const CURRENT_MS = 5_000;
 
-/**
- * Whether the stored view is current: a recent pass of this attempt fetched or wrote the group, and the platform showed
- * the stored version.
- */
+/** Whether the platform showed the stored version recently, in a fetch or answer of this attempt. */
 function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
   if (fetched !== undefined || shown === undefined || nowMs - shown.atMs > CURRENT_MS) return false;
   return shown.id === state.link?.id && shown.version === state.link.version;
@@ -260,7 +255,7 @@ function isCurrent({ state, fetched, shown, nowMs }: Facts): boolean {
 const hasExcludedMember = ({ excluded = new Set(), views }: Facts, { group }: Wanted): boolean =>
   [...excluded].some((user) => group?.users.has(user) && !views?.base?.users.has(user));
 
-/** Whether the policy accepted an external deletion of the group, and no directory event has come since. */
+/** Whether the drift policy accepts the external deletion of the group, also after the latest events. */
 function isLeftDeleted({ state }: Facts, wanted: Wanted): boolean {
   const { acceptedDeletion, registers } = state;
   if (acceptedDeletion === undefined || wanted.state !== 'present') return false;

@@ -1,9 +1,9 @@
 import { foldName } from '../names.ts';
 
-/** The keys by which a group of one source is found in another source. */
+/** The keys by which `mapGroups` finds a group of one source in another source. */
 interface GroupKeys {
   readonly address?: string | undefined;
-  /** The external id that the SCIM client of the group gave. */
+  /** The external id that the SCIM client sent for the group. */
   readonly externalId?: string | undefined;
 }
 
@@ -31,18 +31,18 @@ export interface Mapping<Target extends TargetGroup> {
 }
 
 /**
- * Finds for each group of another source the corresponding group of the target. Each group of the target is used only
- * once. A name is used only if exactly one group that is not mapped yet has it, in each of the two sources. Names are
- * compared by `foldName`, as for duplicates.
+ * Finds for each group of the old source ("source group") the corresponding group of the new source ("target group").
+ * Each target group is mapped at most once. After the other keys, a name maps two groups if no other unmapped group of
+ * either source has the same name. Names are compared by `foldName`.
  *
- *     the group of the target                                     | mapped by
+ *     the target group                                            | mapped by
  *     ------------------------------------------------------------|------------
- *     is named for the group in the file of the operator          | file
- *     has the same id                                             | id
- *     has an external id that is the id or address of the other,  |
- *     or the id or address that is the external id of the other   | externalId
- *     has the name, and no other group has it                     | name
- *     none of these                                               | not mapped
+ *     is paired with the source group in the operator's file      | file
+ *     has the id of the source group                              | id
+ *     has the source group's external id as its id or address     | externalId
+ *     has the source group's id or address as its external id     | externalId
+ *     has the name of the source group, which must be unique      | name
+ *     matches in no such way                                      | not mapped
  */
 export function mapGroups<Target extends TargetGroup>(
   sources: readonly SourceGroup[],
@@ -91,10 +91,10 @@ export function mapGroups<Target extends TargetGroup>(
   };
 }
 
-/** Addresses and external ids are compared without regard to case. */
+/** The comparison of addresses and external ids ignores case. */
 const folded = (key: string | undefined): string | undefined => key?.toLowerCase();
 
-/** Returns the groups by a key. A group whose key is missing or empty is left out. */
+/** Returns the groups by a key, without the groups whose key is missing or empty. */
 const indexed = <Target>(targets: readonly Target[], keyOf: (target: Target) => string | undefined) =>
   new Map(targets.flatMap((target) => (keyOf(target) ? [[keyOf(target) as string, target] as const] : [])));
 

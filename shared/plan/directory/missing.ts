@@ -1,18 +1,18 @@
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** If more than this share of the groups is missing at the same time, the list counts as wrong. */
+/** If more than this share of the known groups is missing in one list, the list counts as wrong. */
 const MAX_MISSING_SHARE = 0.05;
 
 /**
- * Whether a list counts as wrong because too many groups are missing. A possible cause is a lost permission, or the
- * account of an administrator who can see only a part of the directory.
+ * Whether a list counts as wrong because too many groups are missing. For example, the credential lost a permission, or
+ * its administrator can see only a part of the directory.
  *
  *   groups known | missing                   | wrong
  *   -------------|---------------------------|------
  *   none         | none                      | no
  *   any          | all                       | yes
- *   any          | one of several            | no
+ *   two or more  | one                       | no
  *   any          | two or more, at most 5 %  | no
  *   any          | two or more, over 5 %     | yes
  */
@@ -30,9 +30,9 @@ export interface MissingEvidence {
 }
 
 /**
- * Whether a group was deleted, if the directory does not find its id. A lost permission may cause the same answer. So
- * the deletion is proven only if the directory reported it, or if the group was not found for a day while another group
- * was readable.
+ * Whether a group was deleted, after the directory did not find its id. A lost permission may cause the same answer. So
+ * a deletion needs one of two proofs: the directory reported the deletion, or the directory did not find the group for
+ * a day and another group is readable.
  */
 export function isDeleted(
   { missingMs }: Pick<ReaderGroup, 'missingMs'>,

@@ -2,7 +2,7 @@ import type { GroupId } from '../../domain/ids.ts';
 import type { NamedMembership, ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from './outcome.ts';
 
-/** The maximum number of named memberships that are stored for a group. A few are enough to recognise an old list. */
+/** The maximum number of reported memberships in an item. A few are enough to recognise an old list. */
 const MAX_NAMED = 50;
 
 interface Lag {
@@ -11,13 +11,13 @@ interface Lag {
   readonly lagMs: number;
 }
 
-/** Returns the named memberships with which a list must agree. After the lag, it need not agree any more. */
+/** Returns the recent reported memberships. A list that disagrees with one of them is too old. */
 export const namedWithinLag = (
   { named = [] }: Pick<ReaderGroup, 'named'>,
   { nowMs, lagMs }: Lag,
 ): readonly NamedMembership[] => named.filter(({ atMs }) => nowMs - atMs < CONFIRMED_AFTER_MS + lagMs);
 
-/** Returns the reader's item of a group after a report has named memberships in the group or in a nested group. */
+/** Returns the reader's item of a group after a report of memberships in the group or in a nested group. */
 export function afterNaming(known: ReaderGroup, added: readonly NamedMembership[], lag: Lag): ReaderGroup {
   if (added.length === 0) return known;
   const latest = new Map<string, NamedMembership>();
@@ -33,13 +33,13 @@ export interface ListedMembers {
   readonly group: GroupId;
   /** Digests of the ids and addresses of the members. */
   readonly members: ReadonlySet<string>;
-  /** Whether the list shows groups too. */
+  /** Whether the list shows nested groups in addition to users. */
   readonly showsGroups: boolean;
 }
 
 /**
  * Whether a list is older than a report: it lacks a member that was reported as added, or has a member that was
- * reported as removed. Such a list can also lack other members, so it must not be used.
+ * reported as removed. Such a list can also lack other members, so the reader must not use the list.
  */
 export const isOlderThanReports = (
   { group, members, showsGroups }: ListedMembers,

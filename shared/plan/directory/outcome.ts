@@ -6,14 +6,14 @@ import { type Difference, type GroupRead, isEqual } from './read.ts';
 export const CONFIRMED_AFTER_MS = 10 * 60_000;
 const HOUR_MS = 3_600_000;
 /**
- * A read is called short if the directory lists fewer users than it counts. After this many short reads within an hour,
- * the listed users are added, but no member is removed.
+ * A read is short if the directory lists fewer users than it counts. After this many short reads within an hour, the
+ * reader adds the listed users and removes no member.
  */
 export const MAX_SHORT_READS = 3;
-/** Groups up to this size are sent as a snapshot. Larger groups are sent as changes. */
+/** A group up to this size is sent as one snapshot. A larger group is sent as single changes. */
 export const LARGEST_SNAPSHOT = 1_000;
 
-/** The result of one whole read of a group. */
+/** The result of one complete read of a group. */
 export type ReadOutcome =
   | { readonly kind: 'equal' }
   /** No event is sent, and the group is read again. */
@@ -24,14 +24,14 @@ export type ReadOutcome =
       readonly isNamed: boolean;
       readonly added: readonly MemberId[];
       readonly removed: readonly MemberId[];
-      /** Whether the read was short. Then no member is removed, and the group is read again. */
+      /** Whether the read was short. After a short read, no member is removed, and the reader reads the group again. */
       readonly isShort: boolean;
     };
 
 /**
  * Decides which events to send. A list that is short or empty by mistake must not remove a member.
  *
- *   users listed     short reads in the hour  empty, had members    difference            result
+ *   users listed     short reads in the hour  list became empty     difference            result
  *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
  *   below the count  1 or 2                   any                   any                   again: short
  *   below the count  3 or more                any                   nothing to add        again: short

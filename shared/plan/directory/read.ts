@@ -5,13 +5,13 @@ import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 
 export interface GroupRead {
   readonly name: string;
-  /** Users only. Groups among the members are replaced by their members, or left out. */
+  /** The users in the group. A nested group is replaced by its members, or left out. */
   readonly members: ReadonlySet<MemberId>;
-  /** Whether fewer users were listed than the directory counts, for this group or a group below it. */
+  /** Whether the directory listed fewer users than it counts, for this group or a nested group. */
   readonly isShort: boolean;
 }
 
-/** A group in desired state, read consistently. */
+/** A group of the desired state, read from the table with strong consistency. */
 export interface StoredGroup {
   readonly registers: GroupRegisters;
   readonly members: readonly StoredRegister[];
@@ -19,26 +19,26 @@ export interface StoredGroup {
 
 export interface StoredRegister extends Register<Presence> {
   readonly member: MemberId;
-  /** The stamp of the user's deletion. Memberships up to this stamp do not count. */
+  /** The stamp of the user's deletion. Memberships with this stamp or an earlier stamp have no effect. */
   readonly userFloor: Stamp;
 }
 
-/** The changes that would make desired state equal to a read. */
+/** The changes that would make the desired state equal to a read. */
 export interface Difference {
   readonly added: readonly MemberId[];
   readonly removed: readonly MemberId[];
   /** Whether the group is new or has another name. */
   readonly isNamed: boolean;
   /**
-   * Whether an event that is newer than the read caused a part of the difference. That event has priority, and the
-   * group is read again.
+   * Whether an event that is newer than the read caused a part of the difference. The newer event wins, and the reader
+   * reads the group again.
    */
   readonly isSuperseded: boolean;
 }
 
 /**
- * Compares a read with the desired state. Values with a later stamp than the read stay, so the result does not contain
- * them.
+ * Compares a read with the desired state. A stored value with a later stamp than the read wins, so the result does not
+ * contain its change.
  * @param stamp the stamp of the read
  */
 export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp): Difference {
@@ -58,7 +58,7 @@ export function differenceOf(read: GroupRead, stored: StoredGroup, stamp: Stamp)
   };
 }
 
-/** Returns the members of the group, and the members whose membership was set by an event after the read. */
+/** Returns the members of the group, and the members whose register or deletion is newer than the read. */
 function membersOf({ registers, members }: StoredGroup, stamp: Stamp) {
   const floor = groupFloor(registers);
   const counted = groupExists(registers)

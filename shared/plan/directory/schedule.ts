@@ -5,12 +5,11 @@ import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } fro
 
 const HOUR_MS = 3_600_000;
 /**
- * A group without changes is read again at the first full hour after 23 hours, so daily at the same hour. At that time
- * many groups are due together. This saves requests, because a run reads each user only once, even if the user is in
- * several groups.
+ * A group without changes is due again at the first full hour after 23 hours, so daily at the same hour. Many groups
+ * are then due in the same run. The run reads a user of several groups only once, which saves requests.
  */
 const ROLLING_MS = 23 * HOUR_MS;
-/** For this time after a change, an answer may show the state before the change, in a directory without a longer lag. */
+/** In a directory without a longer lag, an answer may show the earlier state for this time after a change. */
 export const SHOWN_AFTER_MS = 2 * 60_000;
 /** The time until the next run. */
 const SOON_MS = 60_000;
@@ -20,23 +19,23 @@ export interface WholeRead {
   readonly address: string;
   /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
-  /** The time of the stamp, if an event was sent. */
+  /** The time of the stamp of the events that the read caused. */
   readonly stampMs: number;
   readonly below: readonly GroupId[];
-  /** The addresses of the nested groups, as far as the lists show them. */
+  /** The addresses of the nested groups. An address that the lists do not show is missing. */
   readonly belowAddresses: readonly string[];
-  /** The directory's count of direct members, or the number of listed ones if the count was not read. */
+  /** The directory's count of direct members. If the count was not read, the number of listed direct members. */
   readonly counted: number | undefined;
   readonly nowMs: number;
-  /** For this time after a reported change, a read may show the state before the change. */
+  /** The lag of the directory: for this time after a reported change, a read may show the state before the change. */
   readonly lagMs: number;
 }
 
 /**
- * Returns the reader's item of a group after a whole read. If two reads agree with the desired state, and the time
- * between them is at least ten minutes and the lag of the directory, the next read is the daily one. If events were
- * sent, the next read checks whether they took effect. Within the lag, a successful read does not prove that a group
- * which was reported as deleted still exists.
+ * Returns the reader's item of a group after a complete read. Two reads confirm each other if both equal the desired
+ * state and at least ten minutes plus the lag are between them. The daily read is then the next one. If the read caused
+ * events, the next read checks whether the events took effect. Within the lag, a successful read does not prove that a
+ * group still exists after a report of its deletion.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { shortMs } = known;
@@ -53,7 +52,7 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
 
-/** Returns the item with the content of the read, to be read again after the lag. */
+/** Returns the reader's item with the content of the read. The group is due again ten minutes after the lag. */
 function readAt(
   { group, reportedMs, deletedMs, sentMs, named: reported }: ReaderGroup,
   { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,
@@ -88,10 +87,7 @@ const isShort = (outcome: ReadOutcome): boolean =>
   (outcome.kind === 'again' && outcome.because === 'short') ||
   (outcome.kind === 'changes' && outcome.isShort);
 
-/**
- * Returns the reader's item of a group after a read whose list was older than a report. The next run reads the group
- * again.
- */
+/** Returns the item after a read whose list was older than a report. The next run reads again. */
 export const afterOldList = ({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup =>
   afterFailure(known, OLD, nowMs);
 
@@ -109,22 +105,19 @@ export const afterFailure = (known: ReaderGroup, problem: string, nowMs: number)
 const LASTING_MS = 3_600_000;
 
 /**
- * Whether an operator must check the group. A group that is missing in the directory needs no check: if it is not found
- * for a day, it counts as deleted.
+ * Whether an operator must check the group. A group that the directory does not find needs no check, because after a
+ * day it counts as deleted.
  */
 export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup, nowMs: number): boolean =>
   missingMs === undefined &&
   failingMs !== undefined &&
   (nowMs - failingMs >= LASTING_MS || isShortForLong({ shortMs }));
 
-/** Whether three reads within an hour were short, and no complete read followed. */
+/** Whether three reads within an hour were short, without a later full read. */
 export const isShortForLong = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>): boolean =>
   shortMs.length >= MAX_SHORT_READS;
 
-/**
- * Returns the reader's item of a group after a report of a change. Only a report that is newer than the last report has
- * an effect.
- */
+/** Returns the reader's item of a group after a report of a change. An older report than the last one has no effect. */
 export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: number): ReaderGroup {
   if (reportedMs <= (known.reportedMs ?? 0)) return known;
   const { agreedMs: _, ...rest } = known;
@@ -132,8 +125,8 @@ export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: numbe
 }
 
 /**
- * Returns the reader's item of a group after a report about one of its users. Until the lag has passed, every answer
- * may show the earlier state of the user. So two reads after the lag must agree again.
+ * Returns the reader's item of a group after a report about one of its users. Within the lag, an answer may show the
+ * earlier state of the user. So earlier agreement no longer counts, and the group is read again after the lag.
  */
 export function afterUserReport(known: ReaderGroup, nowMs: number, lagMs: number): ReaderGroup {
   const { agreedMs: _, ...rest } = known;
@@ -141,8 +134,8 @@ export function afterUserReport(known: ReaderGroup, nowMs: number, lagMs: number
 }
 
 /**
- * Returns the reader's item of a group after a report of a change that is not only about members. Unlike in
- * `afterReport`, the report may be older than the last one.
+ * Returns the reader's item of a group after a report of a change that is not only about members. The report has an
+ * effect even if it is older than the last report, unlike in `afterReport`.
  */
 export const afterChange = (known: ReaderGroup, nowMs: number): ReaderGroup => ({
   ...known,
@@ -151,8 +144,8 @@ export const afterChange = (known: ReaderGroup, nowMs: number): ReaderGroup => (
 });
 
 /**
- * Whether a read asks for the name, the address and the number of members of the group. If only members have changed,
- * the name is not needed again. The hourly list shows the names and numbers of all groups, see `isListedOtherwise`.
+ * Whether the next read must request the name, the address and the number of members of the group. After a change of
+ * members alone, these values are not requested again. The hourly list shows names and numbers (`isListedOtherwise`).
  */
 export const asksFacts = (known: ReaderGroup): boolean =>
   known.needsFacts === true ||

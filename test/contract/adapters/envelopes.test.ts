@@ -140,7 +140,7 @@ describe('nested envelopes', () => {
     expect(changesOf(sns(eventBridge(deleted)))).toEqual([change]);
     const four = sns(sns(sns(sns(deleted))));
     expect(changesOf(four)).toEqual([change]);
-    expect(problemsOf(sns(four))).toEqual(['invalid_event: expected at most 4 envelopes within each other']);
+    expect(problemsOf(sns(four))).toEqual(['invalid_event: expected at most 4 nested envelopes']);
   });
 
   it('an array may contain envelopes, and an invalid one is rejected unchanged', () => {
