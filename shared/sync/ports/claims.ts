@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef, PlatformGroupId } from '../../domain/ids
 
 export interface Owners {
   readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
-  /** For platform groups that are gone: the last owner, as long as it is stored. */
+  /** The last owners of platform groups that are gone. `retire` sets how long a last owner is stored. */
   readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
 }
 
@@ -18,7 +18,7 @@ export interface Claim {
 export interface ClaimStore {
   /**
    * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
-   * @returns true also if `owner` had the claim already; false if another group has the claim
+   * @returns true if `owner` now has the claim, even if it had the claim before; false if another group has the claim
    */
   claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
   /**

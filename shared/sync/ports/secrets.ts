@@ -37,22 +37,22 @@ export interface Secret {
 
 export interface Secrets {
   read(connection: ConnectionName): Promise<Secret>;
-  /** @returns the version that was made */
+  /** @returns the new version */
   write(connection: ConnectionName, value: SecretValue): Promise<string>;
 }
 
-/** Credentials with which directories are read. */
+/** The stored credentials for reading directories. */
 export interface DirectorySecrets {
   /**
-   * The JSON of the secret, as the vendor's key file has it.
-   * @throws SecretError if there is none
+   * Returns the JSON of the secret, in the form of the vendor's key file.
+   * @throws SecretError if there is no such secret
    */
   read(connection: ConnectionName): Promise<unknown>;
 }
 
-/** Stores and removes credentials, and cannot read them. */
+/** Stores and removes credentials. It has no method for reading them. */
 export interface CredentialVault {
-  /** @returns the version that was made */
+  /** @returns the new version */
   store(connection: ConnectionName, token: string): Promise<string>;
   /** Removes the credential, immediately if the store allows that. Returns false if there was none. */
   remove(connection: ConnectionName): Promise<boolean>;

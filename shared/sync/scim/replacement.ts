@@ -5,7 +5,7 @@ import type { HeldList, ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { record } from './record.ts';
 
-/** A whole list that is stored for readers while it is being written. */
+/** An open replacement of a group's whole member list, with its id. */
 export interface Replacement {
   readonly write: string;
   readonly held: HeldList;
@@ -24,8 +24,8 @@ export function deadReplacement(resource: ScimResource, nowMs: number): Replacem
 }
 
 /**
- * Finishes the write of a whole list whose process died. The registers get the stamps of the original revision, so
- * later changes are kept.
+ * Finishes a replacement whose process died. The registers get the stamps of the original revision, so that they do not
+ * undo later changes.
  */
 export async function finishReplacement(
   found: ScimResource,
