@@ -73,9 +73,7 @@ function plusOne(before: CallOutcomes | undefined, failure: string | undefined, 
   return { ...before, total: total + 1, failed: failed + 1, lastFailedMs: atMs, reason: failure };
 }
 
-/**
- * Drops the counts of endpoints without a record of failing calls. Successful calls matter only to end such a record.
- */
+/** Drops the counts of endpoints without a record of failing calls. Successes matter only to end such a record. */
 function forgetUnrecorded(outcomes: Map<string, CallOutcomes>, recorded: readonly FailingCalls[]): void {
   const failing = new Set(recorded.map(({ endpoint }) => endpoint));
   for (const endpoint of [...outcomes.keys()]) if (!failing.has(endpoint)) outcomes.delete(endpoint);

@@ -6,7 +6,6 @@ import type { CurrentConnections } from './ports/connections.ts';
 interface Claiming {
   readonly company: string;
   readonly id: PlatformGroupId;
-  /** The directory group that will own the platform group. */
   readonly owner: GroupRef;
   /** The time of the creation, if the owner created the platform group. */
   readonly createdAtMs?: number | undefined;
@@ -69,9 +68,7 @@ const isLive = async (
   { connections }: Pick<ClaimPorts, 'connections'>,
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
 
-/**
- * Returns a predicate: whether the connection of an owner was removed. A claim of a removed connection is not valid.
- */
+/** Returns a predicate: whether the connection of an owner was removed, so that the owner's claim is not valid. */
 export async function leftBehind(
   owners: Owners['now'],
   ports: { readonly connections: ClaimPorts['connections'] },

@@ -50,10 +50,7 @@ export async function fanOutUser(
   return reached;
 }
 
-/**
- * Fans out a user and wakes the groups. If waking a group fails, the fan-out stays open, and the requeue job resumes
- * it.
- */
+/** Fans out a user and wakes the groups. If waking a group fails, the requeue job resumes the fan-out. */
 export async function fanOutAndWake(
   connection: ConnectionName,
   user: UserState,

@@ -101,8 +101,7 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
- * @returns whether the failure concerns all groups. Even then, a gate that is paused or closed for all groups does not
- * change
+ * @returns whether the failure concerns all groups. A gate that is already closed for all groups, or paused, stays
  */
 export async function reportToGate(
   connection: Connection,
@@ -149,10 +148,7 @@ async function generalFailureOf(
  */
 const LIST_ALONE = platformGroupId('*');
 
-/**
- * Returns a random linked group that is in sync, other than `group`. The random choice spreads the fetches over the
- * groups.
- */
+/** Returns a linked group that is in sync, other than `group`. A random choice spreads the fetches over the groups. */
 async function otherLinkedGroup(
   connection: ConnectionName,
   group: GroupId | undefined,

@@ -4,8 +4,8 @@ import { type Platform, PlatformFailure, type Platforms, type Trying } from './p
 
 /**
  * Opens a connection's platform. The opened platform checks that each answer is about the requested group. Without this
- * check, an answer about another group could cause a link to the wrong platform group. After a write, such an answer
- * leaves the outcome of the write unknown.
+ * check, an answer about another group could cause a link to the wrong platform group. After such an answer to a write,
+ * its outcome is unknown.
  * @throws PlatformFailure if the platform cannot be opened. A call throws `unavailable` if its answer is about another
  * group
  */

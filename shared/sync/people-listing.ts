@@ -11,7 +11,6 @@ import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** The result of a listing of the employees. */
 export interface Listing {
   readonly listed: ReadonlySet<RoleId>;
   readonly changed: number;
@@ -126,10 +125,7 @@ function endedRoles(
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
-/**
- * @returns the roles whose groups must be woken, because this run or an unfinished earlier run changed the role's state
- * or user id
- */
+/** @returns the roles whose groups must be woken after a change in this run or in an unfinished earlier run */
 async function saveRecords(
   records: readonly EmployeeRecord[],
   known: Known,

@@ -123,7 +123,6 @@ async function judgeBindings(
 }
 
 interface Judgement {
-  /** The user, if the user's binding was changed. */
   readonly user?: UserState | undefined;
   /** Whether the next refresh judges the binding again. */
   readonly isOpen?: boolean;

@@ -39,8 +39,7 @@ type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
  * Runs the requeue job for one connection, once a minute. The job probes a closed gate, resumes interrupted fan-outs,
  * and wakes the dirty groups that are due. The groups that have been due for the longest time come first. The job wakes
  * at most `REQUEUE_BATCH` groups, so that a backlog is processed at a limited rate.
- * @param everything whether to wake all dirty groups, even groups that are not due; used after a restart with empty
- * queues
+ * @param everything whether to wake even dirty groups that are not due; used after a restart with empty queues
  */
 export async function requeueDue(
   connection: ConnectionName,

@@ -16,10 +16,7 @@ export const MAX_REFUSALS = 6;
 export const REFUSED_AGAIN_MS = 24 * 3_600_000;
 /** The minimum time between two writes whose only purpose is to add hidden users again. */
 export const UNSHOWN_AGAIN_MS = 3_600_000;
-/**
- * How long after its call an uncertain write may still take effect. The group stays dirty for this time. Then apply
- * fetches it once more.
- */
+/** How long an uncertain write may still take effect. The group stays dirty for this time, and is then fetched. */
 export const UNCERTAIN_MS = 900_000;
 
 /** In groups with at least this number of members, the member registers have copies of their users' roles. */
@@ -32,26 +29,17 @@ export const ROLE_END_WAIT_MS = 60_000;
 export const ASKED_BY_ID = 100;
 export const ASKED_IN_FLIGHT = 4;
 
-/**
- * For a retry within this time, apply sends a delayed message. A message with a longer delay would make the queue look
- * stuck.
- */
+/** Apply sends a delayed message for a retry within this time. A longer delay would make the queue look stuck. */
 export const OWN_MESSAGE_MS = 600_000;
 
 /** The maximum number of groups of a connection that one run of the requeue job wakes. It runs once a minute. */
 export const REQUEUE_BATCH = 600;
-/**
- * The maximum number of fan-outs of a connection that one run of the requeue job resumes. Each fan-out may reach
- * thousands of groups.
- */
+/** The maximum number of fan-outs of a connection that one run of the requeue job resumes. */
 export const MAX_RESUMED_FAN_OUTS = 100;
 
 /** The number of failing groups in a row that closes the gate, even if `/me` succeeds. */
 export const FAILING_GROUPS = 5;
-/**
- * The time between two probes after the platform refused the credential. Also the maximum wait of a gate that failing
- * groups closed.
- */
+/** The time between two probes of a refused credential, and the maximum wait after failing groups closed the gate. */
 export const REFUSED_WAIT_MS = 600_000;
 
 const SHORTEST_ASKED_MS = 1_000;
@@ -78,18 +66,13 @@ const HOUR_MS = 3_600_000;
 export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>
   callsMs.filter((atMs) => nowMs - atMs < HOUR_MS).slice(-CALLS_AN_HOUR);
 
-/**
- * Returns the time of the next attempt: `dueMs`, or the later time at which the attempt fits into the calls per hour.
- */
+/** Returns the time of the next attempt: `dueMs`, or the time at which it fits into the calls per hour, if later. */
 export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): number =>
   Math.max(dueMs, (callsMs.at(-(CALLS_AN_HOUR - CALLS_OF_A_TRY + 1)) ?? dueMs - HOUR_MS) + HOUR_MS);
 
 const FIRST_UNDONE_BACKOFF_MS = 600_000;
 
-/**
- * Returns an exponential backoff. Half of its length is random, so that groups that failed together retry at different
- * times.
- */
+/** Returns an exponential backoff. Half of it is random, so that groups do not retry at the same time. */
 export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACKOFF_MS, factor = 2): number {
   const full = Math.min(LONGEST_BACKOFF_MS, firstMs * factor ** Math.min(attempts, 20));
   return Math.round(full / 2 + (full / 2) * random);
@@ -99,9 +82,6 @@ export function backoffMs(attempts: number, random: number, firstMs = FIRST_BACK
 export const tryAgainMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_BACKOFF_MS, 4);
 
-/**
- * Returns the backoff after a write that the platform accepted without effect. The backoff is long, because a retry
- * rarely helps.
- */
+/** Returns the backoff after an accepted write without effect. It is long, because a retry rarely helps. */
 export const undoneBackoffMs = (attempts: number, random: number): number =>
   backoffMs(attempts, random, FIRST_UNDONE_BACKOFF_MS);

@@ -20,9 +20,7 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/**
- * How long after a change of settings a worker may still use the old settings, for example when ingest matches users.
- */
+/** How long after a change of settings a worker may still use the old settings, for example to match users. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
@@ -135,10 +133,7 @@ async function mark(
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/**
- * Whether this call must send the message: it stored the wake-up, or it replaces a wake-up whose message is lost or too
- * late.
- */
+/** Whether this call sends the message: it stored the wake-up, or it replaces a wake-up that is lost or too late. */
 async function sendsMessage(
   ref: GroupRef,
   found: Pick<WakeUpState, 'wakeAtMs'>,

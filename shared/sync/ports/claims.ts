@@ -8,9 +8,7 @@ export interface Owners {
 
 export interface Claim {
   readonly id: PlatformGroupId;
-  /**
-   * The time at which groupsync learned that its own POST had created the platform group. Absent for an adopted group.
-   */
+  /** The time at which groupsync learned that its POST created the platform group. Absent for an adopted group. */
   readonly createdAtMs?: number;
 }
 
@@ -21,10 +19,7 @@ export interface ClaimStore {
    * @returns true if `owner` now has the claim, even if it had the claim before; false if another group has the claim
    */
   claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
-  /**
-   * Moves the claim from one group to another, and stores the previous owner. Returns false if `from` no longer owns
-   * the platform group.
-   */
+  /** Moves the claim, and stores the previous owner. Returns false if `from` no longer has the claim. */
   takeOver(
     company: string,
     id: PlatformGroupId,

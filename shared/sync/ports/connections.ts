@@ -18,14 +18,11 @@ const SettingRequest = z.lazy(() =>
 );
 export type SettingRequest = Readonly<z.infer<typeof SettingRequest>>;
 
-/** A company that groupsync serves. */
 export const Connection = z.lazy(() =>
   z
     .object({
       name: connectionText,
-      /**
-       * The company id that `/me` returned when the connection was made. groupsync refuses a secret of another company.
-       */
+      /** The company id from `/me` when the connection was made. groupsync refuses a secret of another company. */
       company: text,
       settings: ConnectionSettings,
       /** Whether groupsync only plans and writes nothing to the platform. `resume` ends this. */
@@ -35,18 +32,13 @@ export const Connection = z.lazy(() =>
        * the connection is stored.
        */
       revision: number.exactOptional(),
-      /**
-       * All data from before this time was erased. Older events are refused, because they could restore erased members.
-       */
+      /** All data from before this time was erased. Older events are refused, because they could restore members. */
       eventsSinceMs: number.exactOptional(),
       /** The time of a change of settings that affects plans. Present until all groups are marked dirty for it. */
       replanSinceMs: number.exactOptional(),
       /** The requests; at most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
-      /**
-       * The report of `probe`. A report that cannot be read counts as missing, because an operator can run `probe`
-       * again.
-       */
+      /** The report of `probe`. An unreadable report counts as missing, because `probe` can run again. */
       contract: z.unknown().optional(),
     })
     .transform(({ contract: kept, ...connection }) => {
@@ -60,17 +52,12 @@ export const Connection = z.lazy(() =>
 );
 export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly contract?: ContractReport | undefined;
-  /**
-   * Dotted keys of stored settings that only a newer release knows. This release ignores them, and leaves them stored.
-   */
+  /** Dotted keys of stored settings that only a newer release knows. This release ignores and keeps them. */
   readonly unknownSettings?: readonly string[];
 };
 
 export interface Replanned {
-  /**
-   * Notes that all groups are marked dirty for the change at `sinceMs`. It has no effect if the settings have changed
-   * again.
-   */
+  /** Notes that all groups are marked dirty for the change at `sinceMs`. No effect after a later change. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
@@ -82,22 +69,14 @@ export interface Connections {
 }
 
 export interface CurrentConnections {
-  /**
-   * Returns the connection as it is stored now, not from a cache. A caller needs this to conclude that a group is in
-   * sync.
-   */
+  /** Returns the stored connection without a cache. Needed to conclude that a group is in sync. */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
 export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
-  /**
-   * Overwrites the stored connection. Only the setup of a stage uses this method. An operator's change uses `replace`.
-   */
+  /** Overwrites the stored connection. Only for the setup of a stage. An operator's change uses `replace`. */
   save(connection: Connection): Promise<void>;
-  /**
-   * Replaces the `seen` connection (undefined for a new connection). Returns false if the stored connection differs
-   * from `seen`.
-   */
+  /** Replaces `seen` (undefined for a new connection). Returns false if the stored connection differs. */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
   /** Stores the report of `probe`. Only this method changes the stored report. */

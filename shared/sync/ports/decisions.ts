@@ -10,10 +10,7 @@ export type HoldOutcome =
   /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
-/**
- * The result if nothing was changed. The directory has deleted the group, so the operator must decide about all
- * removals together.
- */
+/** Nothing was changed. The directory deleted the group, so all removals must be decided together. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
 }
@@ -35,6 +32,5 @@ export interface Decisions {
   hold(decision: Omit<Extract<Decision, { about: 'hold' }>, 'about'>): Promise<DecidedHold>;
   /** @throws Refused if the operator has no right to decide */
   settings(decision: Omit<Extract<Decision, { about: 'settings' }>, 'about'>): Promise<DecidedRequests>;
-  /** Tests the behaviour of the platform. */
   probe(order: Omit<Extract<Decision, { about: 'probe' }>, 'about'>): Promise<ProbeReport>;
 }

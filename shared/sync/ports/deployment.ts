@@ -5,7 +5,6 @@ export class MissingPart extends Error {
   override readonly name = 'MissingPart';
 }
 
-/** Runs a deployed function and waits for its answer. */
 export interface Functions {
   /** @throws FunctionFailed if the function failed */
   run(name: FunctionKey | 'directory', event: object): Promise<unknown>;
@@ -41,10 +40,7 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  /**
-   * The state of the function's event source; undefined if it has none. If one of several event sources is not enabled,
-   * its state is shown.
-   */
+  /** The state of the event source; undefined if there is none. Of several, an event source that is not enabled. */
   readonly eventSource: string | undefined;
   /** The function's reserved concurrency; undefined if it has none, or if the number cannot be read. */
   readonly reserved?: number | undefined;
@@ -52,7 +48,6 @@ export interface FunctionFacts {
 
 /** The concurrent executions that one account may use in one region. */
 export interface Executions {
-  /** The quota of the account. */
   readonly limit: number;
   /** The part of the quota that no function has reserved. */
   readonly unreserved: number;
@@ -77,9 +72,7 @@ export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
-  /**
-   * The ARNs of the subscriptions. For an unconfirmed subscription, the list has a text such as `PendingConfirmation`.
-   */
+  /** Returns the ARNs of the subscriptions. An unconfirmed subscription has a text such as `PendingConfirmation`. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
@@ -100,7 +93,6 @@ export interface DeployedResource {
 
 export interface StackClient {
   read(name: string): Promise<DeployedStack | undefined>;
-  /** Switches termination protection off. */
   unprotect(name: string): Promise<void>;
 }
 

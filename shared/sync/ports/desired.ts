@@ -10,20 +10,14 @@ import type { BoundTo } from './people.ts';
 
 /** Stores the desired state of groups. A method that writes one item does so in one conditional write. */
 export interface DesiredStore {
-  /**
-   * Notes that the member may be in the group, so that a change of the user reaches the group. The note is never
-   * removed.
-   */
+  /** Notes that a change of this user must reach the group. The note is never removed. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
    * Joins the register with the stored one. `nowMs` sets the expiry of a tombstone.
    * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /**
-   * Notes and stores the first members of a new group. No other request knows the group's id yet, so no register
-   * exists.
-   */
+  /** Notes and stores the first members of a new group, whose id no other request knows yet. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /**
    * Records that these parts of snapshots have arrived, and then reads all recorded parts of the same snapshots.
@@ -43,10 +37,7 @@ export interface DesiredStore {
    * @param mayBeDirty whether the group may be dirty. A caller may set this if the requeue job finds the group anyway
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
-  /**
-   * Notes that the group contains these groups. The caller must do this before it writes their registers. The note is
-   * never removed.
-   */
+  /** Notes the groups within the group. Must come before the write of their registers. The note is never removed. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
   /** Returns the groups that contain the group now, or contained it earlier. */
   groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
@@ -57,10 +48,7 @@ export interface DesiredStore {
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
-/**
- * The changes of a group's registers in one batch. The digest covers all changes of the group in the batch, including
- * its members.
- */
+/** The changes of a group's registers in one batch. The digest also covers the changes of its members. */
 export interface GroupUpdate extends GroupRegisters {
   readonly digest?: string;
   /** All members that the batch changes; undefined if the batch may change any member. */
@@ -73,10 +61,7 @@ export interface Dirty {
   readonly wakeAtMs: number;
   /** The time from which the requeue job may wake the group; undefined for the usual time. */
   readonly dueMs?: number;
-  /**
-   * Whether the write replaces a stored wake-up. An operator's command sets this, because the operator waits for the
-   * result.
-   */
+  /** Whether the write replaces a stored wake-up. A command sets this, because an operator waits for the result. */
   readonly isAtOnce?: boolean;
   /**
    * Whether apply only reads the group again, without a change. The group's calls of this hour then still count towards
@@ -103,17 +88,14 @@ const MARK = '%';
 
 /**
  * The key of an attribute in the stored map. Producers choose the names of attributes. A name that every JavaScript
- * object has, such as `constructor` or `__proto__`, gets a prefix. Otherwise a lookup in an object would return an
- * inherited property.
+ * object has, such as `constructor` or `__proto__`, gets a prefix. Otherwise a lookup could return an inherited
+ * property.
  */
 export const attributeKey = (name: string): string =>
   name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;
 const attributeName = (key: string): string => (key.startsWith(MARK) ? key.slice(MARK.length) : key);
 
-/**
- * A user of the directory: the attributes for matching, the stamp of the latest deletion (`floor`), and the bound
- * person.
- */
+/** A directory user: attributes for matching, the stamp of the latest deletion (`floor`), and the bound person. */
 export const UserState = z.lazy(() =>
   z.object({
     member: memberText,
@@ -204,10 +186,7 @@ export interface UserStore {
     from: RoleId,
     to: BoundTo,
   ): Promise<UserState | undefined>;
-  /**
-   * Ends a binding, raises the revision and opens the fan-out. Returns undefined if the member is not bound to this
-   * role.
-   */
+  /** Ends the binding to `role`, raises the revision and opens the fan-out. Returns undefined without this binding. */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Returns the groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;

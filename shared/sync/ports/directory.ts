@@ -32,10 +32,7 @@ export interface DirectoryApplicants {
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
   store(connection: ConnectionName, key: unknown): Promise<void>;
-  /**
-   * Removes the stored credential, if there is one. The caller does this for a connection that signs in without a
-   * stored credential.
-   */
+  /** Removes the stored credential, if any. Used when a connection begins to sign in without a stored credential. */
   remove(connection: ConnectionName): Promise<void>;
 }
 
@@ -52,10 +49,7 @@ export interface Directory {
    * @param nested `ignore` if the caller does not need the groups among the members. This may save calls
    */
   membersOf(group: GroupId, nested?: 'flatten' | 'ignore'): AsyncIterable<MemberPage>;
-  /**
-   * Returns whether the group has this direct member; false if the group does not exist. Unlike a list, this answer
-   * cannot be incomplete.
-   */
+  /** Returns whether the group exists and has this direct member. Unlike a list, this answer cannot be incomplete. */
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /**
    * @param key the id of a user, or an address
@@ -74,15 +68,9 @@ export interface Directory {
   tryUsers(): Promise<void>;
   /** Returns the changes that the directory reports since `cursor`. A report may be late, or missing. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
-  /**
-   * Returns the cursor for changes from `nowMs` on. Some directories ignore `nowMs` and use the present time of their
-   * own clock.
-   */
+  /** Returns the cursor for changes from `nowMs` on. Some directories use their own present time instead of `nowMs`. */
   cursorAt(nowMs: number): Promise<string>;
-  /**
-   * How long after a reported change the directory's answers may still show the state before the change, in
-   * milliseconds.
-   */
+  /** How long after a reported change answers may still show the earlier state, in milliseconds. */
   readonly lagMs: number;
 }
 
@@ -133,7 +121,6 @@ export interface DirectoryChange {
   /** Id or address of the group or user. */
   readonly key: string;
   readonly atMs: number;
-  /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
   /** Whether the report is only about the members of the group, and not about its name or address. */
   readonly isMembership?: boolean;
@@ -161,10 +148,7 @@ export interface FoundUser {
   readonly asOfMs: number;
 }
 
-/**
- * The reported changes. For each key, the list has at most two: the latest deletion, and the latest change that is no
- * deletion.
- */
+/** The reported changes. For each key, there are at most the latest deletion and the latest other change. */
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
@@ -211,7 +195,6 @@ interface DirectoryErrorOptions extends ErrorOptions {
 
 export type DirectoryStepName = DirectoryStepRow['step'];
 
-/** The result of one step of reading. */
 export interface DirectoryStep {
   readonly step: DirectoryStepName;
   /** The reason why the step failed; undefined if it succeeded. */
@@ -235,9 +218,7 @@ export const ReaderPosition = z.lazy(() =>
 );
 export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
 
-/**
- * The stored state of the reader. If another run has taken over the lease, the store refuses writes of the earlier run.
- */
+/** The stored state of the reader. After another run has taken the lease, the store refuses earlier runs' writes. */
 export interface ReaderStore {
   /**
    * Begins a run. The store then refuses writes of all earlier holders of the lease.
@@ -259,10 +240,7 @@ export interface ReaderStore {
    * own id if the reader took the group over from a source that uses another id.
    */
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /**
-   * Records that the group `from` moved to another source, with the id `to`. The record replaces an earlier move of
-   * `from`.
-   */
+  /** Records that the group `from` moved to another source, with the id `to`. Replaces an earlier move of `from`. */
   noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
   /** Removes the record of the group's move. */
   dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
@@ -272,9 +250,7 @@ export interface ReaderStore {
   pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
   /** Removes the note, if no later event has replaced it. */
   dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
-  /**
-   * Removes the position and the groups of a directory that the connection no longer reads. The records of moves stay.
-   */
+  /** Removes the position and the groups of a directory that is no longer read. The records of moves stay. */
   forget(connection: ConnectionName): Promise<void>;
 }
 

@@ -6,8 +6,7 @@ export type Erased = Readonly<Record<string, number>>;
 export interface Eraser {
   /**
    * Erases the data of people who were in no group for 430 days, had no event in this time, and are not employees. Each
-   * day, it scans one thirtieth of the table. An event that is older than 430 days is never accepted, so it cannot
-   * restore the data.
+   * day, it scans one thirtieth of the table. An event older than 430 days is never accepted.
    */
   leavers(nowMs: number): Promise<Erased>;
   /** Erases a removed connection, except its name and the record of the erasure. */

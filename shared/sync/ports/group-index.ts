@@ -4,7 +4,6 @@ import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
 /** A group as the index shows it. The index may be about a second behind the group's item. */
 export interface GroupSummary {
   readonly ref: GroupRef;
-  /** The latest name from the directory. */
   readonly name?: string;
   readonly settled?: SettledState;
   readonly dirtySinceMs?: number;

@@ -30,24 +30,18 @@ export interface Findings {
   readonly unattributed?: readonly string[];
   readonly acceptedDeletion?: AcceptedDeletion;
   readonly flapDamping?: FlapDamping | undefined;
-  /** The audit entry about the change. */
   readonly audited?: AuditLink;
   /** Whether the platform group is gone, as the function `existence` decided. */
   readonly isGone?: boolean;
-  /**
-   * Whether this change explains a recorded refusal of groupsync's write. The refusal was then only a version conflict.
-   */
+  /** Whether this change explains a recorded refusal of a write, which was then only a version conflict. */
   readonly explainsRefusal?: boolean;
-  /** The new record of uncertain writes. */
   readonly uncertain?: Uncertain | undefined;
 }
 
 /** The state of a group after the outcome of a platform write is known. */
 export interface Commit {
   readonly intent: IntentId;
-  /**
-   * The group's item from which the write was planned. The commit clears the dirty mark only if rev is still the same.
-   */
+  /** The group's item from which the write was planned. The dirty mark is cleared only if rev is still the same. */
   readonly seen: GroupState;
   /** The time of the write; undefined if the platform refused the write. */
   readonly writtenAtMs: number | undefined;
@@ -71,10 +65,7 @@ export interface Commit {
   readonly driftClosed?: boolean;
   /** Set if the platform group shows changes that groupsync's write did not make. */
   readonly found?: Findings;
-  /**
-   * Whether the record of uncertain writes ends. It ends if the earlier writes were answered and the platform shows
-   * this write completely.
-   */
+  /** Whether the record of uncertain writes ends, because no earlier write can still take effect. */
   readonly isCertain?: boolean;
   /** Whether the write removed members. After such a write, the next failure of the group is reported again. */
   readonly hasRemoved?: boolean;
@@ -116,10 +107,7 @@ export interface GroupStore {
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
   /** Returns the group's own registers of these members. A member without a register is left out. */
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
-  /**
-   * Sets or clears the reason why a member is pending. A register with a reason appears in the index of pending
-   * members.
-   */
+  /** Sets or clears the reason why a member is pending. The index lists the members with a reason. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
   /** @returns undefined if the stored chunks do not match the pointer. The caller must then fetch the platform group */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
@@ -135,7 +123,7 @@ export interface GroupStore {
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
    * Stores the observed platform group as the view. The dirty mark stays. The suspected change of `seen` is removed.
-   * @returns false if another worker has opened an intent, changed the view or settled the group since `seen` was read
+   * @returns false if another worker opened an intent, changed the view or settled the group since `seen` was read
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
@@ -196,15 +184,12 @@ export interface GroupStore {
   noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
   /** Forgets the refused values, so that the next write tries the fields again. */
   forgetRefusedFields(ref: GroupRef): Promise<void>;
-  /**
-   * Counts a search that did not find a created group, or a deletion that the platform answered but did not perform.
-   */
+  /** Counts a search that did not find a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
    * Ends an intent whose write the platform refused, or whose effect a search did not find.
    * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
-   * @param left.isRefused whether the platform refused the write. If so, the sets that were stored for the write are
-   * deleted
+   * @param left.isRefused whether the platform refused the write. If so, the write's stored sets are deleted
    */
   dropIntent(
     ref: GroupRef,

@@ -19,9 +19,7 @@ export type RecentReservations = Omit<Reservation['recent'], 'deletedGroups' | '
 };
 
 export interface GuardStore {
-  /**
-   * Returns the removals within the rolling hour, without the records in `excluded`. For `writtenAtMs` see `reserve`.
-   */
+  /** Returns the removals of the rolling hour, without the records in `excluded`. For `writtenAtMs` see `reserve`. */
   recent(
     ref: GroupRef,
     atMs: number,
@@ -39,10 +37,7 @@ export interface GuardStore {
     instead?: GuardRecord,
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
-  /**
-   * Reduces a reservation after the platform made fewer removals than were reserved. With 0 removals, the record is
-   * deleted.
-   */
+  /** Reduces a reservation to the removals that happened. With 0 removals, the record is deleted. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**
    * Records that the link to a missing platform group ends.

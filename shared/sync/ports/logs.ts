@@ -38,10 +38,7 @@ export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 
-/**
- * The journal of a connection has the entries that do not belong to one group. It is stored under an id that no group
- * can have.
- */
+/** A connection's journal has the entries that belong to no single group. No group can have its id. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
 /** The name of the action that erases a connection. Its audit entry is not erased. */
@@ -57,17 +54,15 @@ export type Caller = () => Promise<AuditActor>;
 export type AuditLink = string;
 
 /**
- * An entry about a successful write to the platform, a write that certainly failed, or an operator's action. Entries
- * are kept for 400 days.
+ * An entry about a successful write to the platform, a write that certainly failed, or an operator's action. Kept for
+ * 400 days.
  */
 export const AuditEntry = z.lazy(() =>
   z.object({
     atMs: number,
     intent: intentText,
     action: text,
-    /**
-     * The first thousand changes, or fewer if the item would be too large. `changeCount` is the number of all changes.
-     */
+    /** The first thousand changes, or fewer to keep the item small. `changeCount` is the number of all changes. */
     changes: z.array(AuditedChange),
     changeCount: number,
     versionBefore: versionForm.nullable(),
@@ -80,10 +75,7 @@ export const AuditEntry = z.lazy(() =>
     dirtySinceMs: number.exactOptional(),
     /** The group of the entry, if the entry is stored in the journal and not with the group. */
     group: groupText.exactOptional(),
-    /**
-     * Links to the newest entries before this entry. If an earlier entry was changed or removed, its link no longer
-     * matches.
-     */
+    /** Links to the newest earlier entries. The link of a changed or removed entry no longer matches. */
     previous: texts.exactOptional(),
   }),
 );
@@ -96,10 +88,7 @@ export const entryOf = (action: string, change: AuditedChange, { clock, newId }:
 });
 type EntryPorts = { readonly clock: () => number; readonly newId: () => string };
 
-/**
- * An entry as `read` returns it, with its own link. Later entries refer to it by this link. An entry of the journal may
- * have no group.
- */
+/** A stored entry with the link by which later entries refer to it. A journal entry may have no group. */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 
 /**
@@ -123,10 +112,7 @@ export interface AuditLog {
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Returns the group's entries in pages, newest first. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
-  /**
-   * The entries of all groups and of the journal since this time, newest first. Entries of the last second may be
-   * missing.
-   */
+  /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
   since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }
 
@@ -136,10 +122,7 @@ const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
 /** A difference on the platform that groupsync did not make, with its initiator and its outcome. */
 export const DriftRecord = z.lazy(() =>
   z.object({
-    /**
-     * A hash of group, platform group, the view before the difference, and kind. The same difference has the same
-     * record.
-     */
+    /** A hash of group, platform group, earlier view and kind. So the same difference has the same record. */
     id: text,
     group: groupText,
     platformId: platformGroupText.nullable(),
@@ -171,15 +154,9 @@ export interface DriftLog {
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
-  /**
-   * Returns the group's records in pages, newest first. Records about unknown users and duplicate spokeIds come last,
-   * unsorted.
-   */
+  /** Returns the records in pages, newest first. Records about unknown users and duplicates come last, unsorted. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
-  /**
-   * Returns the records of differences that were found or settled since this time. Records of the last second may be
-   * missing.
-   */
+  /** Returns the records that were found or settled since this time. Those of the last second may be missing. */
   since(
     connection: ConnectionName,
     atMs: number,

@@ -12,10 +12,7 @@ export interface NoticeBoard {
 
 export interface NoticeStore {
   read(connection?: ConnectionName): Promise<NoticeBoard>;
-  /**
-   * Writes the board and raises its change counter. Returns undefined if the stored board has changed since it was
-   * read.
-   */
+  /** Writes the board and raises its change counter. Returns undefined if the stored board has changed. */
   write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined>;
 }
 

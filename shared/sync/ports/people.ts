@@ -92,9 +92,7 @@ export interface PeopleStore {
   ): Promise<void>;
   /** Returns the bindings of members that are or were bound to the role. A member may now be bound to another role. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;
-  /**
-   * Returns all current and former bindings. The index is eventually consistent, so the latest bindings may be missing.
-   */
+  /** Returns all current and former bindings. The latest may be missing (eventually consistent index). */
   bound(connection: ConnectionName): AsyncIterable<readonly Binding[]>;
   prove(connection: ConnectionName, binding: Binding): Promise<void>;
 }

@@ -39,17 +39,11 @@ export interface Trying {
  * is incomplete throws. It never returns an empty list in such a case (invariant 4).
  */
 export interface PlatformGroups {
-  /**
-   * Returns all groups of the company. The result may come from the cache of this worker, if it is at most `maxAgeMs`
-   * old.
-   */
+  /** Returns all groups of the company, perhaps from this worker's cache of at most `maxAgeMs`. */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;
-  /**
-   * Drops the cached list, so that the next `list` reads the platform. The cached list may lack a group that was
-   * released since then.
-   */
+  /** Drops the cached list, because it may lack a group that was released after the read. */
   forgetList(): void;
   /** Returns undefined if the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
@@ -90,8 +84,7 @@ export interface Platform {
     readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
   /**
-   * Returns undefined if the platform answers 404. Only this answer proves that the employee is gone. A missing entry
-   * in a list does not.
+   * Returns undefined if the platform answers 404. Unlike a missing list entry, this proves that the employee is gone.
    */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** Returns the activity feed page by page, up to its present end. */
@@ -112,10 +105,7 @@ export interface EmployeeRecord {
 }
 
 export interface Opening {
-  /**
-   * A version of the secret that must not be tried again. If it is still the current version, `open` fails without a
-   * request.
-   */
+  /** A version of the secret. If it is still the current version, `open` fails without a request. */
   readonly unlessSecret?: string | undefined;
   /** A version of the secret that the platform still refused after a refresh of its tokens. */
   readonly refusedSecret?: KnownRefusal | undefined;
@@ -125,10 +115,7 @@ export interface Opening {
 
 export interface KnownRefusal {
   readonly version: string;
-  /**
-   * The time of the last token refresh after which the platform still refused the secret. All workers together refresh
-   * at most once an hour.
-   */
+  /** The time of the last token refresh without success. All workers together refresh at most once an hour. */
   readonly atMs?: number | undefined;
 }
 
@@ -160,18 +147,12 @@ export interface Applicant {
    * prove that a scope is missing.
    */
   hidesGroups(): Promise<boolean>;
-  /**
-   * Returns the values of each employee by field name: `id`, `roleState`, and the requested fields that the credential
-   * may read.
-   */
+  /** Returns the values of each employee by field name: `id`, `roleState`, and the readable requested fields. */
   employees(
     fields: readonly string[],
     states: readonly string[],
   ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
-  /**
-   * Returns by how many milliseconds this machine's clock is ahead of the platform's clock; undefined if the platform
-   * sends no time.
-   */
+  /** Returns how far this clock is ahead of the platform's clock; undefined if the platform sends no time. */
   clockSkewMs(): Promise<number | undefined>;
 }
 

@@ -87,9 +87,6 @@ export interface Mailbox {
   /** Makes messages visible again immediately. An expired receipt does no harm. */
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
-  /**
-   * Returns approximate counts. `inFlight` counts messages that any consumer, including this one, has received and
-   * still holds.
-   */
+  /** Returns approximate counts. `inFlight` includes the messages that this consumer has received and still holds. */
   counts(): Promise<{ readonly visible: number; readonly inFlight: number }>;
 }

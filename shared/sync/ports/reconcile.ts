@@ -7,22 +7,13 @@ import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 export const FeedPosition = z.lazy(() =>
   z.object({
     cursor: text.nullable(),
-    /**
-     * Ids of the newest events. The feed may return these events again, on its last page or after a start at
-     * `lastEventAt`.
-     */
+    /** Ids of the newest events, which a repeated last page or a start at `lastEventAt` returns again. */
     recentIds: texts,
     /** The timestamp of the newest read event, in the format of the feed. */
     lastEventAt: text.nullable(),
-    /**
-     * The time at which a run last read the feed to its end. If no run has reached the end yet, the time of the first
-     * run.
-     */
+    /** The time of the last read up to the end of the feed; before that, the time of the first run. */
     readAtMs: number,
-    /**
-     * The time at which this position was written. Reports before this write have already counted the drift up to this
-     * time.
-     */
+    /** The time of this write. Earlier reports have already counted the drift up to this time. */
     writtenAtMs: number,
     /** Whether the next run must compare all groups, because events may have been missed. */
     needsSweep: z.boolean(),
@@ -58,10 +49,7 @@ export interface FeedStore {
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
-  /**
-   * Returns false if a later holder of the lease has begun, because this run was suspended for too long. This run must
-   * then stop.
-   */
+  /** Returns false if a later holder of the lease has begun. This run must then stop. */
   write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
 

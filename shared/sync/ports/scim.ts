@@ -16,10 +16,7 @@ const HeldList = z.lazy(() =>
     hash: text,
   }),
 );
-/**
- * A replacement of a group's whole member list. It refers to the stored list before the write, and the stored list
- * after it.
- */
+/** A replacement of a group's whole member list, with the location of the lists before and after it. */
 export type HeldList = Frozen<z.infer<typeof HeldList>>;
 
 /** A user or group as its SCIM client sent it. The members of a group are stored only in its registers. */
@@ -27,17 +24,11 @@ export const ScimResource = z.lazy(() =>
   z
     .object({
       type: z.enum(['User', 'Group']),
-      /**
-       * The id that groupsync gave the resource. The group or member has the same id in the desired state. Ids sort by
-       * the time of creation.
-       */
+      /** The id of the resource, and of its group or member in the desired state. Ids sort by the time of creation. */
       id: text,
       /** The attributes under their canonical names, without `id`, `schemas`, `meta` and `members`. */
       attributes: z.record(text, z.unknown()).transform((attributes) => attributes as ScimObject),
-      /**
-       * Each write request raises this number, even if the request changes nothing. The stamps of the request use it as
-       * their sequence.
-       */
+      /** Each write request raises this number, even without a change. It is the sequence in the request's stamps. */
       revision: number,
       /**
        * The number of revisions since the last revision with a change. A write with a change stores 0, for which it
@@ -45,31 +36,20 @@ export const ScimResource = z.lazy(() =>
        */
       idle: number,
       createdMs: number,
-      /**
-       * The time of the revision and of its stamps. This time never decreases, even if the clocks of the servers
-       * differ.
-       */
+      /** The time of the revision and of its stamps. It never decreases, even if the servers' clocks differ. */
       modifiedMs: number,
       /** The time of the version. */
       changedMs: number,
-      /**
-       * `deleting`: the client can no longer see the resource, but its registers and index entries are not removed yet.
-       */
+      /** `deleting`: deleted for the client, but registers and index entries are not removed yet. */
       state: z.enum(['live', 'deleting']),
       /** Present until the registers have been written for this revision. */
       open: z.literal(true).optional(),
-      /**
-       * For a group: the open writes of members. The key is the id of the write, and the value is the time at which it
-       * began.
-       */
+      /** For a group: the time at which each open write of members began, by the id of the write. */
       writes: z
         .record(text, number)
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
-      /**
-       * For a group: the open replacements, by the id of the write. Until a write ends, readers see the list from
-       * before the write.
-       */
+      /** For a group: the open replacements by write id. Until the write ends, readers see the earlier list. */
       replacements: z
         .record(text, HeldList)
         .default({})
@@ -79,10 +59,7 @@ export const ScimResource = z.lazy(() =>
     })
     .transform(({ open, idle, ...resource }) => ({
       ...resource,
-      /**
-       * The number of the last revision with a change. It is the entity tag of the resource. No two versions have the
-       * same number.
-       */
+      /** The entity tag: the number of the last revision with a change. It is never used twice. */
       version: resource.revision - idle,
       /** Whether the registers were written for this revision. After a crash, the next request writes them. */
       settled: open === undefined,
@@ -90,19 +67,14 @@ export const ScimResource = z.lazy(() =>
 );
 export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
-/**
- * A value by which resources can be found. If the attribute ignores case, the caller passes the value in lower case.
- */
+/** A value by which resources can be found. For an attribute that ignores case, it is in lower case. */
 export interface IndexedValue {
   readonly type: TypeName;
   readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
-/**
- * The ids of one resource type, in ascending order. `deleting` has the resources whose deletion has begun, but may have
- * been interrupted.
- */
+/** The ids of one resource type, ascending. `deleting`: the deletion has begun, and may have been interrupted. */
 export interface ScimOrder {
   readonly ids: readonly string[];
   readonly deleting: readonly string[];
@@ -165,8 +137,7 @@ export interface ScimStore {
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
    * Replaces `seen` (undefined for a new resource). Returns false if the stored resource differs from `seen`. Entries
-   * of `writes` that are only in `resource` begin now. Entries that are only in `seen` are removed, at most a limited
-   * number in one save.
+   * of `writes` that are only in `resource` begin now. A limited number of entries that are only in `seen` are removed.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
@@ -183,8 +154,8 @@ export interface ScimStore {
   /**
    * Raises the revision of a live resource in one write, without a read. Its attributes do not change. With `isChange`,
    * its version changes too.
-   * @returns undefined if the resource does not exist, if its time is later than `nowMs`, or if its revision differs
-   * from `seen`
+   * @returns undefined if there is no such resource, its time is later than `nowMs`, or its revision differs from
+   * `seen`
    */
   advance(
     connection: ConnectionName,
@@ -196,10 +167,7 @@ export interface ScimStore {
   /** Ends a write of a group's members, after the registers are written. It also has the effect of `settle`. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /**
-   * Stores the two lists of a replacement. Readers see the list `before` until the write ends. It has no effect if the
-   * write has ended.
-   */
+  /** Stores the two lists of a replacement. Readers see `before` until the write ends. No effect after its end. */
   holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
   /** Returns undefined if the write has ended. */
   heldList(
@@ -209,10 +177,7 @@ export interface ScimStore {
   ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
   dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
-  /**
-   * Returns the id of the resource that claimed a unique value. The resource may have changed its value after the
-   * claim.
-   */
+  /** Returns the id of the resource that claimed a unique value. The resource may now have another value. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
   /** Claims a unique value for `id`. Returns false if a resource other than `from` has the claim. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;

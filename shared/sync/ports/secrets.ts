@@ -2,10 +2,7 @@ import * as z from 'zod';
 import type { Frozen } from '../../domain/forms.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
-/**
- * The connection's secret cannot be read, or does not contain a credential. The message never contains the content of
- * the secret.
- */
+/** The secret cannot be read, or contains no credential. The message never shows the secret's content. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -19,10 +16,7 @@ const OAuthSecret = z.object({
   accessToken: filled.optional(),
   /** The time at which a new access token is fetched, in milliseconds since 1970. */
   refreshAtMs: z.number().optional(),
-  /**
-   * The time at which a worker stored these tokens, in milliseconds since 1970. Absent if an operator stored the
-   * secret.
-   */
+  /** The time at which a worker stored these tokens, in ms since 1970. Absent if an operator stored them. */
   storedAtMs: z.number().optional(),
 });
 export type OAuthSecret = Frozen<z.infer<typeof OAuthSecret>>;

@@ -10,14 +10,17 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
 /**
  * Runs the operations of a bulk request in order. If an operation refers to a resource that a later operation creates,
  * the later operation runs first. After the time limit, the remaining operations get a 503, so that the client knows
- * which operations ran.
+ * which ran.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
   return ok({ schemas: [BULK_RESPONSE], Operations: await batch.answers() });
 }
 
-const TOO_LATE = new ScimError(503, 'not started, because earlier operations took too long: send the operation again');
+const TOO_LATE = new ScimError(
+  503,
+  'not started, because earlier operations took too long: send the operation again',
+);
 const UNRESOLVED = new ScimError(409, 'expected bulkIds of operations that succeed');
 
 class Batch {
@@ -98,10 +101,7 @@ class Batch {
     return this.#send(withIds({ ...operation, data: withoutReferences(data, new Set(missing)) }, this.#ids));
   }
 
-  /**
-   * Returns whether the operation has started but not ended. Such an operation waits for another operation, so the
-   * reference is circular.
-   */
+  /** Returns whether the operation has started but not ended. Then it waits for another one in a circle. */
   #isWaiting(bulkId: string): boolean {
     const index = this.#indexOf(bulkId);
     return this.#begun.has(index) && !this.#replies.has(index);

@@ -24,10 +24,7 @@ import {
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 type MakingPorts = TokenPorts & Pick<Ports, 'randomHex'>;
 
-/**
- * The lifetime of an access token. After it, the client requests a new access token (RFC 6749 section 4.4.3: no refresh
- * token).
- */
+/** The lifetime of an access token. There is no refresh token (RFC 6749 section 4.4.3). */
 export const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
@@ -74,9 +71,7 @@ export interface Rotation {
   readonly previousEndMs: number;
 }
 
-/**
- * Creates a further secret for a client. Earlier secrets and their access tokens expire at `previousEndMs` or earlier.
- */
+/** Creates a further secret for a client. Earlier secrets and access tokens expire by `previousEndMs`. */
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,

@@ -27,10 +27,7 @@ const MAX_READS = 3;
  */
 const MAX_REPLACEMENTS_MET = 20;
 
-/**
- * Returns whether a write of members is open. During this time, no read can return the final list of the item's
- * version.
- */
+/** Returns whether a write of members is open, so that no read can return the final list of the item's version. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
   openWrites(writes, ports.clock()).length > 0;
 
@@ -49,10 +46,7 @@ function openReplacement(resource: ScimResource, floor: Stamp): Replacement | un
 /** The members that a single read found. */
 interface Found {
   readonly members: readonly MemberId[];
-  /**
-   * `exact`: the list belongs to the item's version. `open`: a write is open. `mixed`: a write began after the item was
-   * read.
-   */
+  /** `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the read. */
   readonly kind: 'exact' | 'open' | 'mixed';
 }
 

@@ -95,10 +95,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
 }
 
-/**
- * Returns the response to a request from an address that is not allowed. The response does not show which addresses are
- * allowed.
- */
+/** Returns the response to an address that is not allowed. It does not show which addresses are allowed. */
 export function refuseAddress(): ScimReport {
   const error = new ScimError(403, 'expected a request from an allowed address (setting scimAllowedIps)');
   return {
@@ -175,10 +172,7 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   return parsed.value as ScimValue;
 }
 
-/**
- * Invalid UTF-8 is rejected. Otherwise the decoder would replace the invalid bytes, and the stored name would differ
- * from the sent name.
- */
+/** Rejects invalid UTF-8. Otherwise the stored name would differ from the sent name. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -10,8 +10,7 @@ export interface RequestRate {
 
 /**
  * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). In a
- * deployed stage, API Gateway limits all connections together to the same rate by default. So the limit of API Gateway
- * applies first.
+ * deployed stage, API Gateway by default limits all connections together to this rate.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 

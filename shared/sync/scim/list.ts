@@ -27,10 +27,7 @@ import {
 } from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
-/**
- * The maximum number of resources that are read for a sort, or for a filter without an index. A read of this size takes
- * about 2 s.
- */
+/** The maximum number of resources that are read for a sort or an unindexed filter. The read takes about 2 s. */
 const MAX_SCANNED = 20_000;
 
 /** A resource that matches the filter, with the document to which the filter was applied. */
@@ -76,18 +73,12 @@ async function idsInOrder(
 interface Listed {
   readonly names: readonly TypeName[];
   readonly query: ListQuery;
-  /**
-   * The resources of the list. If they were not read yet, it is undefined, and the list has one type and is sorted by
-   * id.
-   */
+  /** The resources. Undefined if they are unread; the list then has one type and is sorted by id. */
   readonly found: readonly Found[] | undefined;
   readonly context: ScimContext;
 }
 
-/**
- * Returns a page of the resources with these ids. The page is shorter than requested if the response would be too large
- * (section 3.4.2.4).
- */
+/** Returns a page of these resources. It is shortened if the response would be too large (section 3.4.2.4). */
 async function listPage(ids: readonly string[], { names, query, found, context }: Listed) {
   const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const [only] = names;
@@ -174,7 +165,8 @@ function startOfPage(
     throw badRequest('invalidCursor', 'cursor: expected a cursor from a page of this list');
   const at = ids.indexOf(id);
   if (at !== -1) return at;
-  if (!isOrdered) throw badRequest('expiredCursor', 'cursor: expected a cursor whose resource is still in the list');
+  if (!isOrdered)
+    throw badRequest('expiredCursor', 'cursor: expected a cursor whose resource is still in the list');
   const after = ids.findIndex((one) => one > id);
   return after === -1 ? ids.length : after;
 }

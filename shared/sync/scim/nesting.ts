@@ -99,10 +99,7 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
   }
 }
 
-/**
- * Returns the groups within the group, on all levels, and the number of levels. The search stops when a limit is
- * exceeded.
- */
+/** Returns the groups within the group, and the number of levels. The search stops at a limit. */
 async function levelsFrom(
   first: readonly GroupId[],
   next: (group: GroupId) => Promise<readonly GroupId[]>,
@@ -120,10 +117,7 @@ async function levelsFrom(
   return { levels, groups };
 }
 
-/**
- * Notes the nested groups before their registers are written. From then on, every change of a nested group reaches the
- * outer group.
- */
+/** Notes the nested groups, before their registers are written. From then on, their changes reach the group. */
 export async function noteNesting(
   group: GroupId,
   members: Iterable<string>,

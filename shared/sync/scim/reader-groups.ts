@@ -10,10 +10,7 @@ import type { ScimContext } from './context.ts';
  * can read it, but does not write it to the platform.
  */
 
-/**
- * Releases a new SCIM group if the reader has a group with the same name or external id. Also records that the two are
- * the same group.
- */
+/** Releases a new SCIM group, and records a move, if the reader has a group with the same name or external id. */
 export async function yieldToReader(group: ScimResource, context: ScimContext): Promise<void> {
   const { connection, ports, settings } = context;
   const owner = settings.directory === null ? undefined : await readersGroup(group, context);

@@ -25,8 +25,7 @@ export interface Recorded {
 
 /**
  * Returns the stamp of a resource's revision. Its time is the modification time, which never decreases, and its
- * sequence is the revision. The stamp depends only on the resource. So if the change is recorded again after a crash,
- * it has the same stamp.
+ * sequence is the revision. The stamp depends only on the resource, so a repetition after a crash has the same stamp.
  */
 export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
   makeStamp({

@@ -23,10 +23,7 @@ export function deadReplacement(resource: ScimResource, nowMs: number): Replacem
   return isOpen ? undefined : latest;
 }
 
-/**
- * Finishes a replacement whose process died. The registers get the stamps of the original revision, so that they do not
- * undo later changes.
- */
+/** Finishes a dead process's replacement, with the original stamps, so that it does not undo later changes. */
 export async function finishReplacement(
   found: ScimResource,
   { write, held }: Replacement,

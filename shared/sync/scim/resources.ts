@@ -26,8 +26,7 @@ import { deadReplacement, finishReplacement } from './replacement.ts';
 export async function findResource(id: string, type: TypeName, context: ScimContext): Promise<ScimResource> {
   const [found] = await context.ports.scim.read(context.connection, type, [id]);
   const finished = found && (await finishWrite(found, context));
-  if (finished === undefined)
-    throw new ScimError(404, `expected the id of a ${type}, got an unknown id`);
+  if (finished === undefined) throw new ScimError(404, `expected the id of a ${type}, got an unknown id`);
   return finished;
 }
 
@@ -160,7 +159,9 @@ function rewritten(
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
-  const reason = isOpen ? 'but another request is writing its members: read the resource again' : 'got another version';
+  const reason = isOpen
+    ? 'but another request is writing its members: read the resource again'
+    : 'got another version';
   throw new ScimError(412, `If-Match: expected the current version of the resource, ${reason}`);
 }
 
@@ -200,10 +201,7 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/**
- * Reads a resource for a change. It does not complete an interrupted write, because the next revision records
- * everything again.
- */
+/** Reads a resource for a change. The next revision records everything again, so an interrupted write stays. */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
@@ -264,10 +262,7 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
   await ports.scim.remove(connection, deleting);
 }
 
-/**
- * Records a deletion, which ends the memberships. Each group that lists the member gets a new version without the
- * member.
- */
+/** Records a deletion. Each group that lists the member gets a new version without the member. */
 async function recordEnd(
   deleting: ScimResource,
   member: MemberId,

@@ -29,8 +29,7 @@ type Methods = Readonly<Partial<Record<string, Endpoint>>>;
 export async function route(request: ScimRequest, context: ScimContext): Promise<ScimReply> {
   const segments = request.path.split('/').filter((segment) => segment !== '');
   const methods = methodsOf(segments);
-  if (methods === undefined)
-    throw new ScimError(404, 'expected an endpoint of SCIM 2.0, got another path');
+  if (methods === undefined) throw new ScimError(404, 'expected an endpoint of SCIM 2.0, got another path');
   const endpoint = methods[request.method.toUpperCase()];
   if (endpoint === undefined) {
     const allow = Object.keys(methods).join(', ');
@@ -99,8 +98,7 @@ function discovery(first: string, second: string | undefined): Methods | undefin
       if (fieldOf(query, 'filter') !== undefined)
         throw new ScimError(403, `${first}: expected no filter, because discovery does not support filters`);
       const found = find(context);
-      if (found === undefined)
-        throw new ScimError(404, `expected an id from ${first}, got an unknown id`);
+      if (found === undefined) throw new ScimError(404, `expected an id from ${first}, got an unknown id`);
       return ok(found);
     },
   });
@@ -145,10 +143,7 @@ const search = (types: readonly TypeName[]) =>
     return body;
   });
 
-/**
- * Bulk operations may only change resources (RFC 7644 section 3.7). A nested bulk request could exceed the limit of
- * operations.
- */
+/** The paths that bulk operations may have: they may only change resources (RFC 7644 section 3.7). */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
 
 const bulk: Endpoint = (request, context) =>
@@ -196,9 +191,7 @@ const conditionsOf = ({ headers }: ScimRequest) => ({
   ifNoneMatch: headers['if-none-match'],
 });
 
-/**
- * Without requested attributes, the response to a PATCH of a group has no body, because a group may have many members.
- */
+/** A response to a PATCH of a group has a body only on request, because a group may have many members. */
 const rewrite =
   (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {

@@ -31,10 +31,7 @@ interface Given {
   readonly isNew?: boolean;
 }
 
-/**
- * Returns a resource with the attributes that the request selects. It reads a group's members only if the response
- * shows them.
- */
+/** Returns a resource with the selected attributes. Reads a group's members only if the response shows them. */
 export async function show(
   resource: ScimResource,
   projection: Projection,

@@ -7,8 +7,7 @@ type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 
 /**
  * `gsync_<kind>_<8>_<64>`: a product name, a kind, an identifying prefix and a secret (256 bits). The kinds are:
- * `scim`, a bearer token; `client`, the secret of an OAuth client; `access`, an access token. An access token has the
- * prefix of its secret.
+ * `scim`, a bearer token; `client`, the secret of an OAuth client; `access`, an access token with its secret's prefix.
  */
 const BEARER_FORM = /^gsync_(?:scim|access)_([0-9a-f]{8})_[0-9a-f]{64}$/;
 const ACCESS_MARK = 'gsync_access_';
@@ -23,8 +22,7 @@ interface Creation {
   /** The expiry in milliseconds since 1970; undefined if the token never expires. */
   readonly expiresMs?: number | undefined;
   /**
-   * The id of the secret's OAuth client. `new` makes a new client, whose id is the prefix of the secret. Undefined for
-   * a bearer token.
+   * The OAuth client of the secret. `new` makes a client with the secret's prefix as id. Undefined for a bearer token.
    */
   readonly client?: string | undefined;
 }
@@ -51,9 +49,7 @@ export async function createToken(
   throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
 
-/**
- * The value of `client` for a new client. It cannot be the id of a client, because an id has eight hexadecimal digits.
- */
+/** The value of `client` for a new client. An id of a client has eight hexadecimal digits instead. */
 export const NEW_CLIENT = 'new';
 
 /** A token without its secret and hash, for display. */
@@ -93,15 +89,10 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
-/**
- * How long before the expiry of a token a warning begins. The time is long enough to create and install another token.
- */
+/** A warning begins this long before a token expires. This leaves time to create and install another token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
-/**
- * If the prefix is unknown, the token is compared with this hash. So the check takes the same time as for a wrong
- * secret.
- */
+/** The hash for an unknown prefix, so that the check takes the same time as for a wrong secret. */
 const NO_HASH = hashOf('');
 
 /** Returns whether a token has this hash, in constant time. */

@@ -112,10 +112,7 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/**
- * Replaces a group. Without `members` in the body, the members stay. A list of members, even an empty list, replaces
- * them.
- */
+/** Replaces a group. Without `members` in the body, the members stay. An empty list removes them. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
@@ -291,9 +288,7 @@ async function advanceIfUnchanged(
 
 const keepAttributes: Edit = (attributes) => attributes;
 
-/**
- * Whether the name must be recorded, because it has changed, or because an earlier record may be missing after a crash.
- */
+/** Whether the name must be recorded: it has changed, or an earlier record may be missing after a crash. */
 const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 
