@@ -19,7 +19,7 @@ export interface Levels {
   /** How long the gate has been closed. 0 while the gate is open or an operator has paused the connection. */
   readonly gateClosedSeconds: number;
   readonly unauthorized: boolean;
-  /** Present if the person to whom the credential belongs has left, or leaves within 30 days. */
+  /** Present if the holder of the credential has left, or leaves within 30 days. */
   readonly holderLeaves?: true;
   /** The time since the feed was last read to its end; undefined before the first read. */
   readonly feedCursorAgeSeconds?: number;
