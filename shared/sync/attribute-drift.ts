@@ -5,18 +5,18 @@ import { type Attribution, attribute } from '../plan/attribute.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { DriftRecord } from './ports/logs.ts';
 
-/** The time within which the feed may report a change. The feed usually reports a change within minutes. */
+/** The maximum delay of the feed's report about a change. The usual delay is a few minutes. */
 export const HOPE_MS = 24 * 3_600_000;
 /**
- * The maximum time by which the platform's clock may be ahead. A later event cannot explain a difference that was found
- * earlier.
+ * The platform's clock may be ahead by at most this time. An event that is later than a difference by more than this
+ * time cannot explain the difference.
  */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Adds the initiator to drift records of changes that apply found before the feed reported them. Each record gets its
- * initiator only from the events of its own platform group. If another platform group replaces a deleted one, the
- * events of the new group do not explain the deletion.
+ * Adds the initiator to drift records that have none, because apply found the change before the feed reported it. A
+ * record gets its initiator only from events about its own platform group. For example, events about a new platform
+ * group do not explain the deletion of its predecessor.
  */
 export async function attributeDrift(
   state: GroupState,
@@ -34,7 +34,7 @@ export async function attributeDrift(
   if (left.length < state.unattributed.length) await groups.keepUnattributed(state, left);
 }
 
-/** Returns the initiator of a difference that was found before the feed reported the initiator. */
+/** Finds the initiator of a drift record among the events of the feed. */
 export function attributeTo(
   record: DriftRecord,
   activity: ReadonlyMap<PlatformGroupId, readonly ActivityEvent[]>,
@@ -49,7 +49,7 @@ function isBefore({ at }: ActivityEvent, { detectedAtMs }: DriftRecord): boolean
   return Number.isNaN(atMs) || atMs <= detectedAtMs + CLOCK_SLACK_MS;
 }
 
-/** Returns the activity events of a suspected change. The events are about the linked platform group. */
+/** Returns the activity events of a suspected change, under the id of the linked platform group. */
 export const activityOf = ({
   link,
   suspectedChange,

@@ -10,10 +10,10 @@ import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 export interface CallRecord {
-  /** The given gate store, which in addition remembers the record of failing calls of each gate that is read. */
+  /** The given gate store. Each read also remembers the failing calls that the gate records. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
-  /** Records the counts at the end of an invocation. While all calls succeed, this function makes no request. */
+  /** Writes the counts to the gate's item at the end of an invocation. While all calls succeed, it makes no request. */
   flush(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ export interface CallRecord {
 const MAX_TRIES = 5;
 
 /**
- * Counts the calls of one worker in memory. The counts are written to the gate's item only while calls fail: once when
- * calls begin to fail, then every few seconds, and once or twice more when calls succeed again.
+ * Counts the calls of one worker in memory. It writes the counts to the gate's item when calls begin to fail, then
+ * every few seconds, and once or twice more when calls succeed again. While no call fails, it writes nothing.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();
@@ -73,10 +73,7 @@ function plusOne(before: CallOutcomes | undefined, failure: string | undefined, 
   return { ...before, total: total + 1, failed: failed + 1, lastFailedMs: atMs, reason: failure };
 }
 
-/**
- * Drops the counts of endpoints that have no record of failing calls. Successful calls are counted only for endpoints
- * with such a record.
- */
+/** Drops the counts of endpoints without a record of failing calls. Successes matter only to end such a record. */
 function forgetUnrecorded(outcomes: Map<string, CallOutcomes>, recorded: readonly FailingCalls[]): void {
   const failing = new Set(recorded.map(({ endpoint }) => endpoint));
   for (const endpoint of [...outcomes.keys()]) if (!failing.has(endpoint)) outcomes.delete(endpoint);

@@ -6,9 +6,8 @@ import type { CurrentConnections } from './ports/connections.ts';
 interface Claiming {
   readonly company: string;
   readonly id: PlatformGroupId;
-  /** The directory group that will own the platform group. */
   readonly owner: GroupRef;
-  /** Given if the owner created the platform group. */
+  /** The time of the creation, if the owner created the platform group. */
   readonly createdAtMs?: number | undefined;
 }
 
@@ -18,12 +17,12 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** How often the owner may change during one claim. More changes point to a defect. */
+/** The maximum number of times that the owner may change during one claim. More changes point to a defect. */
 const MAX_RACES = 3;
 
 /**
- * Claims a platform group. A claim is valid only while the connection of its owner exists. So if a company's connection
- * is removed and created again under another name, the new connection takes over the groups.
+ * Claims a platform group. A claim is valid only while the connection of its owner exists. So if an operator removes a
+ * connection and creates it again under another name, the new connection takes over the platform groups.
  *
  *   the claim is       | its connection | result
  *   -------------------|----------------|------------------------------------------
@@ -31,16 +30,16 @@ const MAX_RACES = 3;
  *   of another group   | exists         | the owner keeps the platform group
  *   of another group   | was removed    | the old link is ended, then the group is claimed
  *
- * The old link ends before the claim moves. So if a connection with the removed name is created again, its group has no
- * link, and the two connections never write the same platform group.
- * @returns the group that keeps the platform group; undefined if the platform group is now claimed
+ * The old link ends before the claim moves. If an operator later creates a connection with the removed name, its group
+ * therefore has no link. So two connections never write the same platform group.
+ * @returns the directory group that keeps the platform group; undefined if the claim succeeded
  */
 export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise<GroupRef | undefined> {
   const { company, id, owner, createdAtMs } = claiming;
   for (let race = 0; race < MAX_RACES; race += 1) {
     if (await ports.claims.claim(company, id, owner, createdAtMs)) return undefined;
     const from = (await ports.claims.owners(company, [id])).now.get(id);
-    // Another worker for the same group may have claimed the platform group in the meantime.
+    // Another worker may have claimed the platform group for the same directory group in the meantime.
     if (from === undefined || isSame(from, owner)) continue;
     if (await isLive(from, ports)) return from;
     if (!(await endLink(from, id, ports))) continue;
@@ -49,7 +48,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   throw new Error(`expected to claim the platform group ${id}, but its owner changed ${MAX_RACES} times`);
 }
 
-/** Returns the owner that would keep the platform group if the group were claimed now; undefined if there is none. */
+/** Returns the live owner that would make a claim fail now; undefined if a claim would succeed. */
 export async function ownerOf(
   { company, id, owner }: Claiming,
   ports: {
@@ -69,10 +68,7 @@ const isLive = async (
   { connections }: Pick<ClaimPorts, 'connections'>,
 ): Promise<boolean> => (await connections.current(connection)) !== undefined;
 
-/**
- * Returns a function that tells whether the connection of an owner was removed. The claims of such owners are not
- * valid.
- */
+/** Returns a predicate: whether the connection of an owner was removed, so that the owner's claim is not valid. */
 export async function leftBehind(
   owners: Owners['now'],
   ports: { readonly connections: ClaimPorts['connections'] },
@@ -86,7 +82,7 @@ export async function leftBehind(
 /**
  * Ends the link and the open intent of a group whose connection was removed. Otherwise a later connection with the
  * removed name would settle the intent, and could repeat a deletion.
- * @returns false if the group changed meanwhile
+ * @returns false if the group's item changed between the read and the write
  */
 async function endLink(ref: GroupRef, id: PlatformGroupId, { groups }: ClaimPorts): Promise<boolean> {
   const seen = await groups.read(ref);

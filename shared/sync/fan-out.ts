@@ -9,7 +9,7 @@ import { wakeGroups } from './wake.ts';
 
 /**
  * Returns the copy of a user for a member register. While the binding is under review, or the user is not active, the
- * copy has no role. Then apply reads the user itself.
+ * copy has no role. A copy without a role makes apply read the user's item.
  */
 export function copyOf(user: UserState): UserCopy {
   const { revision, floor, role, userId } = user;
@@ -21,13 +21,14 @@ const FIRST_REVISION = 1;
 
 /**
  * Copies a changed user to the registers of all groups that the user may be in, and returns these groups. The caller
- * then marks the groups dirty and wakes them, and only then ends the fan-out. A register without a copy gets the new
- * copy too. Otherwise an apply that read the user before the change could still write the old copy there. For the first
+ * must mark the groups dirty and wake them before it ends the fan-out. A register without a copy gets the new copy too.
+ * Otherwise a worker of apply that read the user before the change could still write the old copy. For the first
  * revision no copy is written, because no register has a copy yet.
  *
  * Why the fan-out misses no group: the item IN# records that a user is in a group. A writer that adds a member writes
  * IN# first, then the register, and then wakes the group. The fan-out reads IN# consistently, after the item USER was
- * written. So either it finds IN#, or the group is woken after USER was written, and apply then reads the new USER.
+ * written. If the fan-out does not find IN#, the writer wakes the group after USER was written. So apply reads the new
+ * USER.
  *
  *     writer   IN# ──▶ register ──▶ marks dirty, wakes
  *     fan-out  USER (revision, fanOut) ──▶ reads IN# ──▶ renews copies ──▶ marks dirty, wakes ──▶ clears fanOut
@@ -49,7 +50,7 @@ export async function fanOutUser(
   return reached;
 }
 
-/** Fans out a user and wakes the groups. If a group was not woken, the fan-out stays open for the requeue job. */
+/** Fans out a user and wakes the groups. If waking a group fails, the requeue job resumes the fan-out. */
 export async function fanOutAndWake(
   connection: ConnectionName,
   user: UserState,

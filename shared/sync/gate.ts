@@ -35,9 +35,9 @@ export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
 };
 
 /**
- * Writes the gate, and then records in the connection's journal why the gate closed or opened. After a crash in
- * between, the entry is missing; but there is never an entry without a change. An operator's pause is recorded
- * separately, as an action of the operator.
+ * Writes the gate, and then records in the connection's journal why the gate closed or opened. After a crash between
+ * the two writes, the journal lacks the entry. The journal never has an entry without a change. An operator's pause is
+ * not recorded here, because it is recorded as an action of the operator.
  * @returns false if the gate differs from `seen`
  */
 export async function writeGate(
@@ -63,8 +63,8 @@ type GatePorts = ClosingPorts &
   Pick<Ports, 'platforms' | 'groups'> & { readonly index: Pick<Ports['index'], 'all'> };
 
 /**
- * Runs a read of the platform unless the gate forbids it, and reports a failed call to the gate. A pause, or a gate
- * that was closed because of failing groups, stops only writes. A gate that was closed for any other reason also stops
+ * Runs a read of the platform if the gate permits reads, and reports a failed call to the gate. A pause, or a gate that
+ * was closed because of failing groups, stops only writes. A gate that was closed for any other reason also stops
  * reads.
  * @throws PlatformFailure while the gate is closed, and the errors of `read`
  */
@@ -101,8 +101,7 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
- * @returns whether the failure concerns all groups. A gate that is already closed for all groups, or paused, does not
- *   change.
+ * @returns whether the failure concerns all groups. A gate that is already closed for all groups, or paused, stays
  */
 export async function reportToGate(
   connection: Connection,
@@ -145,13 +144,11 @@ async function generalFailureOf(
 
 /**
  * A witness is a linked group that is fetched to find out whether the platform refuses all groups. This value means
- * that there is no linked group, so only the list decides.
+ * that there is no linked group to fetch. The answer to the request for the list then decides alone.
  */
 const LIST_ALONE = platformGroupId('*');
 
-/**
- * Returns a random linked group that is in sync. The choice is random, so that the fetches are spread over the groups.
- */
+/** Returns a linked group that is in sync, other than `group`. A random choice spreads the fetches over the groups. */
 async function otherLinkedGroup(
   connection: ConnectionName,
   group: GroupId | undefined,
@@ -170,9 +167,9 @@ async function otherLinkedGroup(
 }
 
 /**
- * Returns the failure if the platform refuses all groups to the credential: both the fetch of the witness and the list
- * are refused.
- * @returns undefined if only some groups, or only the list, are refused
+ * Returns the failure if the platform refuses the credential both the witness and the list of groups. It then refuses
+ * all groups.
+ * @returns undefined if the platform refuses only one of the two, or neither
  */
 export async function refusalAtGroups(
   witness: PlatformGroupId,
@@ -193,11 +190,11 @@ export async function refusalAtGroups(
 export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
   state === 'backoff' && failing.length >= FAILING_GROUPS;
 
-/** Returns the latest distinct groups, at most as many as close the gate. */
+/** Returns the latest distinct groups, at most `FAILING_GROUPS`. */
 export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
   [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
 
-/** Returns the gate after this failure. */
+/** Returns the closed gate after this failure. */
 export function closedBy(
   failure: PlatformFailure,
   gate: Gate,
@@ -223,13 +220,13 @@ export function closedBy(
 function waitMs({ retryAfterMs }: PlatformFailure, gate: Gate, random: number): number {
   if (retryAfterMs !== undefined) return boundedWaitMs(retryAfterMs, gate.closings);
   const backOff = backoffMs(gate.closings, random);
-  // If only a few failing groups closed the gate, healthy groups wait too. So this wait is limited.
+  // The wait is limited if failing groups closed the gate, because healthy groups wait too.
   return (gate.failing ?? []).length >= FAILING_GROUPS ? Math.min(REFUSED_WAIT_MS, backOff) : backOff;
 }
 
 /**
- * Counts a failure of one group. If five different groups fail without a success in between, or if the canary fails,
- * the gate closes: the fault then concerns the whole connection, even if `/me` succeeds.
+ * Counts a failure of one group. The gate closes if five different groups fail without a success in between, or if the
+ * canary fails. The fault then concerns the whole connection, even if `/me` succeeds.
  * @returns whether the gate is closed now
  */
 export async function countFailing(
@@ -251,7 +248,7 @@ export async function countFailing(
 }
 
 /**
- * Ends the count of failing groups after a group succeeded, or after the platform refused a write because of its
+ * Ends the count of failing groups. The caller calls this function after a success, and after a refusal of a write's
  * content. If failing groups had closed the gate, the gate opens for all groups. The record of failing calls about
  * groups is also removed.
  */

@@ -52,8 +52,8 @@ async function probe(
 }
 
 /**
- * Whether a version of the secret differs from the version that closed the gate. If that secret could not be read, it
- * has no version, so every readable version differs from it.
+ * Whether a version of the secret differs from the version that closed the gate. If groupsync could not read that
+ * secret, its version is unknown. Every readable version then counts as different.
  */
 const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
   version !== undefined &&
@@ -66,10 +66,7 @@ const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
     ? { version: secretVersion, atMs: refusedAtMs }
     : undefined;
 
-/**
- * Opens the gate for all groups. If failing groups had closed the gate, the gate opens first for one waiting group, the
- * canary.
- */
+/** Opens the gate. If failing groups had closed it, the gate opens first for one waiting group only, the canary. */
 async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): Promise<Gate> {
   const canary = isClosedByGroups(gate) ? await nextCanary(name, gate, ports) : undefined;
   if (canary === undefined) {
@@ -88,9 +85,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first; undefined if no group waits. Groups that have just failed come last. Among
- * the others, groups that were not tried since their last change come first, and then the order is by due time. So
- * every waiting group is tried at some time.
+ * Returns the waiting group to try first; undefined if no group waits. So that each waiting group is tried at some
+ * time, the order is: groups that were not tried since their last change, then groups that were tried, then groups that
+ * failed recently. Within each of the three, the earliest due time comes first.
  */
 async function nextCanary(
   name: ConnectionName,

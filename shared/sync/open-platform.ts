@@ -3,11 +3,11 @@ import type { Connection } from './ports/connections.ts';
 import { type Platform, PlatformFailure, type Platforms, type Trying } from './ports/platform.ts';
 
 /**
- * Opens a connection's platform. Each answer is checked to be about the requested group. Without this check, an answer
- * about another group could cause a link to the wrong platform group. If the answer to a write is about another group,
- * the outcome of the write is unknown.
+ * Opens a connection's platform. The opened platform checks that each answer is about the requested group. Without this
+ * check, an answer about another group could cause a link to the wrong platform group. After such an answer to a write,
+ * its outcome is unknown.
  * @throws PlatformFailure if the platform cannot be opened. A call throws `unavailable` if its answer is about another
- *   group
+ * group
  */
 export async function openPlatform(
   connection: Connection,

@@ -11,7 +11,6 @@ import { GONE, type Person } from './ports/people.ts';
 import { type EmployeeRecord, failureIn, type Platform, PlatformFailure } from './ports/platform.ts';
 import { ROLE_END_WAIT_MS, WRITES_IN_FLIGHT } from './tuning.ts';
 
-/** The result of a listing of the employees. */
 export interface Listing {
   readonly listed: ReadonlySet<RoleId>;
   readonly changed: number;
@@ -27,16 +26,16 @@ type Known = ReadonlyMap<RoleId, Person>;
 interface Saving {
   readonly connection: Connection;
   readonly ports: PeoplePorts;
-  /** Whether any member is bound. Only then can a new role of a known user change a group. */
+  /** Whether any member is bound. If no member is bound, a new role of a known user cannot change a group. */
   readonly hasBindings: boolean;
 }
 
 /**
- * Reads the employees page by page, saves each page, and wakes the affected groups. So if one page fails, people who
- * left and are on other pages are still removed from their groups.
+ * Reads the employees page by page, saves each page, and wakes the affected groups. So if one page fails, leavers on
+ * other pages are still removed from their groups.
  *
- * If all roles of a user are one person, a change that may remove a person from groups waits for the rest of the list,
- * but at most one minute. A later page may have the user's current role.
+ * If `memberIdField` is `userId`, the end of a role waits for the following pages, but at most one minute. A following
+ * page may have the user's current role, which keeps the person in the groups.
  *
  *     page 1   contractor TERMINATED ──▶ waits ─────────────────────▶ saved, still a member
  *     page 7                                employee ACTIVE ──▶ saved
@@ -49,7 +48,7 @@ export async function readListing(platform: Platform, saving: Saving): Promise<L
   const unread: PlatformFailure[] = [];
   const savings = savePages(saving);
   const cut = await failureIn(async () => {
-    // Only the next page is requested while this page is saved.
+    // While a page is saved, one more page is requested.
     for await (const page of pMapIterable(pages, (one) => one, { concurrency: 1 })) {
       if (page instanceof PlatformFailure) {
         unread.push(page);
@@ -62,7 +61,7 @@ export async function readListing(platform: Platform, saving: Saving): Promise<L
   return { listed, unread, cut, ...(await savings.end()) };
 }
 
-/** Saves page after page. A change that ends a role waits. */
+/** Saves the pages in order. The end of a role waits, see `readListing`. */
 function savePages(saving: Saving) {
   const { connection, ports } = saving;
   const woken = new Set<GroupId>();
@@ -126,10 +125,7 @@ function endedRoles(
 
 const rolesOf = (list: readonly { readonly role: RoleId }[]) => list.map(({ role }) => role);
 
-/**
- * @returns the roles whose groups must be woken because of a new state, user id or role. The change may be from this
- * run, or from a run that did not finish.
- */
+/** @returns the roles whose groups must be woken after a change in this run or in an unfinished earlier run */
 async function saveRecords(
   records: readonly EmployeeRecord[],
   known: Known,
@@ -137,7 +133,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Only changed roles are written, because nearly all roles are unchanged.
+  // Whether the record changes the stored person. Nearly all records change nothing and are not written.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
   const persons = await mapConcurrently(
@@ -145,7 +141,7 @@ async function saveRecords(
     records.filter((record) => isNews(record, known.get(record.role))),
     async (record) => {
       const { role } = record;
-      // If another refresh has written the person first, its data is read and merged with the data of this refresh.
+      // If another refresh has written the person first, this refresh reads that data and merges the record into it.
       const saved =
         (await saveRecord(record, known.get(role), saving)) ??
         (await saveRecord(record, (await people.read(name, [role])).get(role), saving));
@@ -195,7 +191,7 @@ function factsOf(record: EmployeeRecord, seen: Person | undefined) {
     else values.set(name, matchForm(name, value));
   }
   const userId = record.userId ?? seen?.userId;
-  // A role that the platform returns again exists, even if the answer has no state.
+  // A role that the platform returns exists. So the stored state `GONE` must not stay if the answer has no state.
   const before = seen?.state === GONE ? undefined : seen?.state;
   return {
     role: record.role,

@@ -14,8 +14,8 @@ import { wakeAll } from './wake.ts';
 
 /**
  * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no
- * longer the decisive one, the binding is first changed to the decisive role. This is the role that keeps the member in
- * the group, so `askUnlisted` must read it if the list lacks it.
+ * longer the decisive role, the function first changes the binding to the decisive role. The decisive role keeps the
+ * member in the group. So `askUnlisted` must read this role if the list lacks it.
  * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(
@@ -55,7 +55,10 @@ export async function wakeMembersOf(
   return [...groups];
 }
 
-/** Returns the current and former bindings to a role of these persons, or to the user that a role had before. */
+/**
+ * Returns the current and former bindings to any role of these persons. If a role moved to another user, the bindings
+ * to roles of its previous user are included.
+ */
 async function bindingsTo(
   { name, settings }: Connection,
   roles: readonly Person[],
@@ -76,8 +79,8 @@ async function bindingsTo(
 }
 
 /**
- * Changes a binding to the decisive role of its person. An unproven binding whose role has ended is not changed here,
- * because `judgeBindings` still needs the role that was matched first.
+ * Changes a binding to the decisive role of its person. It does not change an unproven binding whose role has ended,
+ * because `judgeBindings` still needs the first matched role.
  * @returns the user after the change; undefined if the binding is not changed
  */
 async function followed(
@@ -99,9 +102,9 @@ async function followed(
 }
 
 /**
- * Decides about a binding whose role has moved to another user, while the old user still has a role that allows
- * membership. The member follows the moved role if the member's attributes match only the new user. So when a wrong
- * merge of users is corrected, the members are separated again.
+ * Decides whether a member follows a role that moved to another user. The old user still has a role that allows
+ * membership. The member follows the moved role if the member's attributes match only the new user. So after the
+ * platform corrects a wrong merge of two users, their members are bound to different persons again.
  */
 async function hasMovedWith(user: UserState, record: Person, input: MatchInput): Promise<boolean> {
   const { settings } = input.connection;
@@ -110,14 +113,14 @@ async function hasMovedWith(user: UserState, record: Person, input: MatchInput):
   return matched.kind === 'person' && personsOf([matched.person, record], settings).length === 1;
 }
 
-/** Returns the groups with a pending member who can now be written, or whose reason has changed. */
+/** Returns the groups with a pending member who now matches a person, or whose reason for pending has changed. */
 export async function groupsOfSolvable(
   connection: Connection,
   ports: PeoplePorts,
 ): Promise<readonly GroupId[]> {
   const groups: GroupId[] = [];
   const asked = new Map<string, ReturnType<PeopleStore['holding']>>();
-  // If a member is pending in many groups, the person is searched only once.
+  // A member may be pending in many groups. The cache searches the member's person only once.
   const holding: PeopleStore['holding'] = (name, field, value) => {
     const found = asked.get(`${field} ${value}`) ?? ports.people.holding(name, field, value);
     asked.set(`${field} ${value}`, found);
@@ -128,7 +131,7 @@ export async function groupsOfSolvable(
     const members = page.map(({ member }) => member);
     const known = await ports.users.read(connection.name, members);
     const solved = await mapConcurrently(WRITES_IN_FLIGHT, page, async (entry) => {
-      // If no event has described the member, the person can still be found by the member's id.
+      // Even if no event has described the member, a match rule may find the person by the member's id.
       const user = known.get(entry.member) ?? undescribed(entry.member);
       const refused = refusedRevisionOf(entry, ports.clock());
       const { cause } = await currentEligibility(user, refused, { connection, people });

@@ -20,11 +20,11 @@ import { wakeAll } from './wake.ts';
 
 /**
  * Updates the people index from the platform's employees, and wakes the affected groups. The affected groups are the
- * groups of people whose state or ids changed, and the groups with a pending member who can now be resolved.
+ * groups of people whose state or ids changed, and the groups with a pending member who now matches a person.
  *
- * The absence of a person proves nothing (invariant 4). After a complete listing, each role that is missing from the
- * listing is read by id. If the platform returns errors for single employees, they are skipped, and the run ends with
- * that error.
+ * The absence of a role from the listing proves nothing (invariant 4). So after a complete listing, each missing role
+ * is read by id. If the platform returns errors for single employees, the run skips these employees and ends with the
+ * first error.
  * @throws PlatformFailure if a part could not be read. All other parts are saved before the error is thrown
  */
 export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
@@ -71,13 +71,13 @@ function unreadFailure(failures: readonly PlatformFailure[]): PlatformFailure | 
  * Judges first bindings. A first binding uses the people index of the last refresh. Since then, the bound person may
  * have left, and a new employee may have got the same address. An event with this address must have the same result,
  * whether it arrives before or after the refresh that shows both changes. So the first refresh after a binding either
- * undoes or proves it. A proven binding stays, even if its person leaves.
+ * undoes the binding or marks it as proven. A proven binding stays, even if its person leaves.
  *
  *     refresh    leaver ACTIVE ─────────────────────▶ leaver TERMINATED, newcomer ACTIVE ──▶ unbound, matched again
  *     event                     └▶ bound, unproven
  *
- * If the role of a binding has ended, but its user has another role that allows membership, the member is matched again
- * first:
+ * If the role of a binding has ended, but its user has another role that allows membership, the refresh first matches
+ * the member again:
  *
  *     the person who has the member's values now   | the binding
  *     ---------------------------------------------|------------------------------------------------------
@@ -111,8 +111,8 @@ async function judgeBindings(
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;
-    // A worker that matched the member before this refresh may not have stored the binding yet. The next refresh judges
-    // it.
+    // A worker that matched the member before this refresh may not have stored the binding yet. So the next refresh
+    // judges the binding.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
     const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
@@ -123,15 +123,14 @@ async function judgeBindings(
 }
 
 interface Judgement {
-  /** The user, if the user's binding was changed. */
   readonly user?: UserState | undefined;
   /** Whether the next refresh judges the binding again. */
   readonly isOpen?: boolean;
 }
 
 /**
- * Judges a binding whose own role may not be a member.
- * @param person the decisive role, if it may be a member
+ * Judges a binding whose own role does not allow membership.
+ * @param person the decisive role, if it allows membership
  */
 async function judgeAgain(
   user: UserState,
@@ -141,7 +140,7 @@ async function judgeAgain(
 ): Promise<Judgement> {
   const { name, settings } = connection;
   const { role, member } = binding;
-  // The member was bound to another role in the meantime.
+  // Another worker has changed the binding in the meantime.
   if (user.role !== role) return {};
   if (person === undefined) return { user: await users.unbind(name, member, role) };
   const match = await matchMember(user, { connection, people });
@@ -154,7 +153,8 @@ async function judgeAgain(
   const matched = (await people.read(name, [matchedRole])).get(matchedRole);
   if (matched !== undefined && mayBeMember(matched, settings))
     return { user: await users.followRole(name, member, role, boundToOf(person)) };
-  // This role keeps the member in the group. It is recorded so that later refreshes read it by its id.
+  // This role keeps the member in the group. The record makes later refreshes read the role by its id if the list lacks
+  // it.
   await people.prove(name, { role: person.role, member, isProven: true });
   return { isOpen: true };
 }

@@ -22,18 +22,15 @@ export interface Reading {
       'read' | 'readMany' | 'members' | 'readView' | 'readChange' | 'readHeld'
     > &
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
-    /**
-     * Without `copyToMember`, no copies of users are written to registers. Without `noteUnknown`, no notes about
-     * unknown users are written.
-     */
+    /** A preview omits `copyToMember` and `noteUnknown`, because both write. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
-    /** If `bind` is missing, first matches are used but not stored. */
+    /** A preview omits `bind`. It then uses a first match without storing the binding. */
     readonly people: ResolvePeople;
     readonly createSettleMs: number;
   };
   /**
    * Claims a platform group. `createdAtMs` is given if the group's own POST created it.
-   * @returns the directory group that keeps the platform group; undefined if the platform group is now claimed
+   * @returns the directory group that keeps the platform group; undefined if the claim succeeded
    */
   readonly claim: (id: PlatformGroupId, createdAtMs?: number) => Promise<GroupRef | undefined>;
 }

@@ -28,7 +28,7 @@ export interface RequeueReport {
   readonly gate: string;
   readonly walksResumed: number;
   readonly reenqueued: number;
-  /** The items that failed, by id, with the reason. All other items are processed. */
+  /** The items that failed, each as `id: reason`. All other items are processed. */
   readonly stuck?: readonly string[];
 }
 
@@ -39,8 +39,7 @@ type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
  * Runs the requeue job for one connection, once a minute. The job probes a closed gate, resumes interrupted fan-outs,
  * and wakes the dirty groups that are due. The groups that have been due for the longest time come first. The job wakes
  * at most `REQUEUE_BATCH` groups, so that a backlog is processed at a limited rate.
- * @param everything whether to wake all dirty groups, also those that are not due; used after a restart with empty
- * queues
+ * @param everything whether to wake even dirty groups that are not due; used after a restart with empty queues
  */
 export async function requeueDue(
   connection: ConnectionName,
@@ -77,16 +76,16 @@ export async function requeueDue(
 }
 
 /**
- * How long after a change of settings the index certainly shows all groups. Workers cache settings for 30 seconds, and
- * the index may be two minutes behind.
+ * The time after a change of settings from which the index shows all groups that workers created with the old settings.
+ * Workers cache settings for 30 seconds, and the index may be two minutes behind.
  */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
 const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
- * Makes groups that failed while the gate was closed due immediately, without their own backoff. The function runs once
- * after each opening of the gate. A group that fails after that waits again.
+ * Ends the backoff of groups that failed while the gate was closed, so that they are due immediately. The function runs
+ * once after each opening of the gate. A group that fails afterwards has a backoff again.
  */
 async function endBackOffs(
   connection: ConnectionName,
@@ -119,8 +118,8 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
   // twice.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
-    // A paused group is rescheduled without a message, so that it does not delay the others. It is woken when its pause
-    // ends.
+    // A paused group is rescheduled without a message, so that it does not take the place of another due group.
+    // `resume` wakes the paused group.
     if (isOurs && group.pausedAtMs === undefined) rescheduled.push(group.ref);
   };
   await mapConcurrently(WRITES_IN_FLIGHT, due, (group) =>
@@ -130,8 +129,8 @@ async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone:
 }
 
 /**
- * Returns the time of the next wake-up by the requeue job. If apply never finishes for a group, each of its messages
- * becomes a dead-lettered message. So the wait grows with the time for which the group has been dirty.
+ * Returns the time of the next wake-up by the requeue job. The wait grows with the time for which the group has been
+ * dirty. Otherwise a group for which apply never finishes would fill the dead-letter queue with its messages.
  */
 function nextDueMs({ dirtySinceMs }: GroupSummary, { clock, coalesceMs, random }: RequeuePorts): number {
   const nowMs = clock();
@@ -144,7 +143,8 @@ async function resumeFanOuts(connection: ConnectionName, ports: RequeuePorts, al
   for await (const members of ports.users.openFanOuts(connection)) {
     for (const member of members) {
       await alone(`user ${member}`, async () => {
-        // The order is as in ingest: the groups get the change and are woken before the fan-out ends.
+        // The order is the same as in ingest: the function copies the change to the groups and wakes them before it
+        // ends the fan-out.
         const user = (await ports.users.read(connection, [member])).get(member);
         if (user?.fanOut !== undefined) await fanOutAndWake(connection, user, ports);
         resumed += 1;

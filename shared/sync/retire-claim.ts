@@ -14,7 +14,7 @@ export const retireClaim = (
   { claims, clock }: Pick<Ports, 'claims' | 'clock'>,
 ): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + HOPE_MS });
 
-/** Ends the claim to a released platform group, unless the group is linked or another worker is linking it. */
+/** Ends the claim to a released platform group, if the directory group has no link and no worker is linking it. */
 export async function endClaim(
   { ref, releasedPlatformId, link }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'link'>,
   company: string,

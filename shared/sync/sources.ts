@@ -8,8 +8,8 @@ import type { Receipt } from './ports/sources.ts';
 export type SourcePorts = Pick<Ports, 'sources' | 'clock'>;
 
 /**
- * Records a receipt. If this write fails, the error is ignored, because the received data is stored anyway and the next
- * receipt will be recorded.
+ * Records that a source sent data. An error of this write is ignored, because the received data is already stored, and
+ * the next receipt writes a newer time.
  */
 export const noteReceipt = (
   connection: ConnectionName,
@@ -34,8 +34,8 @@ export async function readSources(
 }
 
 /**
- * Returns the same as `readSources`. If a source is expected from which no data has ever arrived, it also records the
- * present time once, so that this source can become late too.
+ * Returns the same as `readSources`. For an expected source that has never sent data, it also records the present time
+ * once. So such a source also becomes late.
  */
 export async function watchSources(
   connection: Pick<Connection, 'name' | 'settings'>,

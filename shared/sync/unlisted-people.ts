@@ -19,18 +19,18 @@ interface Asking {
   readonly nowMs: number;
 }
 
-/** The platform's answers for roles by id, and the roles for which it returned an error. */
+/** The platform's answers to reads of roles by id, and its errors. */
 interface Answers {
   readonly answers: readonly EmployeeRecord[];
   readonly failures: readonly PlatformFailure[];
 }
 
 /**
- * Reads by id the roles that a list did not contain. A role may be missing because the credential has lost a scope, or
- * because the platform failed at that position. Only a 404 to a read by id proves that a role is gone (invariant 4).
+ * Reads the roles that a list did not contain, each by its id. The credential may have lost a scope, or the platform
+ * may have failed at that position. Only a 404 to a read by id proves that a role is gone (invariant 4).
  *
- * The function reads only roles that could remove a member from a group, and only a limited number in each run. If
- * there are more, each hourly run reads another part of them.
+ * The function reads only roles whose end could remove a member from a group, and only a limited number in each run. If
+ * there are more such roles, each hourly run reads another part of them.
  * @throws PlatformFailure if a failure concerns more than the requested role
  */
 export async function askUnlisted(
@@ -42,8 +42,8 @@ export async function askUnlisted(
   if (listed.size === 0) return { answers: [], failures: [] };
   const unlisted = new Set(bound.map(({ role }) => role).filter((role) => !listed.has(role)));
   const known = await people.read(name, [...unlisted]);
-  // Other roles of the same user are read too. If such a role has ended unnoticed, it would otherwise keep the user in
-  // the group until a later run.
+  // Other roles of the same user are read too. If another role has ended unnoticed, it would keep the user in the group
+  // until a later run reads it.
   const others = await otherRolesOf([...known.values()], connection, people);
   const unlistedRoles = [...known.values(), ...others.filter(({ role }) => !listed.has(role))];
   const inGroups = unlistedRoles.filter((one) => mayBeMember(one, settings) || one.fanOutDue);
@@ -59,7 +59,7 @@ export async function askUnlisted(
   };
 }
 
-/** @throws the failure if it does not concern only this role */
+/** @throws the failure if it concerns more than the requested role */
 function ofThisRole(failure: unknown): PlatformFailure {
   if (failure instanceof PlatformFailure && failure.kind === 'unavailable') return failure;
   throw failure;

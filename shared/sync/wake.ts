@@ -20,15 +20,15 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
   throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
 }
 
-/** How long after a change of settings a worker may still use the old ones, for example when ingest matches users. */
+/** How long after a change of settings a worker may still use the old settings, for example to match users. */
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
- * Marks all groups that the index shows as dirty, after a change of settings that affects plans. No message is sent,
- * because the requeue job wakes the groups. The groups are marked twice. The command that changes the settings marks
- * them first, so that the new settings apply soon. The requeue job marks them again later, because the index may not
- * show a new group yet: one that was created just before the change, or just after it by a worker with the old
- * settings.
+ * Marks each group in the index dirty, after a change of settings that affects plans. It sends no message, because the
+ * requeue job wakes the groups. It runs twice for each change. The command that changes the settings runs it first, so
+ * that the new settings apply soon. The requeue job runs it again a few minutes later, for new groups that the index
+ * did not show at first. Such a group was created just before the change, or just after the change by a worker with the
+ * old settings.
  *
  *     settings ──▶ mark the shown groups ··· all workers use the new settings (30 s) ···
  *        └ a new group, planned with the old settings, not shown yet ┘
@@ -55,7 +55,7 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 
-/** A group to wake, with the changes that its own events made. */
+/** A group to wake, with the changes of its registers. */
 export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 
 export interface UnwokenGroup {
@@ -64,11 +64,11 @@ export interface UnwokenGroup {
 }
 
 /**
- * Marks groups dirty, stores their wake-ups, and then sends a message for each wake-up that is new. If a message is
- * lost, the requeue job finds the dirty group. A message that is sent before the mark could find a clean group, and
- * would have no effect. A change of a group also marks the groups that contain it (`domain/nesting.ts`).
+ * Marks groups dirty, stores their wake-ups, and then sends a message for each new wake-up. If a message is lost, the
+ * requeue job finds the dirty group. The mark comes before the message, because a worker ignores a message about a
+ * clean group. A change of a group also marks the groups that contain it (`domain/nesting.ts`).
  * @param why `asked`: an operator requests the wake-up, so the message is sent immediately; `again`: the group has no
- * new change, so the calls already made this hour still count towards its limit
+ * new change, so its calls of this hour still count towards its limit
  * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(
@@ -133,9 +133,7 @@ async function mark(
   return { wake: isKept ? undefined : { ...ref, afterMs: delayMs(lastWriteAtMs, moment) }, isContained };
 }
 
-/**
- * Whether this call sends the message. The call sends the message if it stored the wake-up or replaced a lost wake-up.
- */
+/** Whether this call sends the message: it stored the wake-up, or it replaces a wake-up that is lost or too late. */
 async function sendsMessage(
   ref: GroupRef,
   found: Pick<WakeUpState, 'wakeAtMs'>,

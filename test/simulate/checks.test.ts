@@ -27,8 +27,8 @@ import {
 import type { Seen } from '../../simulate/world.ts';
 
 /*
- * Each invariant check gets a correct world, and the same world with one error. The world has the connection `a` of the
- * company acme. The directory group g1 ("Sales") of that connection has the members m1 and m2.
+ * Each case changes a correct world, and lists the violation that the invariant checks must report. The world has the
+ * connection `a` of the company acme. Its directory group g1 ("Sales") has the members m1 and m2.
  */
 
 const MEMBERS = ['m1', 'm2'];
@@ -294,7 +294,7 @@ function makeWorld() {
         action: { kind: 'platformFault', platformFault, forMs: hours * HOUR_MS },
       }),
     pends: (pendingCause: string) => items.set('G#a#g1 M#m2', { ...items.get('G#a#g1 M#m2'), pendingCause }),
-    /** Lets the platform refuse this name, and stores the refusal in the group's item. */
+    /** Makes the platform refuse this name, and stores the refusal in the group's item. */
     refusesName: (name: string) => {
       acme.refusedValues.set(name, time.nowMs);
       world.item({ refusedFields: { name: { value: name } } });
@@ -374,15 +374,15 @@ const once = (run: (world: World) => unknown) => (world: World, hour: number) =>
 };
 const twenty = Array.from({ length: 20 }, (_, index) => `u-${index}`);
 
-/** A change of the world, and the cause of the violation that it leads to. A world without a violation has no cause. */
+/** A change of the world, and the cause of the violation that the check must report, if there is one. */
 type Case = readonly [what: string, change: (world: World) => unknown, cause?: string];
 
 const AT_END = { end: true };
 const NOT_YET = { end: false };
 
 const checks = (check: CheckName, options: typeof NOT_YET, cases: readonly Case[]) =>
-  it.each(cases.map(([what, change, cause]) => ({ what, change, cause })))(
-    `the check ${check} reports $cause for the case: $what`,
+  it.each(cases.map(([what, change, cause]) => ({ what, change, cause, result: cause ?? 'no violation' })))(
+    `the check ${check} reports $result if $what`,
     ({ change, cause }) => {
       const found = causesOf(once(change), options);
       if (cause === undefined) expect(found).toEqual([]);
@@ -402,11 +402,11 @@ describe('invariant check of the final state', () => {
     deletesUnlinked(w),
   ];
   checks('end', AT_END, [
-    ['nothing is wrong', () => {}],
+    ['the platform equals the directory', () => {}],
     ['a member is missing', (w) => w.loses(), 'missing_user'],
     ['the name differs', (w) => w.held({ name: 'Old' }), 'name'],
     [
-      'the name differs because the platform refuses it',
+      'the name differs because the platform refuses the name',
       (w) => [w.held({ name: 'Old' }), w.refusesName('Sales')],
     ],
     [
@@ -421,15 +421,15 @@ describe('invariant check of the final state', () => {
     ],
     ['the external id differs', (w) => w.held({ spokeId: 'G1' }), 'spoke_id'],
     [
-      'the external id differs in case, which the platform folds',
+      'the external id differs only in case, and the platform stores lower case',
       (w) => [w.held({ spokeId: 'G1' }), Object.assign(w.traits, { spokeIds: 'folded' })],
     ],
     ['a member that the platform refused is missing', (w) => [w.loses(), w.pends('refused')]],
     ['the group has a user that the directory does not want in it', (w) => w.gains(), 'extra_user'],
-    ['an unwanted user is kept by a hold', (w) => [w.gains(), w.hold(['u-z'])]],
+    ['a hold keeps an unwanted user in the group', (w) => [w.gains(), w.hold(['u-z'])]],
     ['an unwanted user is not in the hold of the group', (w) => [w.gains(), w.hold(['u-y'])], 'extra_user'],
     [
-      'an unwanted user stays hours after the removal was approved',
+      'an unwanted user is still in the group hours after an operator approved the removal',
       (w) => [w.gains(), w.hold(['u-z'], { kind: 'approved', atMs: START_MS })],
       'extra_user',
     ],
@@ -447,7 +447,7 @@ describe('invariant check of the final state', () => {
       'additive_leaver',
     ],
     [
-      'the policy keeps an unwanted user, and a drift record exists',
+      'the drift policy keeps an unwanted user, and a drift record exists',
       (w) => [
         w.set({ drift: 'adopt' }),
         w.gains(),
@@ -456,20 +456,20 @@ describe('invariant check of the final state', () => {
       ],
     ],
     [
-      'the policy keeps an unwanted user, and no drift record exists',
+      'the drift policy keeps an unwanted user, and no drift record exists',
       (w) => [w.gains(), w.set({ drift: 'adopt' })],
       'extra_user',
     ],
-    ['the group is gone', (w) => w.groups.clear(), 'missing_group'],
-    ['the group is gone after a release', (w) => [w.groups.clear(), w.item({ released: true })]],
-    ['the group has another name', (w) => w.held({ name: 'sales' }), 'name'],
+    ['the platform group is gone', (w) => w.groups.clear(), 'missing_group'],
+    ['the platform group of a released group is gone', (w) => [w.groups.clear(), w.item({ released: true })]],
+    ['the name of the platform group differs in case', (w) => w.held({ name: 'sales' }), 'name'],
     [
-      'the group has a folded name on a platform that folds names',
+      'the name of the platform group differs in case, and the platform stores lower case',
       (w) => [w.held({ name: 'sales' }), Object.assign(w.traits, { names: 'folded' })],
     ],
-    ['the group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
+    ['the platform group has no spokeId', (w) => w.held({ spokeId: null }), 'spoke_id'],
     [
-      'a group that the directory deleted still exists',
+      'the platform still has a group that the directory deleted',
       (w) => [
         w.said.clear(),
         w.changedAtMs.set('g1', START_MS + HOUR_MS),
@@ -478,20 +478,20 @@ describe('invariant check of the final state', () => {
       'group_left',
     ],
     [
-      'the directory deleted a group of a removed connection before the returned one took it over',
+      'the directory deleted a group while its connection was removed and not yet connected again',
       (w) => deletedAfterReturn(w, true),
     ],
     [
-      'the directory deleted a group of a removed connection, and external ids are hidden',
+      'the directory deleted a group while its connection was removed, and the platform hides external ids',
       (w) => deletedAfterReturn(w, false),
     ],
     [
-      'a user stays in a released group, and the platform refuses the name of the group that replaces it',
+      'a user stays in a released group, and the platform refuses the name of the new group in its place',
       (w) => [w.releases(), w.gains(), w.refusesName('Sales')],
     ],
     ['a released group stays, and no new group replaces it', (w) => w.releases(), 'missing_group'],
     [
-      'a group that the directory deleted is released by the settings',
+      'the directory deleted a group, and the settings release such groups',
       (w) => [
         w.said.clear(),
         w.item({ deleted: stampOf(1), settled: 'deleted' }),
@@ -506,23 +506,23 @@ describe('invariant check of the final state', () => {
       ],
       'second_group',
     ],
-    ['a member is pending and no item shows that', (w) => w.unemploy('r2'), 'pending_cause'],
+    ['a member is pending, and no item shows this', (w) => w.unemploy('r2'), 'pending_cause'],
     [
-      'a member is pending, and the item shows a wrong cause',
+      'a member is pending, and the stored item shows a wrong cause',
       (w) => [w.unemploy('r2'), w.loses(), w.pends('ambiguous')],
       'pending_cause',
     ],
     [
-      'the person of a member is unknown, and the group has no name since its deletion',
+      'the person of a member is unknown, and a deleted group has no name',
       (w) => [
         w.unemploy('r2'),
         w.item({ name: undefined }),
         w.said.set('g1', { ...(w.said.get('g1') as ReadGroup), name: undefined }),
       ],
     ],
-    ['a member is pending, and an item shows that', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
+    ['a member is pending, and an item shows this', (w) => [w.unemploy('r2'), w.loses(), w.pends('unknown')]],
     [
-      'the gate is closed because the answer with a new refresh token was lost',
+      'the gate is closed because the answer with a new refresh token got lost',
       (w) => [
         w.items.set('C#a GATE', { state: 'unauthorized' }),
         w.call(1, { route: '/oauth/token', method: 'POST', status: 400, token: 'refresh-a' }),
@@ -538,7 +538,7 @@ describe('invariant check of the final state', () => {
       'gate_closed',
     ],
     [
-      'a member has another address now',
+      'the address of a bound member has changed',
       (w) => [
         w.acme.employees.set('r2', { role: 'r2', email: null, state: 'ACTIVE', userId: 'u-r2' }),
         w.items.set('U#a#m2 USER', { member: 'm2', role: 'r2' }),
@@ -558,9 +558,9 @@ describe('invariant check of the final state', () => {
   ]);
 
   it.each([
-    ['a list without the first group', ['list_cut'], []],
-    ['a complete list', [], ['end second_group']],
-  ] as const)('a returned connection creates a second group after %s', (_, platformFaults, expected) => {
+    ['a list that lacks the first group', ['list_cut'], []],
+    ['a list with the first group', [], ['end second_group']],
+  ] as const)('a reconnected company creates a second group after %s', (_, platformFaults, expected) => {
     const createSecond = (w: World) => [
       w.call(1, { route: '/groups', platformFaults: [...platformFaults], atMs: w.time.nowMs - 1_000 }),
       w.write({ action: 'create', id: 'p2', sent: { spokeId: 'g1' } }),
@@ -570,7 +570,7 @@ describe('invariant check of the final state', () => {
     expect(found.filter((cause) => cause.startsWith('end second'))).toEqual(expected);
   });
 
-  it('a group that the returned connection took over stays after the directory deleted it', () => {
+  it('the check of the final state finds a deleted group that stays after the connection was removed and connected again', () => {
     const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
     expect(found).toContain('end group_left');
   });
@@ -584,7 +584,7 @@ describe('check of the truth at any time', () => {
       (w) => [w.loses(), w.item({ dirtySince: w.time.nowMs + 3 * HOUR_MS })],
     ],
     [
-      'a group differs for hours and has drift of another value',
+      'a group differs for hours, and its open drift record is about another value',
       (w) => [w.loses(), w.item({ openDrift: ['1'] }), w.drift()],
       'in_sync_but_different',
     ],
@@ -635,7 +635,7 @@ describe('check of the truth at any time', () => {
       'given_up',
     ],
     [
-      'a group failed because of an old refusal',
+      'a group failed because of an earlier refusal',
       (w) => [w.item({ failedAt: START_MS }), w.call(1, { method: 'PATCH', status: 422 })],
       'given_up',
     ],
@@ -647,7 +647,7 @@ describe('check of the truth at any time', () => {
     ],
     ['a group waits for hours without a reason', (w) => w.item({ dirtySince: w.time.nowMs }), 'stuck'],
     [
-      'a group waits for hours while the list shows a malformed external group',
+      'a group waits for hours while the list shows a malformed unmanaged group',
       (w) => [w.item({ dirtySince: w.time.nowMs }), w.platformFault('list_shows_odd_group', 9)],
       'stuck',
     ],
@@ -660,17 +660,17 @@ describe('check of the truth at any time', () => {
       (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
       'gate_stuck',
     ],
-    ['an operator closed the gate', (w) => w.items.set('C#a GATE', { state: 'paused' })],
+    ['the gate is paused', (w) => w.items.set('C#a GATE', { state: 'paused' })],
   ]);
 
-  it('the check of the truth finds a member whose person changes although no operator bound the member', () => {
+  it('the check of the truth finds a proven binding that changes without a command of an operator', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
       hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
       items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
     expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
-    // An operator binds the member while the connection is removed. The check sees the new binding after its return.
+    // An operator binds the member while the connection is removed. The check sees the new binding when the connection has returned.
     const { a } = Object.fromEntries(makeWorld().connections);
     const returns = (world: World, hour: number, by = 'b') => [
       rebound(world, hour, by),
@@ -692,7 +692,7 @@ describe('check of the guard', () => {
       write({ added: twenty, sent: { users: twenty } });
       write({ removed: twenty.slice(0, count), sent: { users: twenty.slice(count) }, ...change });
     };
-  /** All users of a group except one leave one by one, each in a write that adds another user. */
+  /** Each of several writes removes one user and adds another user, until only one of the first users is left. */
   const replaced = ({ write }: World, size: number) => {
     write({ added: twenty.slice(0, size), sent: { users: twenty.slice(0, size) } });
     for (let at = 0; at < size - 1; at += 1) {
@@ -700,7 +700,7 @@ describe('check of the guard', () => {
       write({ added: users.slice(-1), removed: twenty.slice(at, at + 1), sent: { users } });
     }
   };
-  /** Records 15 users as missing from an answer, after another client's edit if `edits`. The next write removes them. */
+  /** Records 15 users as missing from an answer; with `edits` after a client's edit. The next write removes them. */
   const lacking = (drift: string, edits: boolean) => (w: World) => {
     const atMs = w.time.nowMs;
     w.set({ drift });
@@ -710,27 +710,34 @@ describe('check of the guard', () => {
     w.write({ removed: twenty.slice(0, 15), sent: { users: twenty.slice(15) } });
   };
   checks('guard', NOT_YET, [
-    ['a few members are removed', cut(5)],
-    ['an answer lacked members after an edit, and the policy accepts that', lacking('adopt', true)],
-    ['an answer lacked members after an edit', lacking('restore', true), 'write_over_share'],
-    ['an answer lacked members without an edit', lacking('adopt', false), 'write_over_share'],
-    ['more than the allowed share is removed', cut(15), 'write_over_share'],
+    ['a write removes a few members', cut(5)],
     [
-      'more than the allowed share is removed after an approval',
+      'an answer lacked members after an edit of another client, and the drift policy is adopt',
+      lacking('adopt', true),
+    ],
+    [
+      'an answer lacked members after an edit of another client, and the drift policy is restore',
+      lacking('restore', true),
+      'write_over_share',
+    ],
+    ['an answer lacked members without an edit', lacking('adopt', false), 'write_over_share'],
+    ['a write removes more than the allowed share of the members', cut(15), 'write_over_share'],
+    [
+      'an operator approved a removal of more than the allowed share',
       (w) => [w.action({ removals: twenty.slice(0, 15), atMs: START_MS }), cut(15)(w)],
     ],
     [
-      'more members are removed than were approved',
+      'a write removes more members than an operator approved',
       (w) => [w.action({ removals: twenty.slice(0, 2), atMs: START_MS }), cut(17)(w)],
       'write_over_share',
     ],
     [
-      'a member whose removal an operator rejected is removed',
+      'a write removes a member although an operator rejected this removal',
       (w) => [w.action({ kind: 'reject', removals: twenty.slice(0, 1), atMs: w.time.nowMs - 1 }), cut(2)(w)],
       'rejected_removal',
     ],
     [
-      'a member whose removal was rejected and then approved is removed',
+      'a write removes a member after an operator first rejected and then approved this removal',
       (w) => [
         w.action({ kind: 'reject', removals: twenty.slice(0, 2), atMs: w.time.nowMs - 2 }),
         w.action({ removals: twenty.slice(0, 2), atMs: w.time.nowMs - 1 }),
@@ -738,23 +745,23 @@ describe('check of the guard', () => {
       ],
     ],
     [
-      'other members are removed after a rejection',
+      'a write removes other members than the rejected removals',
       (w) => [w.action({ kind: 'reject', removals: twenty.slice(5), atMs: w.time.nowMs - 1 }), cut(2)(w)],
     ],
     ['the platform itself drops members', cut(15, { sent: { users: twenty } })],
     [
-      'more members are removed than a limit allows that was lowered within the hour',
+      'a write removes more members than a limit that an operator lowered within the last hour',
       (w) => [
         w.set({ guard: { minSize: 5, maxRemovedShare: 1, maxRemovedCount: 3, perHourCount: 500 } }),
         cut(5)(w),
       ],
     ],
     [
-      'a group that the directory deleted is deleted',
+      'a write deletes a group that the directory deleted',
       (w) => [w.item({ deleted: stampOf(1) }), w.said.clear(), cut(20, { action: 'delete', sent: {} })(w)],
     ],
     [
-      'a group that returned in the directory without a name is emptied',
+      'a write empties a group that exists in the directory again, without a name',
       (w) => [
         w.item({ deleted: stampOf(1) }),
         w.said.set('g1', { name: undefined, members: new Set(), changedAtMs: START_MS }),
@@ -762,21 +769,21 @@ describe('check of the guard', () => {
       ],
     ],
     [
-      'a group that returned in the directory is deleted',
+      'a write deletes a group that exists in the directory again',
       (w) => [w.item({ deleted: stampOf(1) }), cut(20, { action: 'delete', sent: {} })(w)],
       'write_over_share',
     ],
     [
-      'more than the allowed share is removed in several writes',
+      'several writes together remove more than the allowed share',
       (w) => [cut(5)(w), w.write({ removed: twenty.slice(5, 12), sent: { users: twenty.slice(12) } })],
       'write_over_share',
     ],
-    ['one member of a small group is replaced three times', (w) => replaced(w, 4)],
-    ['more than the allowed share is replaced one by one', (w) => replaced(w, 10), 'write_over_share'],
-    ['a group of the directory is deleted', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
+    ['three writes each replace one member of a small group', (w) => replaced(w, 4)],
+    ['single writes replace more than the allowed share', (w) => replaced(w, 10), 'write_over_share'],
+    ['a write deletes a wanted group', cut(20, { action: 'delete', sent: {} }), 'write_over_share'],
   ]);
 
-  it('the check of the guard counts the groups that are deleted within an hour without an approval', () => {
+  it('the check of the guard reports three deletions of groups within an hour without an approval', () => {
     const goes = ({ write }: World, id: string, spokeId: string, minute: number) =>
       write({ id, spokeId, action: 'delete', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS, sent: {} });
     const three =
@@ -792,7 +799,7 @@ describe('check of the guard', () => {
     expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
   });
 
-  it('the check of the guard counts the removals of any sixty minutes, and uses the least strict of the last limits', () => {
+  it('the check of the guard reports removals above the hourly limit within any sixty minutes', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>
       world.write({
@@ -823,7 +830,7 @@ describe('check of ownership', () => {
       if (hour === 3) write();
     }, NOT_YET);
   };
-  it('the check of ownership accepts a write to an external group only if it may be adopted', () => {
+  it('the check of ownership accepts a write to an unmanaged group only if groupsync may adopt the group', () => {
     expect(adopts({ spokeId: 'g1' })).toEqual([]);
     expect(adopts({ spokeId: null })).toContain('ownership write_to_a_stranger');
     expect(
@@ -833,7 +840,7 @@ describe('check of ownership', () => {
       'ownership write_to_a_stranger',
     );
   });
-  it('the check of ownership allows that the external id of a released group is cleared again without effect', () => {
+  it('the check of ownership accepts a write without effect that clears the external id of a released group', () => {
     const cleared = (isVain: boolean) =>
       causesOf((w) => {
         w.action({ kind: 'release', atMs: START_MS });
@@ -843,14 +850,14 @@ describe('check of ownership', () => {
     expect(cleared(false)).toContain('ownership write_after_release');
   });
   checks('ownership', AT_END, [
-    ['a write to a group that groupsync created', (w) => w.write({})],
+    ['groupsync writes a group that it created', (w) => w.write({})],
     [
-      'a write to a group of no connection',
+      'groupsync writes a group of no connection',
       (w) => w.write({ id: 'p8', spokeId: null }),
       'write_to_unmanaged',
     ],
     [
-      'a write long after the connection was removed',
+      'groupsync writes a group long after the connection was removed',
       (w) => [
         w.action({ kind: 'remove_connection', atMs: START_MS }),
         w.connections.delete('a'),
@@ -859,37 +866,37 @@ describe('check of ownership', () => {
       'write_after_removal',
     ],
     [
-      'a write after an operator released the group',
+      'groupsync writes a group after an operator released it',
       (w) => [w.action({ kind: 'release', atMs: START_MS }), w.write({})],
       'write_after_release',
     ],
     [
-      'a write while everything is paused',
+      'groupsync writes a group while all connections are paused',
       (w) => [w.action({ kind: 'pause_all', atMs: START_MS }), w.write({})],
       'write_while_paused',
     ],
     [
-      'a write while the pause command crashed',
+      'groupsync writes a group after the command pause crashed',
       (w) => [w.action({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
     ],
     [
-      'a token shown to another company',
+      'another company gets the token of this company',
       (w) => [w.call(1), w.birch.calls.push(w.calls[0] as never)],
       'token_of_another_company',
     ],
     [
-      'a user of another company in a group',
+      'a group contains a user of another company',
       (w) => w.write({ added: ['u-x1'], sent: { users: ['u-x1'] } }),
       'user_of_another_company',
     ],
     [
-      'a person of another company among the people',
+      'the people index has a person of another company',
       (w) => w.items.set('R#a#x1 PERSON', { role: 'x1' }),
       'person_of_another_company',
     ],
-    ['a person of this company among the people', (w) => w.items.set('R#a#r1 PERSON', { role: 'r1' })],
+    ['the people index has a person of this company', (w) => w.items.set('R#a#r1 PERSON', { role: 'r1' })],
     [
-      'the name is used for another company',
+      'another company uses the name of a removed connection',
       (w) => Object.assign(w.connections.get('a') ?? {}, { company: 'birch' }),
       'name_of_another_company',
     ],
@@ -905,7 +912,7 @@ describe('check that nothing is lost', () => {
     ['a message is dead-lettered', (w) => w.deadLetter('g9')],
     ['a fan-out does not end', (w) => w.items.set('U#a#m1 USER', { member: 'm1', fanOut: 3 }), 'open_walk'],
     [
-      'a write is never settled',
+      'an intent stays open',
       (w) => w.item({ intent: { id: 'i', action: 'put', atMs: START_MS } }),
       'open_intent',
     ],
@@ -919,7 +926,7 @@ describe('check that nothing is lost', () => {
       (w) => [w.leave('m2', 2), Object.assign(w.items.get('G#a#g1 M#m2') ?? {}, { expiresAt: 1 }), w.loses()],
     ],
     [
-      'two names of a group were acknowledged with one version',
+      'the SCIM server acknowledged two names of a group with the same version',
       (w) =>
         ['one', 'two'].map((name) =>
           w.event({ directoryEvent: { kind: 'name', group: 'g1', name }, source: 'scim', version: 3n }),
@@ -956,14 +963,14 @@ describe('check that nothing is lost', () => {
 });
 
 describe('check of bounded work', () => {
-  it('the check of bounded work finds a group that is written again and again without any effect', () => {
+  it('the check of bounded work finds a group that groupsync writes many times without an effect', () => {
     const written = (isVain: boolean) => (world: World) => world.write({ isVain });
     expect(causesOf(written(false), { hours: 12 })).toEqual([]);
     expect(causesOf(written(true), { hours: 6 })).toEqual([]);
     expect(causesOf(written(true), { hours: 12 })).toContain('bounded vain_writes');
   });
 
-  it('the check of bounded work finds a group without news that costs more than 15 calls an hour', () => {
+  it('the check of bounded work finds a group that costs more than 15 calls an hour without a change', () => {
     const calling = (count: number, before: (world: World) => void = () => {}) =>
       causesOf((world, hour) => {
         world.item({ dirtySince: START_MS + 5 * HOUR_MS });
@@ -985,7 +992,7 @@ describe('check of bounded work', () => {
     ).toEqual([]);
   });
 
-  it('the check of bounded work finds too many calls with a refused credential', () => {
+  it('the check of bounded work finds too many calls with a credential that the platform refuses', () => {
     const probing = (count: number) =>
       causesOf((world, hour) => {
         world.items.set('C#a GATE', { state: 'unauthorized' });
@@ -995,7 +1002,7 @@ describe('check of bounded work', () => {
     expect(probing(21)).toContain('bounded refused_calls');
   });
 
-  it('the check of bounded work finds an idle connection that calls more often than its schedules', () => {
+  it('the check of bounded work finds an idle connection with more calls than its schedules require', () => {
     const sweeping = (count: number) =>
       causesOf((world, hour) => {
         if (hour === 6) world.call(count, { route: '/groups', by: 'sweep-1' });
@@ -1008,9 +1015,9 @@ describe('check of bounded work', () => {
 
   checks('bounded', AT_END, [
     ['an item is too large', (w) => Object.assign(w.table.largest, { bytes: 360_000 }), 'item_size'],
-    ['a read is as long as the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
-    ['a read of drift is short', (w) => w.table.widest.set('DRIFT#', 100)],
-    ['a read is as long as all drift', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
+    ['one read returns more than a page of the audit', (w) => w.table.widest.set('A#', 101), 'read_audit'],
+    ['one read returns a page of the drift records', (w) => w.table.widest.set('DRIFT#', 100)],
+    ['one read returns over a page of drift records', (w) => w.table.widest.set('DRIFT#', 101), 'read_drift'],
   ]);
 });
 
@@ -1021,12 +1028,12 @@ describe('check that the audit records everything', () => {
     ['a write has an audit entry', (w) => w.write({})],
     ['a write has no audit entry', (w) => w.unaudited({}), 'write_without_audit'],
     [
-      'a write names an event that was never sent',
+      'the audit entry of a write names an event that the directory never sent',
       (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' })],
       'false_cause',
     ],
     [
-      'a write names an event about another group',
+      'the audit entry of a write names an event about another group',
       (w) => [
         w.event({ id: 'e2', directoryEvent: { kind: 'join', group: 'g9', members: [{ id: 'm1' }] } }),
         w.write({}),
@@ -1034,14 +1041,14 @@ describe('check that the audit records everything', () => {
       ],
       'false_cause',
     ],
-    ['a write of a removed connection names an event of that connection', (w) => w.returns()],
+    ['the audit entry of a removed connection names an event of that connection', (w) => w.returns()],
     [
-      'a write of a removed connection names an event that was never sent',
+      'the audit entry of a removed connection names an event that the directory never sent',
       (w) => [w.write({}), w.entry({ cause: 'event e2 of okta' }), w.returns()],
       'false_cause',
     ],
     [
-      'a write names the actor of its event',
+      'the audit entry of a write names the actor of its event',
       (w) => [
         w.event({
           id: 'e2',
@@ -1052,23 +1059,23 @@ describe('check that the audit records everything', () => {
       ],
     ],
     [
-      'a write names another actor than its event',
+      'the audit entry of a write names another actor than its event',
       (w) => [w.write({}), w.entry({ actor: { kind: 'directory', id: 'jo' } })],
       'false_cause',
     ],
     [
-      'a write names an approval that no operator gave',
+      'the audit entry of a write names an approval that no operator gave',
       (w) => [w.write({}), w.entry({ cause: 'approved by jo: so', actor: { kind: 'operator', id: 'jo' } })],
       'false_cause',
     ],
     [
-      'a write names drift that was not recorded',
+      'the audit entry of a write names drift without a drift record',
       (w) => [w.write({}), w.entry({ cause: 'drift d1', actor: { kind: 'groupsync', id: 'groupsync' } })],
       'false_cause',
     ],
     ['a late write has no audit entry', (w) => w.unaudited({ late: true }), 'late_write_without_audit'],
     [
-      'a write with a lost answer was found by a later read',
+      'the audit entry of a write with a lost answer is from a later fetch',
       (w) => {
         w.write({});
         const found = { outcome: 'found_written', versionAfter: 'v9', atMs: w.time.nowMs + HOUR_MS };
@@ -1076,7 +1083,7 @@ describe('check that the audit records everything', () => {
       },
     ],
     [
-      'an audit entry has the version from before its write as the version after it',
+      'the audit entry of a write has the same version before and after the write',
       (w) => [
         w.write({ version: 'v1' }),
         w.entry({ versionBefore: 'v0', versionAfter: 'v0' }),
@@ -1090,17 +1097,21 @@ describe('check that the audit records everything', () => {
       'write_without_audit',
     ],
     [
-      'a member is missing after a discard without an audit entry',
+      'an operator discarded a message without an audit entry, and a member is missing',
       (w) => [w.loses(), w.deadLetter('g1'), w.action({ kind: 'discard_one', group: 'g9' })],
       'action_discard_one',
     ],
-    ['an operator paused without an audit entry', (w) => w.action({ kind: 'pause' }), 'action_pause'],
     [
-      'an operator paused with an audit entry',
+      'an operator paused the connection without an audit entry',
+      (w) => w.action({ kind: 'pause' }),
+      'action_pause',
+    ],
+    [
+      'an operator paused the connection with an audit entry',
       (w) => [w.action({ kind: 'pause' }), w.items.set('G#a# A#1', { atMs: w.time.nowMs, ...pause })],
     ],
     [
-      'an operator paused, and the audit names groupsync as the actor',
+      'an operator paused the connection, and the audit names groupsync as the actor',
       (w) => [
         w.action({ kind: 'pause' }),
         w.items.set('G#a# A#1', {
@@ -1112,7 +1123,7 @@ describe('check that the audit records everything', () => {
       'action_pause',
     ],
     [
-      'an unrequested write is attributed to an operator',
+      'the audit names an operator as the actor of a write that no operator requested',
       (w) => [w.write({}), Object.assign(w.items.get(w.lastEntry()) ?? {}, { actor })],
       'write_of_another',
     ],
@@ -1126,9 +1137,9 @@ describe('check that the audit records everything', () => {
       (w) => w.items.set('C#a GATE', { state: 'backoff', sinceMs: w.time.nowMs }),
       'gate_without_audit',
     ],
-    ['a drift record names its author', (w) => [w.theirs(), w.drift()]],
+    ['a drift record names the initiator of its change', (w) => [w.theirs(), w.drift()]],
     [
-      'a drift record names a wrong author',
+      'a drift record names a wrong initiator',
       (w) => [w.theirs(), w.drift({ initiator: 'SYSTEM' })],
       'drift_of_another',
     ],
@@ -1139,7 +1150,7 @@ describe('check that the audit records everything', () => {
     ],
   ]);
 
-  it('the check of the audit finds a drift record without an initiator hours after the feed named the initiator', () => {
+  it('the check of the audit finds a drift record that lacks its initiator hours after the feed reported it', () => {
     const change = (w: World, hour: number) => hour === 2 && [w.theirs(), w.drift({ initiator: 'UNKNOWN' })];
     expect(causesOf(change, { hours: 20 })).toEqual(['on_record drift_without_initiator']);
     expect(causesOf(change, { hours: 4 })).toEqual([]);
@@ -1160,9 +1171,9 @@ describe('check of an erased person', () => {
     }),
   ];
   checks('erased', NOT_YET, [
-    ['an old attribute is stored', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
-    ['no old attribute is stored', (w) => erased(w, attributes(0, ''))],
-    ['a new attribute is stored', (w) => erased(w, attributes(2, 'm9@a.test'))],
+    ['an erased attribute is stored', (w) => erased(w, attributes(0, 'm9@a.test')), 'attributes_kept'],
+    ['no erased attribute is stored', (w) => erased(w, attributes(0, ''))],
+    ['a newer attribute is stored', (w) => erased(w, attributes(2, 'm9@a.test'))],
   ]);
 });
 
@@ -1205,13 +1216,13 @@ describe('check of one decision', () => {
     ['pending:unknown', true, [], ['u'], ['explain_pending_unknown']],
     ['not_wanted', false, [], [], []],
   ] as const)(
-    'explain answers %s for a member with wanted %s; users before %j and after %j: violations %j',
+    'explain answers %s for a member (wanted: %s, users of the group before: %j, after: %j), and the check reports %j',
     (outcome, wanted, before, after, causes) => {
       expect(explained(outcome, wanted, { before, after })).toEqual(causes);
     },
   );
 
-  it('explain may be wrong about a member that another client removed without an event', () => {
+  it('the check accepts a wrong answer of explain about a member that another client removed without an event', () => {
     expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
     expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
   });
@@ -1235,7 +1246,7 @@ describe('check of one decision', () => {
     });
   const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
 
-  it('the check of one decision finds a plan that differs from the write that follows', () => {
+  it('the check of one decision finds a plan that differs from the following write', () => {
     const both = { before: stood([]), after: stood(['u']) };
     expect(planned({ action: 'patch', changes: [add] }, both)).toEqual([]);
     expect(planned({ action: 'patch', changes: [] }, both)).toEqual(['plan_patch']);

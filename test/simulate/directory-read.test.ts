@@ -9,7 +9,7 @@ const withDirectory = (seed: number, days: number): SimulationRun =>
   drawRun(seed, { days, directory: true, alone: true });
 
 describe('simulation run with a directory that is read', () => {
-  it('a run with a directory has the same other connections as a run without a directory', () => {
+  it('the option directory adds a connection and does not change the other connections of the run', () => {
     const of = (directory: boolean) => {
       const { connections, happenings } = drawRun(7, { directory });
       const others = happenings.filter(
@@ -31,7 +31,7 @@ describe('simulation run with a directory that is read', () => {
     ['entra', 1],
     ['okta', 2],
   ])(
-    'a run that reads the simulator %s ends with a platform that equals the directory, and has no violation',
+    'a run that reads the simulated directory of %s has no violation',
     {
       timeout: 60_000,
     },
@@ -46,7 +46,7 @@ describe('simulation run with a directory that is read', () => {
 });
 
 describe('seeded bug of the directory reader', () => {
-  it.each(['pushes_are_stored'])('the seeded bug %s is found', { timeout: 60_000 }, async (name) => {
+  it.each(['pushes_are_stored'])('a run finds the seeded bug %s', { timeout: 60_000 }, async (name) => {
     const bug = SEEDED_BUGS.find((one) => one.name === name);
     const { violations } = await execute(withDirectory(3, 1), {
       wrapPorts: bug?.wrapPorts,

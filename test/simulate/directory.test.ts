@@ -20,7 +20,7 @@ const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHa
 });
 const at = (seconds: number) => START_MS + seconds * 1_000;
 
-/** One event of the directory, with its second. The list of events is in the order of their arrival. */
+/** One event of the directory, and the second of its time. A list of events is in the order of arrival. */
 type Said = readonly [second: number, action: DirectoryAction, way?: Partial<Way>];
 
 const told = (...said: readonly Said[]) => said;
@@ -55,19 +55,23 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
 describe('naive reading of the events', () => {
   it.each<[string, readonly Said[], object]>([
     [
-      'counts a member who joined before the group got its name',
+      'the naive reading counts a member who joined before the group got its name',
       told([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
-    ['shows no group of which only member events are known', told([1, join('g', 'p1')]), {}],
     [
-      'uses the order of the event times and not the order of arrival',
+      'the naive reading shows no group that is known only from events about its members',
+      told([1, join('g', 'p1')]),
+      {},
+    ],
+    [
+      'the naive reading orders events by their times, not by their arrival',
       told([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
-    ['a deletion ends names and members', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
+    ['a deletion removes name and members', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
     [
-      'a group that returns has none of its old members',
+      'a group that the directory creates again after its deletion has none of its earlier members',
       told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
       { g: ['new'] },
     ],
@@ -92,17 +96,17 @@ describe('naive reading of the events', () => {
       { g: [undefined, 'p2'] },
     ],
     [
-      'two parts count as one snapshot, which removes a member that no part contains',
+      'a snapshot in two parts removes a member that no part contains',
       told([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
-      'does not count an event from the future',
+      'the naive reading does not count an event from the future',
       told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
     ],
     [
-      'orders events without a time by their sending',
+      'the naive reading orders events without a time by the time of their sending',
       told(
         [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
@@ -111,7 +115,7 @@ describe('naive reading of the events', () => {
       { g: ['g'] },
     ],
     [
-      'reads an oversized message',
+      'the naive reading reads an oversized message',
       told([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],
@@ -119,14 +123,14 @@ describe('naive reading of the events', () => {
     expect(shown(recordOf(said).read('a'))).toEqual(expected);
   });
 
-  it('the naive reading uses only the events until a given time, and returns when a group last changed', () => {
+  it('the naive reading uses only the events until the given time, and returns when a group last changed', () => {
     const record = recordOf(told([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
     expect(record.read('b').groups.size).toBe(0);
   });
 
-  it('an incomplete snapshot counts only for the members that it names', () => {
+  it('an incomplete snapshot adds the members that it names, and removes no other members', () => {
     const record = createDirectoryRecord();
     const [first, second] = messagesOf(happening(all('g', ['p2', 'p3'], 2)), at(2));
     const [before] = messagesOf(happening(join('g', 'p1')), at(1));
@@ -143,7 +147,7 @@ describe('naive reading of the events', () => {
     expect(shown(record.read('a'))).toEqual({ g: [undefined, 'p2', 'p3'] });
   });
 
-  it('a refused event counts once it is replayed later, matched by its body', () => {
+  it('a refused event counts after its replay, which has the same body', () => {
     const record = recordOf(told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
     record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
@@ -162,17 +166,17 @@ describe('events with equal stamps', () => {
 
   it.each<[string, readonly Said[], object]>([
     [
-      'an absent member wins over a present one',
+      'the removal of a member wins over its addition',
       told([1, name('g')], [2, join('g', 'p1'), tied], [2, leave('g', 'p1'), tied]),
       { g: ['g'] },
     ],
     [
-      'the smaller of two names wins',
+      'the name that is first in the alphabet wins',
       told([1, name('g', 'b'), tied], [1, name('g', 'c'), tied], [1, name('g', 'a'), tied]),
       { g: ['a'] },
     ],
     [
-      'a snapshot keeps members who joined, and does not add members who left',
+      'a snapshot keeps a member who joined, and does not add a member who left',
       told(
         [1, join('g', 'p9')],
         [2, all('g', ['p1', 'p2']), tied],
@@ -182,17 +186,17 @@ describe('events with equal stamps', () => {
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
-      'a deletion wins over a name',
+      'the deletion of a group wins over its name',
       told([1, name('i')], [2, name('g'), tied], [2, gone('g'), tied]),
       { i: ['i'] },
     ],
-  ])('%s, in every order of arrival', (_, said, expected) => {
+  ])('among events with equal stamps, %s in every order of arrival', (_, said, expected) => {
     for (const order of permutations(said)) expect(shown(recordOf(order).read('a'))).toEqual(expected);
   });
 });
 
 describe('order of requests to the SCIM server', () => {
-  it('overlapping requests are ordered by the revision in their answers', () => {
+  it('the revision in the answer decides the order of overlapping requests', () => {
     const record = createDirectoryRecord();
     const request = (action: DirectoryAction) =>
       scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
@@ -207,7 +211,7 @@ describe('order of requests to the SCIM server', () => {
     expect(shown(record.read('a'))).toEqual({ G1: ['s1'] });
   });
 
-  it('requests create, change and delete resources under the ids that the server gives', () => {
+  it('requests change and delete resources by the ids that the server returned', () => {
     const record = createDirectoryRecord();
     const request = (action: DirectoryAction) =>
       scimRequestOf(happening(action, { form: 'scim_request' }), record.idOf);
@@ -265,7 +269,7 @@ describe('messages of every form', () => {
   });
 });
 
-/** The engine's own reading. */
+/** Returns the desired state as the engine's registers have it. */
 function byRegisters(events: Parameters<typeof foldEvents>[0]) {
   const [fold] = foldEvents(events).values();
   const groups = [...(fold?.groups.values() ?? [])].flatMap((group) => {
@@ -305,7 +309,7 @@ describe('expectedUsers', () => {
   ];
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
 
-  it('expectedUsers contains the one active person of the address, or the cause of a pending member', () => {
+  it('expectedUsers has the single active person with the given address, or the cause of a pending member', () => {
     const { userOf, pending } = expectedUsers(reading, 'g', {
       holders: holdersAmong(employees),
       settings: {},
@@ -320,7 +324,7 @@ describe('expectedUsers', () => {
     });
   });
 
-  it('expectedUsers treats all roles of a user as one person if groups hold users', () => {
+  it('expectedUsers treats all roles of a user as one person if groups contain user ids', () => {
     const roles = [
       employee('1', 'p1@a.test', 'TERMINATED', 'u-1'),
       employee('1b', 'p1@a.test', 'ACTIVE', 'u-1'),
@@ -364,7 +368,7 @@ describe('expectedUsers', () => {
     expect(contested.has('p2@a.test')).toBe(false);
   });
 
-  it('expectedUsers marks a member as unsure that an operator bound and that no event gave an address', () => {
+  it('expectedUsers marks a member as unsure if an operator bound it and no event gave it an address', () => {
     const who = { holders: holdersAmong(employees), settings: {}, rebound: [{ member: 'p4', role: '1' }] };
     const { unsure, may } = expectedUsers({ ...reading, emails: new Map() }, 'g', who);
     expect([[...unsure], [...may]]).toEqual([['p4'], ['u-1']]);

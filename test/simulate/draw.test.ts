@@ -53,14 +53,14 @@ function namesIn({ connections, happenings, coalesceSeconds }: SimulationRun): r
 
 const runs = SEEDS.map((seed) => drawRun(seed, { directory: seed % 4 === 0 }));
 
-it('a seed always gives the same simulation run, and the next seed gives another', () => {
+it('a seed always gives the same simulation run, and the next seed gives a different run', () => {
   for (const seed of [1, 77]) {
     expect(JSON.stringify(drawRun(seed))).toBe(JSON.stringify(runs[seed - 1]));
     expect(JSON.stringify(drawRun(seed + 1))).not.toBe(JSON.stringify(runs[seed - 1]));
   }
 });
 
-it('every platform fault, action, way, trait, fault and crash point is drawn within 300 simulation runs', () => {
+it('300 simulation runs contain every platform fault, action, way, trait, fault and crash point', () => {
   const met = new Set(runs.flatMap(namesIn));
   const expected = `
     returned window:0 window:5 window:60 connections:2 connections:3 companies:1 companies:2 companies:3 credential:static credential:oauth
@@ -100,7 +100,7 @@ it('every platform fault, action, way, trait, fault and crash point is drawn wit
   expect(missing).toEqual([]);
 });
 
-it('every drawn setting and time is accepted by the engine', () => {
+it('the engine accepts every drawn setting and time', () => {
   for (const { connections, happenings, days } of runs) {
     for (const { settings } of connections) parseSettings({ baseUrl: 'https://platform.test', ...settings });
     const times = happenings.map(({ atMs }) => atMs);
@@ -109,7 +109,7 @@ it('every drawn setting and time is accepted by the engine', () => {
   }
 });
 
-it('names no directory group in two connections of one company that exist at the same time', () => {
+it('two connections of one company that exist at the same time have no directory group in common', () => {
   const shared: string[] = [];
   for (const { connections, happenings, seed } of runs) {
     const owners = new Map<string, string>();
@@ -125,7 +125,7 @@ it('names no directory group in two connections of one company that exist at the
   expect(shared).toEqual([]);
 });
 
-it('nine of ten drawn simulation runs have 150 to 430 happenings', () => {
+it('each of 300 simulation runs has more than 150 happenings, and nine of ten have fewer than 430', () => {
   // The connection that reads a directory adds about a hundred events.
   const others = runs.map(({ happenings }) => happenings.filter(({ connection }) => connection !== 'd'));
   const counts = others.map(({ length }) => length).sort((a, b) => a - b);
@@ -137,7 +137,7 @@ it('nine of ten drawn simulation runs have 150 to 430 happenings', () => {
   expect(most.length).toBeGreaterThan(280);
 });
 
-it('the option only keeps the requested faults and actions, at their usual times', () => {
+it('with the option only, a run has only the requested faults and actions, at their usual times', () => {
   const [whole, plain, one] = [
     drawRun(3),
     drawRun(3, { only: [] }),

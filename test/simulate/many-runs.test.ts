@@ -5,13 +5,15 @@ import { type Answer, executeMany } from '../../simulate/many-runs.ts';
 import { readKnown, runReport, unknownOf } from '../../simulate/run-report.ts';
 import { DAY_MS } from '../../simulate/simulation-run.ts';
 
-/** Runs of a week. small-runs.test.ts has more runs, which are shorter. `npm run simulate` executes other seeds. */
+/**
+ * The seeds of runs of a week. small-runs.test.ts has more and shorter runs. `npm run simulate` executes other seeds.
+ */
 const SEEDS = [5, 11];
 
 describe('simulation run of a week', () => {
   const known = readKnown();
 
-  it('a simulation run has no violation except those of known.json', async () => {
+  it('a simulation run has no violation that known.json does not describe', async () => {
     const seeds = [...SEEDS];
     const wrong: object[] = [];
     const errands = seeds.map((seed) => ({ seed, draw: {} }));
@@ -24,7 +26,7 @@ describe('simulation run of a week', () => {
     expect({ wrong, notCompleted: seeds }).toEqual({ wrong: [], notCompleted: [] });
   });
 
-  it('a simulation run may last two years with few events', async () => {
+  it('a simulation run of two years with few events has no unknown violation', async () => {
     const run = drawRun(2, { long: true, scale: 'small' });
     const outcome = await execute(run);
     expect(unknownOf(outcome.violations, known)).toEqual([]);
@@ -32,7 +34,7 @@ describe('simulation run of a week', () => {
     expect(outcome.figures.effects).toBeLessThan(400_000);
   });
 
-  it('a simulation run is the same for the same seed, also in the bundle of executeMany, which caches parsed items', async () => {
+  it('two simulation runs with the same seed are equal, even if executeMany runs one of them', async () => {
     const draw = { days: 1, scale: 'small' } as const;
     const run = drawRun(7, draw);
     const [first, second] = [await execute(run, { keepsLog: true }), await execute(run, { keepsLog: true })];

@@ -28,29 +28,29 @@ describe('rules of the simulated platform', () => {
     ['PATCH', '0', true, true],
     ['PATCH', '0', false, false],
   ] as const)(
-    'the platform recognizes a stale version (%s, sent version: %s, PATCH compares versions: %s, is stale: %s)',
+    'the platform compares the sent version (%s, sent version: %s, PATCH compares versions: %s, is stale: %s)',
     (method, sent, isCompared, isStaleNow) => {
       expect(isStale(method, group, sent, isCompared)).toBe(isStaleNow);
     },
   );
 
   it.each([
-    ['one member fewer', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
-    ['another name', { ...group, name: 'Team' }, { change: 'changed', removed: [], added: [] }],
-    ['another order', { ...group, users: ['b', 'a'] }, { change: 'changed', removed: [], added: [] }],
-    ['the same members twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
-  ] as const)('the feed reports a change correctly: %s', (_, content, change) => {
+    ['the removal of a member', { ...group, users: ['a'] }, { change: 'members', removed: ['b'], added: [] }],
+    ['a new name', { ...group, name: 'Team' }, { change: 'changed', removed: [], added: [] }],
+    ['a new order of users', { ...group, users: ['b', 'a'] }, { change: 'changed', removed: [], added: [] }],
+    ['no change, although a member is named twice', { ...group, users: ['a', 'b', 'a'] }, undefined],
+  ] as const)('the feed reports the right change after %s', (_, content, change) => {
     const done = changedGroup(group, content, newId);
     expect(done.change).toEqual(change);
     expect(done.group.version).toBe(change === undefined ? '1' : '2');
   });
 
-  it('PUT empties a missing field and PATCH keeps it', () => {
+  it('a PUT empties a missing field, and a PATCH keeps its value', () => {
     expect(wantedContent('PUT', group, { name: 'N' })).toEqual({ name: 'N', spokeId: null, users: [] });
     expect(wantedContent('PATCH', group, { name: 'N' })).toMatchObject({ spokeId: 'd', users: ['a', 'b'] });
   });
 
-  it('the platform stores names unchanged, without extra spaces, or also in lower case', () => {
+  it('the platform stores a name unchanged, without extra spaces, or without extra spaces in lower case', () => {
     const sent = ' Night  Shift ';
     expect((['exact', 'trimmed', 'folded'] as const).map((names) => keptName(sent, names))).toEqual([
       sent,
@@ -60,7 +60,7 @@ describe('rules of the simulated platform', () => {
   });
 });
 
-/** Creates a clock that advances only while every task waits. */
+/** Creates a clock that advances only when all tasks wait. */
 function createTime() {
   let nowMs = START_MS;
   const sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
@@ -243,7 +243,7 @@ const CASES: readonly Case[] = [
 
 describe('platform fault of the simulation', () => {
   it.each(CASES)(
-    '$platformFault takes effect, is counted, and ends by itself',
+    'the platform fault $platformFault takes effect, is counted, and ends after its duration',
     async ({ platformFault, about, act, outcome, users }) => {
       const world = stage();
       const { id } = (await world.outcome(world.create('d1', BEFORE))) as { id: string };
@@ -266,7 +266,7 @@ describe('platform fault of the simulation', () => {
     },
   );
 
-  it('late_writes lets a write take effect within a minute after its caller has gone', async () => {
+  it('during late_writes, a write may take effect up to a minute after its call failed', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'late_writes', forMs: HOUR_MS });
     const begunMs = world.clock();
@@ -284,7 +284,7 @@ describe('platform fault of the simulation', () => {
   it.each([
     ['feed_twice', (ids: string[]) => new Set(ids).size < ids.length],
     ['feed_new_kind', (_: string[], kinds: string[]) => kinds.includes('EXTERNAL_GROUP_RESHUFFLED')],
-  ] as const)('%s changes the events of the feed', async (platformFault, isBent) => {
+  ] as const)('the platform fault %s changes the events of the feed', async (platformFault, isBent) => {
     const world = stage();
     await world.outcome(world.create('d1'));
     world.platform.begin({ kind: 'platformFault', platformFault, forMs: HOUR_MS });
@@ -294,7 +294,7 @@ describe('platform fault of the simulation', () => {
     expect(world.fired.get(`platformFault:${platformFault}`)).toBe(3);
   });
 
-  it('feed_malformed makes an entry malformed permanently', async () => {
+  it('feed_malformed makes an entry malformed, and the entry stays malformed after the fault', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
     world.platform.begin({ kind: 'platformFault', platformFault: 'feed_malformed', forMs: HOUR_MS });
@@ -305,7 +305,7 @@ describe('platform fault of the simulation', () => {
     expect(await ids()).toEqual(shown);
   });
 
-  it('feed_forgets refuses an earlier cursor permanently, and accepts a later one', async () => {
+  it('after feed_forgets, the platform refuses an earlier cursor and accepts a later cursor', async () => {
     const world = stage();
     await world.outcome(world.create('d1'));
     const cursorAt = async (start: Parameters<typeof world.client.activity.follow>[0]) => {
@@ -323,7 +323,7 @@ describe('platform fault of the simulation', () => {
     expect(await world.outcome(cursorAt(after))).toEqual(after);
   });
 
-  it('list_cut leaves out the end of the list or a part in the middle', async () => {
+  it('during list_cut, the list lacks its end or a part in the middle', async () => {
     const world = stage();
     const ids = ['d1', 'd2', 'd3', 'd4'];
     for (const id of ids) await world.outcome(world.create(id));
@@ -347,7 +347,7 @@ describe('platform fault of the simulation', () => {
     },
   );
 
-  it('a platform fault for a share of the users affects the same users until the fault ends', async () => {
+  it('a platform fault for some of the users affects the same users until the fault ends', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'drops_users', forMs: HOUR_MS, share: 0.5 });
     const users = Array.from({ length: 40 }, (_, n) => `u-${n}`);
@@ -360,7 +360,7 @@ describe('platform fault of the simulation', () => {
 });
 
 describe('tokens of the simulated platform', () => {
-  it('an access token expires and is refreshed, and each refresh gives another refresh token', async () => {
+  it('an access token expires and is refreshed, and each refresh returns a new refresh token', async () => {
     const world = stage();
     world.platform.tokens.addRefresh('refresh-0');
     let stored: OAuthTokens = { refreshToken: 'refresh-0' };
@@ -389,7 +389,7 @@ describe('tokens of the simulated platform', () => {
     expect(await world.outcome(client.me())).toMatchObject(failed('InvalidGrantError', 400));
   });
 
-  it('a token that was issued after the revocation is accepted', async () => {
+  it('the platform accepts a token that it issued after the revocation', async () => {
     const world = stage();
     world.platform.begin({ kind: 'platformFault', platformFault: 'token_revoked', forMs: HOUR_MS });
     await world.pass(1);
@@ -405,7 +405,7 @@ describe('tokens of the simulated platform', () => {
 });
 
 describe('traits of the simulated platform', () => {
-  it('the platform adds the installing user to each new group, and refuses a second name that differs only in case', async () => {
+  it('the platform adds the installing user to new groups, and refuses two names that differ only in case', async () => {
     const world = stage({ installer: 'u-boss', names: 'folded', uniqueNames: true });
     const made = await world.outcome(world.create('d1', ['u-a'], ' Night Crew'));
     expect(made).toMatchObject({ name: 'night crew', users: ['u-a', 'u-boss'] });
@@ -429,7 +429,7 @@ describe('traits of the simulated platform', () => {
     expect(world.fired.get('trait:longestName')).toBe(1);
   });
 
-  it('a new group appears late in the list, by id and in the feed', async () => {
+  it('the list, a fetch by id and the feed show a new group late', async () => {
     const world = stage({ listLagMs: 2_000, getLagMs: 1_000, feedLagMs: MINUTE_MS });
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     expect(await world.outcome(world.client.groups.get(id))).toMatchObject({ status: 404 });
@@ -441,7 +441,7 @@ describe('traits of the simulated platform', () => {
     expect(await world.outcome(world.feed())).toHaveLength(3);
   });
 
-  it('a stale version is refused with the configured status, and answers can show null as the spokeId', async () => {
+  it('the platform refuses a stale version with the configured status, and can show null as the spokeId', async () => {
     const world = stage({ staleStatus: 412, echoSpokeId: false });
     const { id, version } = (await world.outcome(world.create('d1'))) as { id: string; version: string };
     expect(await world.outcome(world.client.groups.patch(id, { users: [], version }))).toMatchObject({
@@ -462,7 +462,7 @@ describe('traits of the simulated platform', () => {
 describe('another client on the simulated platform', () => {
   const edit = { kind: 'edit', group: 'd1', add: ['u-x'], remove: 1 } as const;
 
-  it('another client edits, copies, creates and re-creates groups and removes a spokeId, and the feed names the initiator', async () => {
+  it('another client edits, copies, creates and re-creates groups, and the feed names the initiator', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     expect(world.platform.otherClient(edit, id, 'SYSTEM')).toBe(true);
@@ -489,7 +489,7 @@ describe('another client on the simulated platform', () => {
     expect(types.at(-1)).toBe('ROLE');
   });
 
-  it('another client repeats a reverted change a limited number of times, and stops when faults end', async () => {
+  it('another client repeats a reverted change a few times, and stops when the faults of the run end', async () => {
     const world = stage();
     const { id } = (await world.outcome(world.create('d1'))) as { id: string };
     world.platform.otherClient({ ...edit, again: { everyMs: MINUTE_MS, times: 2 } }, id);

@@ -12,8 +12,8 @@ import { HOUR_MS, START_MS } from '../../simulate/simulation-run.ts';
 import type { Seen } from '../../simulate/world.ts';
 
 /*
- * These tests compare the state of one connection that an operator sees with the stored state. One group is held, one
- * has waited for two hours, and one member is pending.
+ * These tests compare two states of one connection: the state that an operator sees, and the stored state. One group is
+ * held, one group has waited for two hours, and one member is pending.
  */
 
 const NOW_MS = START_MS + 10 * HOUR_MS;
@@ -72,9 +72,9 @@ interface Given {
   readonly samples?: readonly Truth[];
   /** The status with which the platform answered the daily check of the credential. */
   readonly checked?: number;
-  /** Whether an operator connects the company again after that check. */
+  /** Whether an operator connects the company again after the daily check. */
   readonly isConnectedAgain?: boolean;
-  /** Whether the function crashes during that check. */
+  /** Whether the function crashes during the daily check. */
   readonly crashes?: boolean;
 }
 
@@ -114,33 +114,33 @@ describe('check of answers to an operator', () => {
   });
 
   it.each<[string, Given, string]>([
-    ['a hold is missing from its list', { shown: { holds: [] } }, 'holds'],
+    ['the list of holds lacks a hold', { shown: { holds: [] } }, 'holds'],
     [
-      'a hold is listed that is not stored',
+      'the list of holds has a hold that is not stored',
       { shown: { holds: [...SHOWN.holds, { group: 'fine', digest: 'd2', decision: 'waiting' }] } },
       'holds',
     ],
-    ['a group is missing from its list', { shown: { groups: SHOWN.groups.slice(1) } }, 'groups'],
+    ['the list of groups lacks a group', { shown: { groups: SHOWN.groups.slice(1) } }, 'groups'],
     [
-      'a waiting group is shown as in sync',
+      'a waiting group appears as in sync',
       { shown: { groups: SHOWN.groups.map((one) => ({ ...one, state: 'in_sync' })) } },
       'groups',
     ],
-    ['a level does not count a dirty group', { shown: { levels: { ...LEVELS, dirtyGroups: 0 } } }, 'levels'],
+    ['a level lacks a dirty group', { shown: { levels: { ...LEVELS, dirtyGroups: 0 } } }, 'levels'],
     [
-      'a level hides how long a group waits',
+      'the longest wait of a group is too short',
       { shown: { levels: { ...LEVELS, oldestDirtySeconds: 0 } } },
       'levels',
     ],
-    ['a level does not count a hold', { shown: { levels: { ...LEVELS, holdsWaiting: 0 } } }, 'levels'],
-    ['a pending member is not listed', { shown: { pending: [] } }, 'pending'],
-    ['a dead-lettered message is not listed', { shown: { deadLetters: [] } }, 'dead_letters'],
+    ['a level lacks a waiting hold', { shown: { levels: { ...LEVELS, holdsWaiting: 0 } } }, 'levels'],
+    ['the list of pending members lacks a member', { shown: { pending: [] } }, 'pending'],
+    ['the list of dead-lettered messages lacks a message', { shown: { deadLetters: [] } }, 'dead_letters'],
     [
-      'the gate is closed and a level says that it is open',
+      'the gate appears as open although it is closed',
       { samples: [truth({ gate: 'backoff', gateSinceMs: 1 }), truth({ gate: 'backoff', gateSinceMs: 1 })] },
       'gate',
     ],
-    ['the credential was refused and no level says so', { checked: 401 }, 'credential'],
+    ['no level shows that the platform refused the credential', { checked: 401 }, 'credential'],
   ])('an answer is wrong if %s', (_, given, cause) => {
     expect(causesOf(given)).toEqual([cause]);
   });
@@ -171,11 +171,11 @@ describe('check of the longest time that a group waits', () => {
     levels: { ...LEVELS, dirtyGroups: 0, holdsWaiting: 0, oldestDirtySeconds: 120, found: [] },
   };
 
-  it('the index may show a group that was dirty between two samples', () => {
+  it('the check accepts a waiting time if a group may have been dirty between two samples', () => {
     expect(causesOf({ samples: samplesOf(1, 2), shown })).toEqual([]);
   });
 
-  it('the index may not show a dirty group if no group has changed', () => {
+  it('the check reports a waiting time if no group was dirty between two samples', () => {
     expect(causesOf({ samples: samplesOf(1, 1), shown })).toEqual(['levels']);
   });
 });
@@ -184,15 +184,15 @@ describe('check of notifications', () => {
   const HOLD_BEGAN = ['hold', { isOver: false }] as const;
 
   it.each<[string, readonly (readonly ['hold' | 'gate', SentNotification])[], number]>([
-    ['match if the hold was notified', [HOLD_BEGAN], 0],
+    ['match if the beginning of the hold was notified', [HOLD_BEGAN], 0],
     ['do not match if no notification was sent', [], 1],
-    ['do not match if the last one says that the hold is over', [['hold', { isOver: true }]], 1],
+    ['do not match if the last notification says that the hold is over', [['hold', { isOver: true }]], 1],
     [
-      'do not match if the end of a closed gate is not notified',
+      'do not match if the opening of the gate was not notified',
       [HOLD_BEGAN, ['gate', { isOver: false }]],
       1,
     ],
-  ])('notifications %s', (_, told, wrong) => {
+  ])('notifications and findings %s', (_, told, wrong) => {
     expect(unreportedFindings(LEVELS.found, new Map(told))).toHaveLength(wrong);
   });
 });

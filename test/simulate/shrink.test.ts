@@ -9,7 +9,7 @@ describe('shrinking of a failing simulation run', () => {
   const run = drawRun(1, { days: 2, scale: 'small' });
   const { length } = run.happenings;
 
-  it('shrinking keeps only the events that the failure needs', async () => {
+  it('shrinking keeps only the events that are necessary for the failure', async () => {
     const needed = [run.happenings[3], run.happenings[Math.floor(length / 2)]];
     const shrunken = await shrink(
       run,
@@ -36,7 +36,7 @@ describe('shrinking of a failing simulation run', () => {
 });
 
 describe('seeded bug', () => {
-  it('a seeded bug is found, and the trace page begins with its violation', async () => {
+  it('a simulation run finds a seeded bug, and its trace page begins with the violation', async () => {
     const run = drawRun(2, { days: 1, scale: 'small', only: [] });
     const outcome = await execute(run, { keepsLog: true, wrapPorts: seededBugNamed('no_audit') });
     const [violation] = outcome.violations;

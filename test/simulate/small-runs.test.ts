@@ -9,13 +9,13 @@ import { readKnown, unknownOf } from '../../simulate/run-report.ts';
 import { DAY_MS, type Happening, HOUR_MS, type LambdaName } from '../../simulate/simulation-run.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 
-/** Counts every group as large, because only the registers of a large group contain copies of their users. */
+/** Makes every group large, because only the registers of a large group contain copies of their users. */
 vi.mock('../../shared/sync/tuning.ts', async (original) => ({
   ...(await original<typeof import('../../shared/sync/tuning.ts')>()),
   LARGE_GROUP: 1,
 }));
 
-/** The table calls of each function, as `function operation table` or `function operation index`. */
+/** The table calls of each function, in the form `function operation table` or `function operation index`. */
 const asked = vi.hoisted(() => new Set<string>());
 vi.mock('../../simulate/engine.ts', async (original) => {
   const engine = await original<typeof import('../../simulate/engine.ts')>();
@@ -34,9 +34,9 @@ const ACTIONS: Readonly<Record<string, string>> = {
   ...{ put: 'PutItem', update: 'UpdateItem', delete: 'DeleteItem' },
 };
 
-/** The seeds of simulation runs that together meet every kind of effect except those in `SELDOM`. */
+/** The seeds of simulation runs that together meet every kind of effect, except the effects in `SELDOM`. */
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 9, 19];
-/** The seeds of a deep run, which has more runs, or the fixed seeds. */
+/** Returns the fixed seeds. A deep test has `count` seeds instead. */
 const seedsOf = (count: number): readonly number[] =>
   count > SEEDS.length ? Array.from({ length: count }, (_, at) => at + 1) : SEEDS;
 /** Effects that are too rare in a small simulation run of a day. */
@@ -52,14 +52,14 @@ const SELDOM = [
   ...['operator:SendMessageBatch events', 'operator:DeleteMessageBatch eventsDlq'],
 ];
 
-/** Functions that do not crash here. No small run reads a directory, but `npm run simulate -- --directory` does. */
+/** The functions that do not crash in these runs. Only `npm run simulate -- --directory` reads a directory. */
 const NOT_RUN: readonly LambdaName[] = ['health', 'directory'];
 const POINTS = (Object.keys(CRASH_POINTS) as LambdaName[])
   .filter((lambda) => !NOT_RUN.includes(lambda))
   .flatMap((lambda) => crashPoints(lambda).map((effect) => ({ lambda, effect })));
 const nameOf = ({ lambda, effect }: (typeof POINTS)[number]) => `${lambda}:${effect}`;
 
-/** Draws a simulation run of a day, and adds a crash of a worker before each of these effects. */
+/** Draws a simulation run of a day, and adds a crash before each of these effects. */
 function runWith(seed: number, points: typeof POINTS) {
   const run = drawRun(seed, { days: 1, scale: 'small' });
   const connection = run.connections[0]?.name ?? '';
@@ -80,7 +80,7 @@ async function expectWholeAudit({ cloud }: Outcome) {
 }
 
 it(
-  'crashes before every kind of effect cause no violation in small simulation runs',
+  'a small simulation run with crashes before every kind of effect has no violation',
   async () => {
     const met = new Set<string>();
     const missing = () => POINTS.filter((point) => !met.has(`crash:${nameOf(point)}`));
@@ -99,7 +99,7 @@ it(
   PATIENCE_MS,
 );
 
-it('each function of these simulation runs makes only table calls that its IAM role permits', () => {
+it('each function makes only table calls that its IAM role permits', () => {
   const refused = [...asked].filter((one) => {
     const [actor = '', verb = '', on] = one.split(' ');
     const name = /pump|feed|sweep|health/.test(actor) ? 'reconcile' : actor;

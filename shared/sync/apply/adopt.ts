@@ -13,8 +13,8 @@ import { type ApplyContext, type PassFacts, type Performed, unlessSuperseded } f
 import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
- * Returns the last view of an adopted group from its previous link. The view shows which members groupsync had added.
- * The previous link belongs to this directory group, or to a group of a removed connection. Drift that was accepted for
+ * Returns the last view of an adopted platform group from its previous link. The view shows which members groupsync had
+ * added. The previous link was a link of this directory group, or of a group of a removed connection. Accepted drift of
  * this directory group stays accepted.
  */
 export async function readPreviousLink(
@@ -23,8 +23,8 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // The view matters only if external members may stay. With the membership `authoritative`, every member that the
-  // directory does not have is removed.
+  // Only the membership `additive` lets external members stay, so only then it matters which members groupsync had
+  // added.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
@@ -49,10 +49,10 @@ async function previousView(
 }
 
 /**
- * Claims a platform group for adoption. It does not claim the platform group if its external id is exactly the id of
- * another directory group that has no platform group yet. That match proves more than a match by name or by another
+ * Claims a platform group for adoption. The claim fails if the external id of the platform group is exactly the id of
+ * another directory group without a platform group. An exact external id proves more than the same name, or another
  * form of the external id.
- * @returns why the platform group cannot be adopted; undefined if the platform group is now claimed
+ * @returns the reason why the platform group cannot be adopted; undefined if the claim succeeded
  */
 export async function claimAdopted(
   { id, spokeId }: ListedGroup,
@@ -67,10 +67,7 @@ export async function claimAdopted(
   return claim(id as PlatformGroupId);
 }
 
-/**
- * Claims the platform group, fetches it, and links it. The next pass plans from the fetched content and sends the whole
- * group.
- */
+/** Claims, fetches and links the platform group. The write of the next pass sends the whole group. */
 export async function adopt(
   { candidate }: Extract<Decision, { kind: 'adopt' }>,
   facts: PassFacts,
@@ -99,8 +96,8 @@ export async function adopt(
 }
 
 /**
- * Returns the group in the list, to compare its users with those of the fetch. If the listed version is not the fetched
- * version, the list is read again.
+ * Returns the group as the list shows it, to compare its users with the users in the fetched group. If the two versions
+ * differ, the list is read again.
  */
 async function listedAs(
   observed: ObservedGroup,

@@ -28,11 +28,11 @@ export interface ApplyReport {
     | 'nothing_to_do';
   readonly writes: readonly WriteMade[];
   readonly conflicts: number;
-  /** The external changes that were found, by kind. */
+  /** The kinds of the external changes that this invocation found. */
   readonly drift: readonly DriftKind[];
   /** The time from the first change to the confirmed write, if that write made the group clean. */
   readonly lagMs?: number;
-  /** Whether the link is kept in spite of a 404, because too many groups are missing at once. */
+  /** Whether a missing group stays linked, because too many groups are missing at the same time. */
   readonly unlinkingHeld?: boolean;
   /** The number of members who keep access because the platform refuses to remove them. */
   readonly keepAccess?: number;
@@ -41,12 +41,12 @@ export interface ApplyReport {
 
 type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkingHeld' | 'keepAccess'>;
 
-/** The maximum number of passes of one attempt. The group then waits for its next wake-up. */
+/** The maximum number of passes of one attempt. After them, the group waits for its next wake-up. */
 const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes one platform group equal to the desired state. The message contains only the id of the group. All facts are
- * read when apply runs, with consistent reads.
+ * Makes one platform group equal to the desired state. The message contains only the id of the group. Apply reads all
+ * facts itself, with consistent reads.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
@@ -85,7 +85,7 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
     if (report === 'conflicts') break;
     if (report !== undefined) return report;
   }
-  const message = `met ${attempt.conflicts} conflicting changes in a row`;
+  const message = `the group changed ${attempt.conflicts} times in a row during the attempt`;
   const state = await ports.groups.read(ref);
   if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(attempt, ports));
   return { outcome: 'postponed' };
@@ -93,7 +93,7 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
 
 /**
  * Runs one pass.
- * @returns undefined if another pass follows at once; `conflicts` if conflicts have used up the calls of this hour
+ * @returns undefined if another pass follows immediately; `conflicts` if conflicts have used up the calls of this hour
  */
 async function applyOnce(
   state: GroupState,
@@ -102,7 +102,7 @@ async function applyOnce(
   attempt: Attempt,
 ): Promise<PartialReport | 'conflicts' | undefined> {
   await endClaim(state, connection.company, ports);
-  // To settle an open intent or a suspected change, the pass reads the group from the platform.
+  // A pass with an open intent or a suspected change reads the group from the platform.
   attempt.hasFetched ||= (state.intent ?? state.suspectedChange) !== undefined;
   const result = await runPass(state, connection, ports, attempt);
   if (result.kind === 'broken') {
@@ -116,7 +116,7 @@ async function applyOnce(
 
 /**
  * Whether this worker may run a pass: the group needs work, no other worker is active, and the wake-up is not early.
- * The passes after the first one do not check whether the wake-up is early, unless another worker changed the group.
+ * Later passes check the wake-up only after another worker has changed the group.
  */
 function isForUs(
   state: GroupState | undefined,
@@ -137,7 +137,7 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
   ports,
 });
 
-/** Whether another pass follows at once. The function also stores in the attempt the data that the next pass needs. */
+/** Whether another pass follows immediately. The function also stores the data for the next pass in the attempt. */
 function goesOn(
   result: PassResult,
   attempt: Attempt,
@@ -159,16 +159,13 @@ function goesOn(
 }
 
 /**
- * Whether this attempt shows that the platform is available. The platform has answered a write or a fetch, or has
- * refused a write because of the content.
+ * Whether this attempt shows that the platform is available. It is available if it has answered a write or a fetch, or
+ * has refused a write because of the content.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
-/**
- * Returns the cached connection, which usually costs no request. If the cached connection is missing or only observes,
- * the connection is read again.
- */
+/** Returns the cached connection, if it is present and may write. Otherwise reads the connection again. */
 async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {
   const known = await connections.find(name);
   return known?.observing === false ? known : connections.current(name);
@@ -179,14 +176,14 @@ const needsApply = (state: GroupState): boolean =>
 
 const HOUR_MS = 3_600_000;
 /**
- * Returns the wait of the members that were not tried yet. If the platform accepted a part of the write, they are tried
- * at once, otherwise in an hour.
+ * Returns the wait before the search continues. If the platform accepted a part of the write, the search continues
+ * immediately; otherwise in an hour.
  */
 const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 
 /**
- * After the first external change, apply retries after the coalescing window. After later changes, it retries with
- * exponential backoff.
+ * The reason of the wait after an external change. The first wait is one coalescing window. The waits after further
+ * changes grow exponentially.
  */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 

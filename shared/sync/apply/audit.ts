@@ -11,7 +11,7 @@ export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySince
 
 const FETCHED_LATER: Origin = { cause: 'a later fetch showed the outcome of the write', actor: OURSELVES };
 
-/** Returns the audit entry of a write whose outcome is known from its answer or from a later fetch. */
+/** Returns the audit entry of a write whose outcome is known, from its answer or from a later fetch. */
 export const auditOf = (
   { id, action, versionBefore }: Intent,
   changes: readonly PlanChange[],
@@ -40,7 +40,7 @@ export const foundOf = (
     outcome: happened ? 'found_written' : 'found_changed',
   });
 
-/** Returns the audit entry of a write whose answer was lost and that a later fetch did not show. */
+/** Returns the audit entry of a write whose answer was lost, and whose change a later fetch did not show. */
 export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditEntry => ({
   ...foundOf(intent, atMs, null, false),
   reason: `no answer came, and a fetch did not show the write; it may take effect until ${new Date(untilMs).toISOString()}`,

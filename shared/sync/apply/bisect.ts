@@ -33,8 +33,8 @@ export async function refuse(
     }),
   );
   const isKnown = isKnownRefusal(write.plan, wanted);
-  // The cause of the refusal may be a version conflict that no read shows yet. The search would then mark the wrong
-  // users as refused, or use up the calls of this hour.
+  // The cause of this first refusal may be a version conflict that no read shows yet. A search would then mark the
+  // wrong users as refused, or use up the calls of this hour.
   if (firstly !== undefined && !context.bisection.hasWritten && !isKnown) return { result: firstly };
   const next = nextPart(write, facts, { ...context.bisection, isKnown });
   if (next !== undefined && wanted !== undefined) {
@@ -53,8 +53,8 @@ function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
 }
 
 /**
- * Ends the search when no smaller write is left. Removals are tried again in an hour. Any other write is not tried
- * again until the group changes.
+ * Ends the search when no smaller write is left. Apply tries removals again in an hour. It tries any other write again
+ * only after the group has changed.
  */
 async function endSearch(
   { write, cause }: NonNullable<PassFacts['refused']>,
@@ -71,7 +71,7 @@ async function endSearch(
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** The next part to send after a refusal, and the field whose value is now known to be refused. */
+/** The search that continues after a refusal, and the kind of part that is now known to be refused. */
 interface Next {
   readonly bisection: Bisection;
   readonly refused?: 'users' | 'field';
@@ -90,10 +90,10 @@ interface Next {
  *     additions                          | halves of them, until the refused user is found
  *     removals alone                     | nothing; the write is tried again in an hour
  *
- * The search does not try hidden users one by one. Every attempt that sends users includes the hidden users, because
- * they may be in the group, and a write without them would remove them. They are left out only if the platform accepts
- * no attempt with them. If a refused write contains a name and, as users, only hidden ones, the next attempt sends the
- * name alone.
+ * Hidden users may be in the group, and a write of users without them would remove them. So every attempt that sends
+ * users includes the hidden users, and the search does not try them one by one. The search omits them only after the
+ * platform has accepted no attempt with them. If a refused write contains a name, and no users except hidden users, the
+ * next attempt sends the name alone.
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -120,7 +120,7 @@ function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known)
 
 interface RefusedMembers {
   readonly additions: readonly PlatformUserId[];
-  /** Users who are sent with each attempt, because they may be in the group. */
+  /** The hidden users. Each attempt sends them, because they may be in the group. */
   readonly hidden: readonly PlatformUserId[];
   readonly hasRemovals: boolean;
 }
@@ -130,8 +130,8 @@ function nextMembers(
   { isKnown, ...bisection }: Known,
 ): Next | undefined {
   const { batches, refusals } = bisection;
-  // Only one addition is left, apart from hidden users. If the platform has accepted nothing yet, it may refuse the
-  // group itself. So the user is not marked as refused.
+  // Only one addition is left, in addition to hidden users. If the platform has accepted no write yet, it may refuse
+  // the whole group. So the user is not marked as refused.
   const isAlone = !(hasRemovals || bisection.hasWritten || isKnown) && additions.length === 1;
   if (isAlone && batches.length > 0 && batches.flat().every((user) => hidden.includes(user)))
     return undefined;
@@ -153,8 +153,8 @@ function withoutHidden(hidden: readonly PlatformUserId[], bisection: Bisection):
 }
 
 /**
- * Returns the fields that the write left out although their value is not recorded as refused, such as a name in use.
- * These fields are sent after the members are written.
+ * Returns the fields that the write omitted, although their values are not recorded as refused. An example is a name
+ * that another group has. These fields are sent after the members.
  */
 function leftLately({ left = [] }: Write, { wanted, state }: PassFacts): readonly GroupField[] {
   const refused = wanted?.group ? refusedOf(wanted.group, state) : [];
@@ -194,9 +194,8 @@ async function markRefused(
 }
 
 /**
- * Returns the search after a refusal. The first batch is tried next, unless another part must be sent first.
- * @returns `refused` if the single addition is certainly the cause; undefined if the additions are not the cause, or
- *   the cause is unknown
+ * Splits the additions of a refused write, and returns the search that continues.
+ * @returns `refused` if a single addition is certainly the cause; undefined if the additions may not be the cause
  */
 function narrowed(
   additions: readonly PlatformUserId[],
@@ -209,7 +208,7 @@ function narrowed(
     batches: waiting,
     refusals: refusals + 1,
   });
-  // Either no addition is left, or the platform accepted no part and so probably refuses the group itself.
+  // In the second case, the platform has accepted no part. So it probably refuses the whole group.
   if (additions.length === 0 || (!hasWritten && refusals + 1 >= MAX_REFUSALS)) return undefined;
   if (hasRemovals) return again([additions, ...batches]);
   if (additions.length === 1 && (hasWritten || isKnown)) return 'refused';
@@ -217,8 +216,8 @@ function narrowed(
   const middle = Math.ceil(additions.length / 2);
   const halves = [additions.slice(0, middle), additions.slice(middle)].filter(({ length }) => length > 0);
   const [next = [], ...rest] = batches;
-  // Until a part is accepted, each attempt sends half of the users that wait. No user is in two of these attempts, so
-  // each refused user causes at most one refused attempt.
+  // Until the platform accepts a part, each attempt sends half of the next batch. No user is in two of these attempts,
+  // so each refused user causes at most one refused attempt.
   if (!hasWritten && next.length > 1)
     return again([next.slice(Math.ceil(next.length / 2)), ...rest, ...halves]);
   return again([...batches, ...halves].slice(1));

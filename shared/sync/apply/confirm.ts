@@ -23,11 +23,10 @@ import { closeDrift, linkTo, recordExternal } from './external-change.ts';
 import { ALL_MEMBERS, learn } from './load.ts';
 import { readRecord, storeMoved, withUncertain } from './uncertain.ts';
 
-/** A write in progress. All facts for the write have been read. */
+/** A write whose facts have been read and whose intent is open. */
 export interface Writing {
   readonly write: Write;
   readonly intent: Intent;
-  /** The facts as they were read, with the open intent. */
   readonly facts: PassFacts & { readonly wanted: Wanted };
   readonly context: ApplyContext;
 }
@@ -40,8 +39,8 @@ export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord =
 
 /**
  * Commits a write that the platform has answered. The answer becomes the group's view, and the intent ends. If the
- * answer lacks a user that was sent, the member is marked, and stays wanted. If the answer shows a user that was not
- * sent, the platform or another client added that user.
+ * answer lacks a sent user, the member is marked, and stays wanted. If the answer shows a user that the write did not
+ * send, the platform or another client added this user.
  */
 export async function confirmWrite(
   answered: ObservedGroup | undefined,
@@ -64,8 +63,8 @@ export async function confirmWrite(
   const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
   const origin = originOf(state, wanted, write.consumes);
   const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
-  // The claim is retired before the commit, because after the commit the group may be clean and is not read again.
-  // After a crash in between, the open intent is settled again.
+  // The claim is retired before the commit. After the commit the group may be clean, so apply would not read it again.
+  // After a crash between the two, apply settles the open intent again.
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);
@@ -101,7 +100,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
   undone: outcome.error,
 });
 
-/** Returns the stored view of a new group if the platform shows exactly this view. */
+/** Returns the prepared view, if the platform shows exactly this view. */
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
@@ -112,7 +111,6 @@ async function retireDeleted({ link, ref }: GroupState, { connection, ports }: A
   if (link !== undefined) await retireClaim(connection.company, link.id, ref, ports);
 }
 
-/** Returns the record of uncertain writes after this write. */
 function stillUncertain(
   observed: ObservedGroup | undefined,
   outcome: Outcome,
@@ -129,15 +127,15 @@ function stillUncertain(
 }
 
 /**
- * Whether the earlier uncertain writes can certainly not take effect any more: the platform has answered them, and now
- * shows the present write completely.
+ * Whether the earlier uncertain writes can no longer take effect. This is certain if the platform has answered them,
+ * and now shows the present write completely.
  */
 const isCertain = ({ isAsPrepared }: Outcome, { uncertain }: GroupState): boolean =>
   isAsPrepared && uncertain?.isAnswered === true;
 
 /**
- * Whether a write that was answered with success may not have taken effect yet. The answer may show the state from
- * before the write, even with the new version.
+ * Whether a write with a successful answer may still take effect later. The answer may show the state from before the
+ * write, even with the new version.
  */
 const mayTakeEffect = (
   observed: ObservedGroup | undefined,
@@ -154,7 +152,7 @@ async function judged(
     const judgement = judgeAnswer(write.plan, observed, known);
     const { wanted } = known;
     const isAnswered = !('kind' in judgement);
-    // If the answer differs from the write, all members must be read to judge the difference.
+    // If the answer differs from the write, the function needs all members to explain the difference.
     if (isAnswered && (judgement.isAsPrepared || !wanted.isPart)) return { outcome: judgement, wanted };
     const question = isAnswered || wanted.isPart ? ALL_MEMBERS : judgement;
     known = await learn(question, known, context);
@@ -179,8 +177,8 @@ async function markTaken(
 }
 
 /**
- * Marks members that the write sent and the platform does not show. Later writes still send these members. A mark keeps
- * its age, and ends when a fetch shows the member.
+ * Marks members that the write sent, and that the platform does not show. Later writes still send these members. A
+ * later mark does not change the time of the first mark. The mark ends when a fetch shows the member.
  */
 async function markUnshown(
   users: readonly PlatformUserId[],
@@ -199,8 +197,7 @@ async function markUnshown(
 
 /**
  * Returns the group after the write. If the answer does not show the sent content, it may show the state from before
- * the write, so the group is fetched. The result is the fetch, unless the fetch may show an earlier version than the
- * answer.
+ * the write. So the group is fetched. The result is the fetched group, except if it may be earlier than the answer.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
@@ -216,18 +213,18 @@ async function shownAfter(
   return isUnproven ? answered : fetched;
 }
 
-/** Returns the approval that the write used up, and whether the group stays dirty after the write. */
+/** Returns the approved hold that the write used up, and whether the group stays dirty after the write. */
 function leftovers(
   { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
 ): Partial<Commit> {
   const { kept, external, isUndone, unshown } = outcome;
-  // The approval stays if the platform kept some of the users that it covers.
+  // The approval stays if the platform kept some of the users that the approval covers.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
-  // An earlier write may still take effect, so the group is fetched once more.
+  // While an earlier write may still take effect, the group stays dirty, so that a later pass fetches it.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
-  // The held removals concern another platform group, which this platform group replaces.
+  // These holds are about the previous platform group, which the new platform group replaces.
   const isHeldBefore = intent.action === 'create' && holdsOf(state).length > 0;
   const isLeft = [
     external !== undefined,
@@ -246,8 +243,8 @@ function leftovers(
 }
 
 /**
- * Reduces the guard's reservation by the removals that the platform did not make. Otherwise they would count towards
- * the limit of the connection.
+ * Reduces the guard's reservation by the removals that the platform did not make. Otherwise these removals would count
+ * towards the limit of the connection.
  */
 async function giveBackKept({ kept }: Outcome, { write, facts, context }: Writing): Promise<void> {
   const { reservation, state } = facts;

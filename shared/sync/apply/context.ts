@@ -14,53 +14,54 @@ export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
   /**
-   * Adds an entry to the group's audit. The entry has links to two earlier entries: to the latest entry of this
-   * invocation (or of the last write, if this invocation has none), and to the entry of the last action of an operator.
+   * Adds an entry to the group's audit. The entry has links to two earlier entries. One is the latest entry of this
+   * invocation, or of the last write if this invocation has none. The other is the entry of an operator's last action.
    */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** Returns the times of the calls about the group that count towards the hourly limit. */
   readonly calledMs: () => readonly number[];
-  /** Called for each external change that was not known before. */
+  /** A callback for each external change that was not recorded before. */
   readonly found: (kind: DriftKind) => void;
   readonly opened: (id: IntentId) => void;
-  /** Called with each version of the group that the platform shows. */
+  /** A callback for each version of the group that the platform shows. */
   readonly showed: (group: Shown) => void;
   /** The progress of the search for the refused part of a write. */
   readonly bisection: Bisection;
 }
 
-/** The facts of one pass. A pass repeats the steps read, decide and perform until it has a result, such as a write. */
+/** The facts of one pass. A pass decides and performs until it has a result, such as a write. */
 export interface PassFacts extends Facts {
   readonly refused?: { readonly write: Write; readonly intent: Intent; readonly cause: PlatformFailure };
 }
 
 /**
- * The search for the refused part of a write, because the platform does not report which part is wrong. The members are
- * sent first, without name and external id: the removals without the additions, then the additions in halves. Then each
- * field is sent alone. So one user or field that the platform refuses does not block other changes.
+ * The search for the refused part of a write. The search is necessary because the platform does not report which part
+ * it refuses. The members are sent first, without name and external id: the removals without the additions, then the
+ * additions in halves. After the members, each field is sent alone. So one refused part does not block the other
+ * changes.
  */
 export interface Bisection {
-  /** Batches of additions that must still be tried, in order. */
+  /** The batches of additions that the search must still try, in order. */
   readonly batches: readonly (readonly PlatformUserId[])[];
   readonly refusals: number;
   /**
-   * Whether the platform accepted another write of the group during the search. The platform then does not refuse the
-   * group as a whole.
+   * Whether the platform accepted a write of the group during the search. Such a write shows that the platform does not
+   * refuse the whole group.
    */
   readonly hasWritten: boolean;
-  /** Fields that wait until the members are written. Each field is then tried in a separate write. */
+  /** The fields that wait until the members are written. After that, each field is tried in a separate write. */
   readonly withheld: readonly GroupField[];
 }
 
 export const NO_BISECTION: Bisection = { batches: [], refusals: 0, hasWritten: false, withheld: [] };
 
-/** Whether more parts must be tried after an accepted write. */
+/** Whether the search must try further parts after an accepted write. */
 export const isUnfinished = ({ batches, withheld }: Bisection): boolean =>
   batches.length > 0 || withheld.length > 0;
 
 /**
- * Returns the next attempt after a write that the platform accepted: the next batch of additions, or else the next
- * field.
+ * Returns the search after the platform accepted a write. The next attempt sends the next batch of additions, or the
+ * next field if no batch is left.
  */
 export function afterWrite(bisection: Bisection): Bisection {
   const { batches, withheld } = bisection;
@@ -81,9 +82,9 @@ export interface WriteMade {
 export type NewGroupError = Omit<GroupError, 'atMs'>;
 
 export type PassResult =
-  /** The next pass follows at once. Apply reads the group again. */
+  /** The next pass follows immediately, with a new read of the group. */
   | { readonly kind: 'again' }
-  /** Apply reads the group again, because of an external change. */
+  /** The next pass follows immediately, because of an external change. */
   | { readonly kind: 'conflict' }
   /** The group waits for `waitMs`. If `waitMs` is undefined, the wait grows exponentially. */
   | {
@@ -93,7 +94,6 @@ export type PassResult =
       /** The number of members who keep access because the platform refuses to remove them. */
       readonly keepAccess?: number;
     }
-  /** The group has used up its calls of this hour. */
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item during the pass. */
   | { readonly kind: 'superseded' }
@@ -103,21 +103,20 @@ export type PassResult =
       readonly kind: 'written';
       readonly write: WriteMade;
       readonly clean: boolean;
-      /** The answer shows an external change. */
       readonly isContested: boolean;
       /**
-       * The error if the platform answered with 200 but did not make the change. The change is tried again with
-       * exponential backoff.
+       * The error if the platform answered with 200 but did not make the change. Apply retries with exponential
+       * backoff.
        */
       readonly undone?: NewGroupError | undefined;
     }
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
-  /** The platform refuses a part of the write. The other parts are tried without it. */
+  /** The platform refuses a part of the write. The next pass tries a smaller write. */
   | { readonly kind: 'narrowed'; readonly bisection: Bisection }
   /** The platform refuses the write, and will refuse it again. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
-/** The result of a decision that was performed: new facts with which the pass continues, or the result of the pass. */
+/** The outcome of a performed decision: new facts with which the pass continues, or the result of the pass. */
 export type Performed = { readonly facts: PassFacts } | { readonly result: PassResult };
 
 export const AGAIN: Performed = { result: { kind: 'again' } };

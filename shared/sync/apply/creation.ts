@@ -7,17 +7,14 @@ import { foldName, mayBeAny, mayBeSpokeId } from '../../plan/names.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/**
- * Finds the platform group that an open creation made. The list is read again, because the group may have appeared
- * since the last read.
- */
+/** Finds the platform group that an open creation made. A cached list may lack the group, so the list is read again. */
 export async function findCreation<Known extends Facts & { readonly views: Views }>(
   facts: Known,
   reading: Reading,
 ): Promise<Known> {
   const { state, views } = facts;
   const groups = await reading.platform.groups.list(0);
-  // An exact external id takes precedence, because another directory group may have an id that differs only in form.
+  // An exact external id takes precedence, because the id of another directory group may differ only in its form.
   const isExact = ({ spokeId }: ListedGroup) => spokeId === state.intent?.spokeId;
   const inOrder = [...groups.filter(isExact), ...groups.filter((group) => !isExact(group))];
   for (const group of inOrder) {
@@ -34,7 +31,8 @@ export async function findCreation<Known extends Facts & { readonly views: Views
 
 /**
  * Refuses to settle a creation if the list has more malformed groups than before the POST, because the POST may have
- * created one of them. The numbers are compared because the intent may not name all malformed groups.
+ * created a malformed group. The function compares only the numbers, because the intent may not have the ids of all
+ * malformed groups.
  * @throws PlatformFailure if the number has grown
  */
 function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
@@ -45,8 +43,8 @@ function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITI
 }
 
 /**
- * Returns a listed group that the creation may have made. The group is fetched by its id, because a list may show only
- * some users. If a malformed group cannot be read by its id, the creation stays unsettled.
+ * Returns a listed group that the creation may have made. The function fetches the group by its id, because a list may
+ * show only some of its users. If it cannot read a malformed group by its id, the creation stays unsettled.
  */
 async function creationOf(
   listed: ListedGroup,

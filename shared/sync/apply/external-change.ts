@@ -15,9 +15,7 @@ import { foundOf } from './audit.ts';
 import type { ApplyContext, NewGroupError, PassFacts, Performed } from './context.ts';
 import { CONFLICT, SUPERSEDED, unlessSuperseded } from './context.ts';
 
-/**
- * Ends an open intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed.
- */
+/** Ends an intent whose outcome a fetch showed. The group stays dirty, because the wanted state may have changed. */
 export async function commitFound(
   intent: Intent,
   state: GroupState,
@@ -55,7 +53,9 @@ export const recordLateWrite = async (
     : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
 /**
- * @returns undefined if another worker has written the group since it was read, because that write may be the change
+ * Records the external changes that a fetch showed.
+ * @returns undefined if another worker has written the group since `state` was read, because that write may be the
+ * change
  */
 export async function recordExternal(
   { external, observed }: ObserveExternal,
@@ -68,8 +68,8 @@ export async function recordExternal(
 
 /**
  * Whether no other worker has written the group since `state` was read. Each worker opens an intent before it sends a
- * write, so this check finds every write that the fetch could show. Without it, the write of another worker would be
- * recorded as an external change.
+ * write, so this check finds every write that the fetch could show. Without the check, the write of another worker
+ * would be recorded as an external change.
  */
 async function isUnwrittenSince(
   { ref, link, intent }: GroupState,
@@ -79,7 +79,7 @@ async function isUnwrittenSince(
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
-/** Returns the link to an observed group. The view is stored first, unless it was stored before the write. */
+/** Returns the link to an observed group. It stores the view first, if `prepared` does not name a stored view. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
@@ -94,14 +94,14 @@ export async function linkTo(
 
 const UNLINKING_HELD = {
   code: 'missing_held',
-  message: 'the platform answers 404 for this group and too many others: no more are created again this hour',
+  message: 'the platform answers 404 for too many groups: groupsync retries this group later',
 };
 
 export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNLINKING_HELD.code;
 
 /**
- * Ends the link to a group that is gone. The link stays if too many groups are gone at once, or if the platform shows
- * the group again.
+ * Ends the link to a group that is gone. The link stays if too many groups are gone at the same time, or if the
+ * platform shows the group again.
  */
 export async function unlink(
   { id, difference, acceptedDrift, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
@@ -129,9 +129,8 @@ export async function unlink(
 }
 
 /**
- * Records one ended link, and returns whether the hourly budget allows it. The record is stored before the other
- * records are counted. So if the budget allows only one more link, two concurrent workers may both have to wait, but
- * never both continue.
+ * Records one ended link, and returns whether the hourly limit allows it. The record is stored before the other records
+ * are counted. So two concurrent workers never exceed the limit together, but both may have to wait.
  */
 async function drawOnBudget(
   id: PlatformGroupId,
@@ -147,7 +146,7 @@ async function drawOnBudget(
 }
 
 /**
- * Records external changes. `report` and `adopt` settle a record at once, because the difference stays. `restore`
+ * Records external changes. `report` and `adopt` settle a record immediately, because the difference stays. `restore`
  * leaves the record open until apply has restored the group. The id of a record is computed from the view before the
  * change. So after a crash, the same change gets the same record. If another client makes the same change again after a
  * restoration, it gets a new record, even if the version is the same.
@@ -178,7 +177,7 @@ async function recordDrift(
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
-  // These records are from an attempt that crashed. Their changes may have been undone since then.
+  // The records of an attempt that crashed. Another client may have undone their changes since then.
   const lasting =
     differences.length > 0 ? [] : LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId));
   const all = [...records, ...(await ports.drift.read(state.ref, lasting))];
@@ -194,7 +193,7 @@ async function recordDrift(
   return noted;
 }
 
-/** The differences that another client may undo. A deletion is not one of them. */
+/** The kinds of differences that another client can undo. It cannot undo a deletion. */
 const LASTING_KINDS = [
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
   'members_added',
@@ -210,9 +209,9 @@ function idOf({ ref, link }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
 }
 
 /**
- * Closes the open drift records of a group. The changes were restored, or they stay because the group is no longer
- * managed. The caller removes the records from the group's item only afterwards, so after a crash this function runs
- * again, which has no further effect.
+ * Closes the open drift records of a group. Apply has restored the group, or the changes stay because the group is no
+ * longer managed. The caller must remove the records from the group's item after this function. So after a crash, this
+ * function runs again, and a second run has no effect.
  */
 export async function closeDrift(
   { openDrift, ref }: GroupState,

@@ -15,8 +15,8 @@ import type { ApplyContext, NewGroupError } from './context.ts';
 
 /**
  * Handles a failed call. A failure that concerns all groups closes the gate. Any other failure makes only this group
- * wait, for at most an hour. The gate also closes if five groups fail in a row. The message is deleted in any case, so
- * a failure does not bring it closer to the dead-letter queue. The group stays dirty (invariant 9).
+ * wait, for at most an hour. The gate also closes if five groups fail in a row. The message is always deleted, so a
+ * failure does not move it to the dead-letter queue. The group stays dirty (invariant 9).
  */
 export async function handleFailure(
   state: GroupState,
@@ -25,8 +25,7 @@ export async function handleFailure(
 ): Promise<'gate_closed' | 'postponed'> {
   const { ports } = how;
   const { ref, lastError, attempts } = state;
-  // If the group's error is a refusal, a failed call does not replace it. Otherwise the next refusal would count as the
-  // first.
+  // A failed call does not replace a stored refusal. Otherwise the next refusal would count as the first refusal.
   const isKept = lastError !== undefined && ONCE_REFUSED.has(lastError.code);
   const error = (isKept && lastError) || { code: failure.kind, message: failure.message };
   if (!isUnsent(failure) && (await reportToGate(connection, failure, ports, ref.group))) {
@@ -34,8 +33,8 @@ export async function handleFailure(
     const { calledMs, mine } = how;
     const retryAtMs = affordableAtMs(nowMs, calledMs);
     const again = { retryAtMs, soonerMs: nowMs + ports.coalesceMs, error: { atMs: nowMs, ...error } };
-    // A failure that closes the gate does not count as an attempt of the group. But the group's calls count, because a
-    // gate may open and close again and again.
+    // A failure that closes the gate does not count as an attempt of the group. The group's calls do count, because the
+    // gate may open and close many times.
     await ports.groups.postpone(state, { ...again, attempts, calledMs, mine });
     return 'gate_closed';
   }
@@ -43,16 +42,15 @@ export async function handleFailure(
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** Whether the call was not sent. Such a failure does not concern the platform. */
+/** Whether the request was never sent. Such a failure shows no fault of the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
 /** The error of a group while the search for refused users waits for its next attempt. */
 export const UNACCEPTABLE = {
   code: 'platform_rejected',
-  message: 'the platform refuses some of the users to be added: groupsync will try these users again',
+  message: 'the platform refuses some of the new users: groupsync will try to add them again',
 };
 
-/** The progress of an apply for its group. */
 interface Attempt {
   readonly ports: ApplyPorts;
   /** The times of the calls to the platform about the group. */
@@ -62,8 +60,8 @@ interface Attempt {
 
 /**
  * Stores the time at which apply reads the group again. The group stays dirty. If the group has changed since `state`
- * was read, it waits only for the coalescing window. If the wake-up is soon, this function sends the message, otherwise
- * the requeue job.
+ * was read, it waits only for the coalescing window. This function sends the message for a wake-up within the next ten
+ * minutes. The requeue job sends the message for a later wake-up.
  */
 export async function postpone(
   state: GroupState,
@@ -85,15 +83,15 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused. A deletion has no plan here. */
+/** A write that the platform refused. A refused deletion has no plan. */
 interface Refusal {
   readonly plan?: Plan;
 }
 
 /**
  * Stops the attempts for the group until its next change, or for a day, and reports the failure. The report is sent
- * before the state is stored. So a crash in between repeats the report; with the other order, it would lose the report.
- * @returns false if the group has changed meanwhile
+ * before the state is stored. So a crash between the two can repeat the report, but not lose it.
+ * @returns false if the group has changed since `state` was read
  */
 export async function giveUp(
   state: GroupState,
@@ -123,8 +121,8 @@ export async function reportFieldFailure(
 const REJECTED = 'platform_rejected';
 
 /**
- * The parts that identify a failure: the text, the fields that were sent, and the removals that wait. Failures with
- * equal parts are reported only once.
+ * The parts that identify a failure: the text, the sent fields, and the removals that wait. Two failures with equal
+ * parts are reported only once.
  */
 interface Failure {
   readonly message: string;
@@ -134,8 +132,8 @@ interface Failure {
 }
 
 /**
- * Sends a message about the group to the dead-letter queue, once for each failure. If an operator replays the message,
- * the same failure is reported again.
+ * Sends a message about the group to the dead-letter queue, once for each failure. After an operator has replayed the
+ * message, the same failure is reported again.
  * @returns the digest of the failure
  */
 async function report(

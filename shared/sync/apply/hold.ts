@@ -20,7 +20,6 @@ export async function startHold(
   return { facts: withHeld(decision, before, held) };
 }
 
-/** Returns the facts after a hold was recorded. */
 export function withHeld<Known extends Pick<PassFacts, 'state' | 'held'>>(
   { deletes }: StartHold,
   facts: Known,
@@ -50,10 +49,7 @@ export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): Gr
     Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
   ) as unknown as GroupState;
 
-/**
- * Writes the audit entry before the hold is stored. If another change of the group comes first, the next pass makes the
- * same decision again.
- */
+/** Writes the audit entry, and then stores the hold. If the group has changed, the next pass decides again instead. */
 function recordHold(
   holds: readonly Hold[],
   made: boolean,
@@ -65,7 +61,7 @@ function recordHold(
   const [before, after] = made ? [null, summary] : [summary, null];
   const reason = made
     ? `more than the rule ${holds[0]?.rule} allows`
-    : 'it covers no planned removal any more';
+    : 'it no longer covers a planned removal';
   const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
   return context.record(state, { ...entry, ...originOf(state, wanted) });
 }

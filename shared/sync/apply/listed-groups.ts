@@ -7,7 +7,6 @@ import type { Claim } from '../ports/claims.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { Platform } from '../ports/platform.ts';
 
-/** The ports and the connection for reading. */
 interface Reading {
   readonly connection: Pick<Connection, 'company'>;
   readonly platform: { readonly groups: Pick<Platform['groups'], 'get'> };
@@ -17,7 +16,7 @@ interface Reading {
   };
 }
 
-/** Returns the list with a requested fact about it: the owners of its groups, or the groups that it lacks. */
+/** Returns the list with one further fact: the owners of its groups, or the groups that it lacks. */
 export async function readOfList(
   what: readonly StoredFact[],
   facts: Facts,
@@ -36,7 +35,7 @@ interface NamesakeReading extends Reading {
   readonly ports: Reading['ports'] & { readonly groups: Pick<ApplyPorts['groups'], 'readMany'> };
 }
 
-/** Returns the list with the groups of this connection that own these platform groups. */
+/** Returns the list with the directory groups of this connection that own these platform groups. */
 export async function readNamesakes(
   ids: readonly PlatformGroupId[],
   { listed, state: { ref } }: Facts,
@@ -51,10 +50,7 @@ export async function readNamesakes(
 /** The number of claims that one request reads, to find out whether a list shows a managed group. */
 const OWNERS_AT_ONCE = 100;
 
-/**
- * Whether the list shows a platform group that another directory group owns. Usually the first request already finds
- * such a group.
- */
+/** Whether the list shows a platform group of another directory group. The first request usually finds such a group. */
 async function readOwners(
   listed: Listing,
   { state }: Facts,
@@ -71,15 +67,15 @@ async function readOwners(
 }
 
 /**
- * The number of missing groups that are fetched by id. It is small, because each call counts towards the group's limit
- * of the hour.
+ * The number of missing groups that are fetched by id. The number is small, because each fetch counts towards the
+ * group's limit of calls per hour.
  */
 const MISSING_ASKED = 3;
 
-/** The results of `findUnlisted` for each list, because the creations of many groups use the same list. */
+/** The result of `findUnlisted` for each list. It is kept because the creations of many groups use the same list. */
 const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
 
-/** Returns the groups that the list lacks. Without an open intent, it is the same for all groups of the connection. */
+/** Returns the groups that the list lacks. Without an open intent, the result is valid for the whole connection. */
 async function readUnlisted(
   listed: Listing,
   facts: Facts,
@@ -92,9 +88,9 @@ async function readUnlisted(
 }
 
 /**
- * Finds groups that existed before a creation and are missing from the list. A group that answers 404 does not count as
- * missing, because it may be gone. Managed groups younger than `createSettleMs` are not checked, because a list may
- * lack them.
+ * Finds groups that existed before a creation and are missing from the list. If the platform answers 404 for a group,
+ * the group does not count as missing, because it may be gone. Managed groups younger than `createSettleMs` are not
+ * checked, because a list may not show them yet.
  */
 async function findUnlisted(
   listed: Listing,
@@ -114,7 +110,7 @@ async function findUnlisted(
   return { existing: undefined, hidesAllManaged };
 }
 
-/** Returns at most `count` of the items, evenly spread. */
+/** Returns at most `count` items, at even distances in the list. */
 const spread = <Item>(items: readonly Item[], count: number): readonly Item[] => {
   const stride = Math.max(1, items.length / count);
   return items.filter((_, at) => Math.floor(at / stride) !== Math.floor((at - 1) / stride)).slice(0, count);

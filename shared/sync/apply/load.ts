@@ -12,7 +12,6 @@ import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
 import { readNamesakes, readOfList } from './listed-groups.ts';
 
-/** Returns the facts at the beginning of a pass. */
 export const startOf = (
   state: GroupState,
   { connection, ports }: Pick<Reading, 'connection' | 'ports'>,
@@ -89,7 +88,7 @@ async function readViews(state: GroupState, { ports: { groups } }: Reading): Pro
   };
 }
 
-/** Returns a function that computes the intended result of the open intent from the view before the intent. */
+/** Returns a function that computes the intended result of the open intent from the view before its write. */
 async function readPrepared(
   { ref, intent }: GroupState,
   groups: Reading['ports']['groups'],

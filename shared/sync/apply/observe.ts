@@ -57,16 +57,16 @@ async function observeOutcome(
   const platform = await linkTo(state, observed, view, context);
   const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
-  // After a 503 with Retry-After, the client repeats a request. If the first request took effect after all, the
-  // platform refuses the repeated one as a conflict. So the removals may have happened, and the guard keeps counting
-  // them.
+  // After a 503 with Retry-After, the client repeats a request. If the first request took effect, the platform refuses
+  // the repeated request with a conflict. So the removals of a refused write may have happened, and the guard must
+  // continue to count them.
   const next = rejected === undefined ? AGAIN : CONFLICT;
   return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }
 
 /**
- * Stores an external change as the group's view. The change is recorded first, because the new view no longer shows the
- * difference.
+ * Stores the group's content after an external change as its view. The change is recorded first, because the new view
+ * no longer shows the difference.
  */
 async function observeExternal(
   decision: ObserveExternal,
@@ -92,9 +92,9 @@ async function observeExternal(
 }
 
 /**
- * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The digest of the fetched
- * content is stored, not that of the view: the view may contain hidden users, and the sweep would then see a difference
- * each hour.
+ * Ends the suspected change or the earlier 404, because the group is as groupsync left it. The stored digest is the
+ * digest of the fetched content. With the digest of the view, which includes hidden users, the sweep would see a
+ * difference each hour.
  */
 async function observeUnchanged(
   { observed, flapDamping }: Observe & { readonly observed: ObservedGroup },

@@ -21,34 +21,29 @@ export interface Attempt {
   readonly writes: WriteMade[];
   readonly drift: DriftKind[];
   conflicts: number;
-  /** The times of the calls to the platform about this group. */
   callsMs?: readonly number[];
   bisection: Bisection;
   /** The platform group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /** Whether the group changed during the attempt. There may be no message about the change, so apply runs again. */
+  /** Whether another worker changed the group during the attempt. Another pass follows, because no message may come. */
   isSuperseded: boolean;
   /** Whether this attempt has read the group from the platform. */
   hasFetched: boolean;
-  /**
-   * Whether the platform has refused a write of this attempt because of its content. Such a refusal shows that the
-   * platform is available.
-   */
+  /** Whether the platform has refused a write of this attempt because of its content. It is then available. */
   hasRefused: boolean;
-  /** The latest audit entry of this attempt. */
   audited?: AuditLink;
 }
 
-/** The number of times that the client tries one call. */
+/** The maximum number of times that the client sends one call. */
 const MAX_TRIES = 4;
-/** The number of calls that must be left in the hourly limit. A write needs two, because a fetch may follow. */
+/** The number of calls that must be left before a decision. A write needs two, because a fetch may follow it. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
-/** The decisions that need only the members of the last change. Any other decision needs all members. */
+/** The decisions that need only the members of the last change. All other decisions need all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 export const SPENT = { code: 'waiting', message: 'the hourly limit of calls for this group is reached' };
 
-/** Repeats decisions until the pass ends. Every decision uses the group's item as it was read at the beginning. */
+/** Decides and performs until the pass ends. Every decision uses the group's item from the beginning of the pass. */
 export async function runPass(
   state: GroupState,
   connection: Connection,
@@ -85,9 +80,7 @@ async function decideAndPerform(
   }
 }
 
-/**
- * Ends a pass because the calls of this hour are used up. The reservation for a write that is not sent is cancelled.
- */
+/** Ends a pass after the calls of this hour are used up. Cancels the reservation of the unsent write. */
 async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResult> {
   if (facts.state.intent === undefined) await unreserved(facts, context);
   return { kind: 'spent' };
@@ -95,7 +88,7 @@ async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResul
 
 type ConfirmingContext = ApplyContext & { readonly confirm: () => Promise<void> };
 
-/** Returns the ports and the state of one pass. The attempt keeps the state for a later pass. */
+/** Returns the context of one pass. The attempt keeps the state that a later pass needs. */
 async function contextOf(
   state: GroupState,
   connection: Connection,
@@ -130,14 +123,14 @@ async function contextOf(
   };
 }
 
-/** Opens the platform. Every call about the group counts towards the limit of the hour. */
+/** Opens the platform. Every call about the group counts towards its limit of calls per hour. */
 function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, attempt: Attempt) {
-  // The client repeats a call after a short fault. But if the group has failed before, a call is not repeated; the
-  // group waits for its next attempt instead.
+  // The client repeats a failed call, except if an earlier attempt of the group has failed. Such a group waits for its
+  // next attempt instead.
   const maxAttempts = attempts > 0 ? 1 : MAX_TRIES;
   return openPlatform(connection, ports, {
     onTry() {
-      // If a credential is renewed during a call, the call is sent again and counts twice.
+      // If the client renews the credential during a call, it sends the call again, and the call counts twice.
       if (callsLeft(attempt, ports) <= 0) throw new PlatformFailure('unreached', SPENT.message, {});
       attempt.callsMs = [...calledBy(attempt, ports), ports.clock()];
     },
@@ -162,7 +155,7 @@ const initialFacts = (
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** Returns a read of all members instead, if the decision depends on all of them and only some were read. */
+/** Returns the decision; a read of all members instead, if the decision needs all and only some were read. */
 const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 
@@ -181,7 +174,7 @@ class SettingsChanged extends Error {}
 
 /**
  * Reads the settings again after the group was read. A change of settings is stored before the groups are marked dirty.
- * So either this read finds the new settings, or the mark came after the state was read, and the group stays dirty.
+ * If this read does not find the new settings, the mark comes after the read of the group, so the group stays dirty.
  * @throws SettingsChanged if the pass began with other settings
  */
 async function confirmSettings(seen: Connection, { connections }: ApplyPorts): Promise<void> {

@@ -51,7 +51,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   settle,
 };
 
-/** Carries out one decision, with its effects in a fixed order. */
+/** Performs one decision, with its effects in a fixed order. */
 export const perform = (decision: Decision, facts: PassFacts, context: ApplyContext): Promise<Performed> =>
   (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, facts, context);
 
@@ -62,14 +62,14 @@ async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContex
   return { facts: known };
 }
 
-/** Stores which members are pending and why, as far as that has changed. If the cause is the same, the time stays. */
+/** Stores the changed marks of pending members. If the cause of a mark is the same, its time stays. */
 async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,
 ): Promise<void> {
   const { registers, pending, membersByUser } = wanted;
   const sinceMs = ports.clock();
-  // A member that apply tries again counts as refused until the platform shows the member.
+  // A refused member that apply tries again stays refused until the platform shows the member.
   const isTried = new Set(
     [...membersByUser].flatMap(([user, some]) =>
       views?.base?.users.has(user)
@@ -87,8 +87,8 @@ async function markPending(
 }
 
 /**
- * Reserves the removals with the guard. The reservation is stored before the sum is read. So two concurrent workers may
- * both have to hold their removals, but never both exceed the limit:
+ * Reserves the removals with the guard. The reservation is stored before the sum is read. So two concurrent workers
+ * never exceed the limit together, but both may have to hold their removals:
  *
  *     worker A   stores 60 ──▶ reads 60 + 60 ──▶ over the limit: cancels its reservation, holds
  *     worker B        stores 60 ──▶ reads 60 + 60 ──▶ the same
@@ -109,9 +109,9 @@ async function reserve(
 }
 
 /**
- * Adds the number of deleted groups, and of all managed groups, to the removals of the hour. The managed groups are
- * counted by their claims, which is done only if the number of deletions reaches the limit. The claim of a deleted
- * group may still exist, so each group is counted only once.
+ * Adds the numbers of deleted groups and of managed groups to the removals of the hour. The claims are read to count
+ * the managed groups, but only if the number of deletions reaches the limit. A deleted group may still have a claim, so
+ * the function counts each group only once.
  */
 export async function withDeletions(
   { deleted, ...recent }: RecentReservations,
@@ -130,7 +130,7 @@ function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Pr
   return (facts.rejected === undefined ? dropUncertain : dropRefused)(decision, facts, context);
 }
 
-/** Drops the intent of a refused write, because a refused write can no longer take effect. */
+/** Drops the intent of a refused write, because the write can no longer take effect. */
 async function dropRefused(
   { intent, owed }: Of<'drop'>,
   facts: PassFacts,
@@ -157,7 +157,8 @@ async function dropUncertain(
   const nowMs = context.ports.clock();
   const write = { ...known, after: known.views?.prepared };
   const record = withUncertain(intent, write, nowMs, owed === undefined ? {} : { removals: owed });
-  // This entry must be stored before the intent ends. If two late writes undo each other, it is their only trace.
+  // The entry is stored before the intent ends. If two late writes undo each other, their entries are the only record
+  // of them.
   const audited = await context.record(state, unfoundOf(intent, nowMs, record.untilMs));
   const uncertain = await storeRecord(record, state, known.views, context);
   if (!(await context.ports.groups.dropIntent(state.ref, intent, { uncertain, audited }))) return SUPERSEDED;
@@ -168,7 +169,7 @@ async function dropUncertain(
   return isGivenUp ? { result: { kind: 'failed', cause } } : SUPERSEDED;
 }
 
-/** Ends the link and leaves the platform group as it is. No request is sent. */
+/** Ends the link, without a request to the platform. The platform group stays as it is. */
 async function letGo(
   { reason }: Of<'release'>,
   { state }: PassFacts,
@@ -192,10 +193,10 @@ async function settle(
 ): Promise<Performed> {
   const { state } = await unreserved(facts, context);
   const { ref, uncertain } = state;
-  // The uncertain writes have not taken effect until their deadline, so they never will.
+  // The uncertain writes had no effect before their deadline, so they can no longer take effect.
   if (uncertain?.removals !== undefined && context.ports.clock() >= uncertain.untilMs)
     await context.ports.guard.cancel({ connection: ref.connection, ...uncertain.removals });
-  // A group that will be read again is not done. The failure is reported when the group is done.
+  // The failure is not reported yet if apply will read the group again.
   const failed =
     againAtMs === undefined && failing ? await reportFieldFailure(failing, state, context) : undefined;
   if (driftOutcome !== 'open') await closeDrift(state, context, driftOutcome);
@@ -207,7 +208,7 @@ async function settle(
     failing: failed,
     calledMs: context.calledMs(),
   });
-  // If the group changed during this pass, it is not settled but read again: the worker that changed it sent no
-  // message, because the wake-up of this apply was still stored.
+  // If the group changed during this pass, another pass must follow. The worker that changed the group sent no message,
+  // because the wake-up of this pass was still stored.
   return { result: { kind: settled ? 'in_sync' : 'again' } };
 }

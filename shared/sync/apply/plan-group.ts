@@ -27,9 +27,9 @@ interface PlanPorts extends PreviewPorts {
 
 /**
  * Returns the plan of a group for an operator. If apply may not write the group now, the note contains the reason.
- * @param settings replaces the settings of the connection
- * @throws PlatformFailure if a read of the platform fails and the plan depends on it, for example while the outcome of
- * a write is unknown. For a group that already waits there is no error: its plan shows why it waits
+ * @param settings settings to use in place of the settings of the connection
+ * @throws PlatformFailure if a read of the platform fails and the plan depends on this read, for example while the
+ * outcome of a write is unknown. The plan of a waiting group shows the reason of the wait instead of this error
  */
 export async function planGroup(
   ref: GroupRef,
@@ -42,8 +42,7 @@ export async function planGroup(
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
   const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // For most groups, the stored item and view already show that the group is in sync. They need no read of the
-  // platform.
+  // Most groups need no read of the platform, because the stored item and view already show that the group is in sync.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());
@@ -58,7 +57,7 @@ export async function planGroup(
   return { ...plan, note, waiting: reportWaiting(waiting), clashes };
 }
 
-/** Returns the plan of a group as it would be after an operator linked this platform group to it. */
+/** Returns the plan that a group would have after an operator had linked this platform group to it. */
 export async function planAdopted(
   state: GroupState,
   observed: ObservedGroup,
@@ -95,10 +94,7 @@ async function clashesOf(
   return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
 
-/**
- * Returns the wait of a group that is as wanted, but that apply reads once more when an earlier write can no longer
- * take effect.
- */
+/** Returns the wait of a group that is as wanted, until its uncertain writes can no longer take effect. */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
     ? { ...AS_WANTED, untilMs: decision.againAtMs }

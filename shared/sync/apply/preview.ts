@@ -20,7 +20,6 @@ import { heldBy, withHeld, withoutHold } from './hold.ts';
 import { learn, startOf } from './load.ts';
 import { withDeletions } from './perform.ts';
 
-/** The ports that a preview reads. A preview writes nothing. */
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
   readonly groups: Pick<
     ApplyPorts['groups'],
@@ -41,16 +40,13 @@ export interface Preview {
   readonly decision: Decision;
   readonly facts: Facts;
   /**
-   * The failure of a read of the platform, if there was one. The decision is then based on the stored view, or is still
-   * the read.
+   * The failure of a read of the platform; undefined if no read failed. After a failure, the decision is based on the
+   * stored view, or it is the failed read itself.
    */
   readonly unseen: PlatformFailure | undefined;
 }
 
-/**
- * Follows the decisions of apply up to its first write. If the platform does not answer the fetch before that write,
- * the plan is made from the group's stored view.
- */
+/** Follows the decisions of apply up to its first write. If a fetch fails, the plan uses the stored view. */
 export function previewGroup(
   state: GroupState,
   connection: Connection,
@@ -98,9 +94,9 @@ const storedOf = ({ state: { link }, nowMs }: Facts): Shown | undefined =>
   link && { id: link.id, version: link.version, atMs: nowMs };
 
 /**
- * Calls `ask` with the group's item, and calls it again if the item changed meanwhile, because the views of the old
- * item may then be deleted. If the group keeps changing, the last result is returned. Apply needs no such repetition,
- * because its conditional write fails instead.
+ * Calls `ask` with the group's item. If the item changes during the call, it calls `ask` again, because the views of
+ * the old item may have been deleted. If the item changes during each call, it returns the last result. Apply needs no
+ * such repetition, because its conditional write fails if the item has changed.
  */
 export async function undisturbed<Result>(
   state: GroupState,
@@ -116,15 +112,14 @@ export async function undisturbed<Result>(
   }
 }
 
-/** Returns the same reads as apply uses, without any write. */
+/** Returns the reads that apply uses, without the writes. */
 export function readingOf(
   { ref }: Pick<GroupState, 'ref'>,
   connection: Connection,
   ports: PreviewPorts,
 ): Reading {
   const { users, people, groups } = ports;
-  // The platform is opened only at the first call. So the plan of a group in sync needs no credential, because it needs
-  // no call.
+  // The platform is opened at the first call. The plan of a group in sync makes no call, so it needs no credential.
   let opened: Promise<Platform> | undefined;
   const platform = () => {
     opened ??= openPlatform(connection, ports);
@@ -152,7 +147,7 @@ export function readingOf(
   };
 }
 
-/** Returns the facts as they would be after the decision was performed; undefined if apply would end or write. */
+/** Returns the facts that the pass would have after this decision; undefined if apply would end the pass or write. */
 async function follow(
   decision: Decision,
   facts: Facts,
@@ -202,7 +197,7 @@ async function follow(
   }
 }
 
-/** Returns the facts after the state of the platform was recorded. */
+/** Returns the facts after the decision `observe`. */
 function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
   const { state } = facts;
   if (observed === 'gone') {
@@ -214,17 +209,17 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
   const used = external === undefined ? usedUp(state, intent?.consumes) : [];
-  // If a fetch shows an external change, the next write sends the whole group, unless the fetch also settles a write.
+  // If a fetch shows an external change and settles no write, the next write sends the whole group.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
   return { ...linked, state: withoutHold(linked.state, used) };
 }
 
-/** Returns the part of the record of uncertain writes that affects the guard's decision. */
+/** Returns the record of uncertain writes, if it reserves removals. Only then it affects the guard's decision. */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { sent: NOTHING_SENT, untilMs: 0, ...uncertain, removals };
 
-/** Returns the facts of a new pass. The wanted state is kept; the state of the platform must be read again. */
+/** Returns the facts of a new pass. The wanted state stays. The state of the platform must be read again. */
 function again(
   { fetched, listed, views, departed, held, reservation, ...facts }: Facts,
   change: Partial<Loose>,
@@ -238,7 +233,7 @@ function again(
   };
 }
 
-/** The sets of held removals of one platform group do not apply to another platform group. */
+/** Returns no sets of held removals, because the sets of one platform group do not apply to another platform group. */
 const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
   Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 

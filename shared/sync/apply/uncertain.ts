@@ -18,7 +18,6 @@ type Known = Pick<Facts, 'state' | 'views'>;
 export const readRecord = ({ state: { uncertain }, views }: Known): UncertainWrites | undefined =>
   uncertain && { ...uncertain, change: views?.uncertain ?? NO_CHANGE };
 
-/** Returns the record with `intent` added, because its outcome is uncertain too. */
 export function withUncertain(
   intent: Intent,
   known: Known & { readonly after: View | undefined },
@@ -28,19 +27,20 @@ export function withUncertain(
   const before = readRecord(known);
   const change = changeBetween(known.views?.base, known.after);
   const latest = uncertainWrite(intent, change, { ...how, untilMs: nowMs + UNCERTAIN_MS });
-  // After the deadline of the earlier writes, this attempt has read the group. So their record ends.
+  // The record of the earlier writes ends after their deadline, because this attempt has read the group since then.
   return before === undefined || nowMs >= before.untilMs ? latest : mergeUncertain(before, latest);
 }
 
 /**
- * Returns the record of uncertain writes after a refused write. `owed` replaces the removals that the record reserves.
+ * Returns the record of uncertain writes after a refused write. The reservation `owed` replaces the record's own
+ * reservation of removals.
  */
 export const stillOwed = (
   record: Uncertain | undefined,
   owed: GuardRecord | undefined,
 ): Uncertain | undefined => record && owed && { ...record, removals: owed };
 
-/** Stores the record after a change of the group's view. */
+/** Stores the record of uncertain writes again after a change of the group's view. */
 export async function storeMoved(
   record: UncertainWrites | undefined,
   known: Known,
@@ -49,8 +49,8 @@ export async function storeMoved(
 ): Promise<Uncertain | undefined> {
   if (record === undefined) return undefined;
   const { removals, ...moved } = rebasedRecord(record, known.views?.base, view);
-  // If the version has changed, an earlier write has taken effect or can no longer do so. The guard keeps counting its
-  // removals.
+  // If the version has changed, an earlier write has taken effect, or can no longer take effect. The guard still counts
+  // the removals of that write.
   const isSame = version === known.state.link?.version;
   return storeRecord(
     { ...moved, ...(isSame && removals && { removals }) },
@@ -60,7 +60,7 @@ export async function storeMoved(
   );
 }
 
-/** Stores the set of users of a record, unless the set is already stored. */
+/** Stores the set of users of a record, if it is not stored yet. */
 export async function storeRecord(
   { change, ...record }: UncertainWrites,
   state: GroupState,

@@ -17,7 +17,7 @@ import { confirmWrite, recordOf, type Writing } from './confirm.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { stillOwed } from './uncertain.ts';
 
-/** Carries out a plan in this order: intent, call, view, audit, commit. */
+/** Performs a planned write in this order: intent, call, view, audit, commit. */
 export async function performWrite(
   write: Write,
   facts: PassFacts,
@@ -25,7 +25,7 @@ export async function performWrite(
 ): Promise<Performed> {
   const { state, wanted } = facts;
   const { ports } = context;
-  if (wanted === undefined) throw new Error('expected a write to be planned from what the directory wants');
+  if (wanted === undefined) throw new Error('expected a write that was planned from the wanted state');
   const { connection } = state.ref;
   const intent = await openIntent(write, facts, context);
   if (intent === undefined) {
@@ -43,7 +43,8 @@ export async function performWrite(
     if (!(cause instanceof PlatformFailure)) throw cause;
     return afterFailure(cause, writing);
   }
-  // If a later fetch fails, the outcome of the write is still unknown. The intent stays open and is settled later.
+  // If a fetch after the call fails, the outcome of the write is unknown. The intent stays open, and a later pass
+  // settles it.
   if (typeof answer === 'string') return verifyDeletion(answer, writing);
   if (state.released) return confirmClearing(answer, writing);
   if (intent.action !== 'create' || (await isCreated(answer, writing))) return confirmWrite(answer, writing);
@@ -53,10 +54,7 @@ export async function performWrite(
 
 type DeletionAnswer = Awaited<ReturnType<ApplyContext['platform']['groups']['delete']>>;
 
-/**
- * Fetches the group after a DELETE, because the answer alone does not prove the deletion. `decideDeletion` decides on
- * the result.
- */
+/** Fetches the group after a DELETE, because the answer alone does not prove the deletion. */
 async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise<Performed> {
   const { facts, context } = writing;
   const fetched = (await context.platform.groups.get(facts.state.link?.id as PlatformGroupId)) ?? 'gone';
@@ -66,9 +64,7 @@ async function verifyDeletion(answer: DeletionAnswer, writing: Writing): Promise
   return isGone ? confirmWrite(undefined, writing) : { facts: known };
 }
 
-/**
- * Ends the intent of the PATCH that clears the external id of a released group. The next decision releases the group.
- */
+/** Ends the intent of the PATCH that clears a released group's external id. The next decision releases the group. */
 async function confirmClearing(observed: ObservedGroup, writing: Writing): Promise<Performed> {
   const { write, intent, facts, context } = writing;
   const { intent: _, ...state } = facts.state;
@@ -80,9 +76,9 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * Whether the answer to a POST shows the group that the POST created. It does not in three cases: the shown group
- * existed before the POST, another directory group has claimed it, or the list shows another group exactly as it was
- * sent. If the name differs in any other case, it is the platform's form of the sent name.
+ * Whether the answer to a POST shows the group that the POST created. In three cases, the answer shows another group:
+ * the shown group existed before the POST, another directory group has claimed it, or the list has a different group
+ * with exactly the sent fields. In all other cases, a different name is the platform's form of the sent name.
  */
 async function isCreated(
   observed: ObservedGroup,
@@ -126,8 +122,8 @@ async function openIntent(
 }
 
 /**
- * Stores the complete view of a new group. The stored view becomes the group's view if the platform shows exactly this
- * content.
+ * Stores the data that must exist before the call. For a new group, this is its complete view. The stored view becomes
+ * the group's view if the platform shows exactly this content.
  */
 async function prepareChange(
   { action, after }: Plan,
@@ -141,19 +137,22 @@ async function prepareChange(
   return change.added.size + change.removed.size === 0 ? undefined : groups.prepareChange(state, id, change);
 }
 
-/** @returns the group in the platform's answer; for a deletion, the kind of the answer */
+/**
+ * Sends the write.
+ * @returns the group in the platform's answer; for a deletion, the kind of the answer
+ */
 async function call(
   plan: Plan,
   intent: Intent,
   state: GroupState,
   { platform: { groups }, ports }: ApplyContext,
 ): Promise<ObservedGroup | DeletionAnswer> {
-  // For a creation there is no link, and the id and the version are not used.
+  // A creation has no link, and uses neither id nor version.
   const { id, version } = (state.link ?? {}) as Link;
-  // Other workers assume by the age of an intent that its call has ended. So a call that would begin too late is not
-  // sent.
+  // Other workers conclude from the age of an intent that its call has ended. So a call is not sent if it would begin
+  // too late.
   if (ports.clock() - intent.atMs > CALL_BEGINS_WITHIN_MS) {
-    const message = 'a write was not sent: the group was read too long before it';
+    const message = 'the write was not sent, because too much time passed after the intent was stored';
     throw new PlatformFailure('unreached', message, {});
   }
   if (plan.after === undefined) return groups.delete(id);
@@ -180,8 +179,8 @@ function changedFields(plan: Plan, whole: WholeGroup): GroupFields {
 
 /**
  * Handles a failed write. If the write certainly had no effect, its intent ends. Otherwise the intent stays open, and a
- * later fetch settles it. After a 4xx, the pass may fetch the group: if the version has changed, the write had a
- * conflict; if not, its content was refused.
+ * later fetch settles it. After a 4xx, the pass may fetch the group. If the version has changed, the write had a
+ * conflict. If the version is the same, the platform refused the content.
  */
 async function afterFailure(
   cause: PlatformFailure,
@@ -192,8 +191,8 @@ async function afterFailure(
   const { happened, next } = meaningOf(cause, called);
   if (happened === 'unknown') throw cause;
   const { ref, uncertain, link } = facts.state;
-  // This reservation also covers the removals of an earlier write that may still take effect. The next write takes it
-  // over.
+  // This reservation also covers the removals of an earlier write that may still take effect. So the record of
+  // uncertain writes keeps the reservation.
   const owed = write.isReserved && uncertain?.removals !== undefined ? intent.reserved : undefined;
   const refused: PassFacts = {
     ...facts,
@@ -215,9 +214,9 @@ async function afterFailure(
 }
 
 /**
- * Whether the group must be fetched after a 4xx, because another client may have written first. After a conflict status
- * (409, 412) it always must. After any other status it must only if the next step would record a single user or field
- * as refused.
+ * Whether the group must be fetched after a 4xx, because another client may have written first. A fetch is always
+ * necessary after a conflict status (409, 412). After any other status, a fetch is necessary only if the next step
+ * would record a single user or field as refused.
  */
 function needsFetch(
   { status = 0 }: PlatformFailure,
@@ -237,7 +236,7 @@ const nameIn = ({ action, changes, after }: Plan): string | undefined =>
     ? after?.name
     : undefined;
 
-/** Cancels the reservation of a write that will not happen, unless an earlier uncertain write still needs it. */
+/** Cancels the reservation of a write that will not happen, if no uncertain write needs the reservation. */
 export async function unreserve(facts: PassFacts, context: ApplyContext): Promise<void> {
   if (facts.refused?.write.isReserved === true && facts.rejected?.owed === undefined)
     await unreserved(facts, context);

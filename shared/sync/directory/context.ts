@@ -19,7 +19,7 @@ export type ReaderPorts = StoredPorts &
     readonly users: Pick<Ports['users'], 'read' | 'groupsOf'>;
     readonly reader: ReaderStore;
     readonly directories: Directories;
-    /** Minutes between two scheduled reads; undefined if no schedule is known. */
+    /** The minutes between two scheduled reads; undefined if no schedule is known. */
     readonly everyMinutes?: number | undefined;
   };
 
@@ -28,26 +28,25 @@ export interface ReaderRun {
   readonly directory: Directory;
   readonly ports: ReaderPorts;
   readonly lease: Lease;
-  /** Milliseconds since 1970 after which the run begins no further group. */
+  /** The time in milliseconds since 1970 after which the run begins to read no further group. */
   readonly deadlineMs: number;
-  /** A group that was last read before this time is read again. */
+  /** The run reads each group that was last read before this time. */
   readonly fullMs: number | undefined;
   /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
-  /** Groups that this run has listed. The run does not request them again. */
+  /** The groups that this run has listed. It does not request them again. */
   readonly listed: Map<GroupId, ListedGroup>;
   readonly questions: MemberQuestions;
   /** Every known group as it is stored now. */
   readonly groups: Map<GroupId, ReaderGroup>;
-  /** Returns the groups that SCIM or events own. They are read only when this run finds a new group. */
+  /** Returns the groups whose source is SCIM or events. They are read when this run first finds a new group. */
   readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }
 
 export interface ListedGroup {
   readonly group: DirectoryGroup;
-  /** The time at which the page was requested. */
   readonly asOfMs: number;
 }
 
@@ -55,17 +54,15 @@ export interface DirectoryRunReport {
   readonly connection: string;
   groups: number;
   reported: number;
-  /** The number of groups that were read completely. */
   read: number;
-  /** The number of groups whose differences were sent. */
   sent: number;
-  /** The groups whose deletion was sent, at most a thousand of them. */
+  /** The first thousand groups whose deletion was sent. */
   readonly deleted: GroupId[];
-  /** The number of groups that could not be read, or whose read could not be used. */
+  /** The number of groups that could not be read, or whose lists were incomplete or outdated. */
   failed: number;
   /** The number of groups that wait for the next run. */
   waiting: number;
-  /** Groups that an operator must check: no read was used for an hour, or three reads were short. */
+  /** The groups without a usable read for an hour, or with three incomplete reads. An operator must check them. */
   unreadable: readonly GroupId[];
 }
 
@@ -81,7 +78,9 @@ export async function storeGroup(run: ReaderRun, group: ReaderGroup): Promise<vo
   const { connection, lease, ports, groups } = run;
   if (groups.get(group.group) === group) return;
   if (!(await ports.reader.putGroup(connection.name, group, lease))) {
-    throw new LeaseLostError('another run reads the directory: this one was paused for too long');
+    throw new LeaseLostError(
+      'another run now reads the directory, because this run was suspended for too long',
+    );
   }
   groups.set(group.group, group);
 }
@@ -116,16 +115,13 @@ export const originAt = ({ ports }: ReaderRun, stampMs: number): Origin => ({
   stampMs,
 });
 
-/**
- * Returns the stamp of this read. A stored value with a later stamp is newer than the read. No event of the read has an
- * earlier stamp.
- */
+/** Returns the earliest stamp of the events of this read. A stored value with a later stamp is newer than the read. */
 export const stampOf = ({ readId, stampMs }: Origin): Stamp =>
   makeStamp({ time: new Date(stampMs).toISOString(), id: readId, source: READER_SOURCE });
 
 /**
  * Sends the messages in the given order.
- * @throws Error if a message was not accepted. The group is then read again.
+ * @throws Error if a message was not accepted. A later run then reads the group again
  */
 export async function send({ connection, ports }: ReaderRun, bodies: readonly string[]): Promise<void> {
   if (bodies.length === 0) return;

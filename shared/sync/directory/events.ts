@@ -3,14 +3,14 @@ import type { GroupId, MemberId } from '../../domain/ids.ts';
 import { READER_SOURCE } from '../../domain/source.ts';
 import type { DirectoryUser } from '../ports/directory.ts';
 
-/** Limits of one event and one message. One run of `ingest` must store a batch of up to a hundred messages. */
+/** The limits of one event and one message. They are low enough for one run of `ingest` to store a hundred messages. */
 const MEMBERS_PER_EVENT = 300;
 const USERS_PER_MESSAGE = 100;
 
 export interface Origin {
   /** A unique id. The id is greater than the id of every earlier read. */
   readonly readId: string;
-  /** Time of the stamp, in milliseconds since 1970. */
+  /** The time of the stamp, in milliseconds since 1970. */
   readonly stampMs: number;
 }
 
@@ -36,7 +36,7 @@ const eventsOf = (
     data,
   }));
 
-/** Returns the attributes of a user as events carry them. `active` is always included. */
+/** Returns the attributes of a user in the form of events. They always include `active`. */
 export const attributesOfUser = ({ attributes, isActive }: DirectoryUser): ReadonlyMap<string, string> =>
   new Map([...attributes, [ACTIVE_ATTRIBUTE, String(isActive)]]);
 
@@ -78,7 +78,7 @@ export function changeMessages(group: GroupRefName, changes: Changes, origin: Or
   return eventsOf(drafts, origin, 'c').map((event) => JSON.stringify(event));
 }
 
-/** Returns the message after which the user is a member of no group. */
+/** Returns the message that removes the user from all groups. */
 export const userDeletionMessage = (user: MemberId, origin: Origin): string =>
   JSON.stringify(eventsOf([['user.deleted', { user: { id: user } }]], origin, 'd')[0]);
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** Hashes the key of a user or group. A key can be a person's address, and addresses are stored only with the person. */
+/** Hashes the key of a user or group. A key can be an address, and addresses are stored only with the person. */
 export const keyDigest = (key: string): string =>
   createHash('sha256').update(key).digest('base64url').slice(0, 16);
 
-/** Hashes an id or an address as a membership names it. Reports and lists may write an address in different cases. */
+/** Hashes the id or address of a member without regard to case, which may differ between reports and lists. */
 export const memberDigest = (idOrAddress: string): string => keyDigest(idOrAddress.toLowerCase());

@@ -7,17 +7,16 @@ import { addGroup, forgetGroup, maySend, originAt, type ReaderRun, send, storeGr
 import { deletionMessage } from './events.ts';
 import { isSelected, takeKey } from './reported-groups.ts';
 
-/** The maximum number of deleted groups in a report. */
 const MAX_NAMED = 1_000;
 
-/** Thrown if the directory shows too few of the known groups. The run then uses no answer of the directory. */
+/** Thrown if the directory shows too few of the known groups. The run must then not use any answer of the directory. */
 export class ListingError extends Error {
   override readonly name = 'ListingError';
 }
 
 /**
- * Lists all groups. This run then reads the new groups, and those whose name or number of members has changed. Groups
- * that are no longer selected are forgotten.
+ * Lists all groups. This run then reads each new group, and each group with a changed name or number of members. Groups
+ * that the settings no longer select are forgotten.
  * @throws ListingError if too many known groups are missing
  */
 export async function takeListing(run: ReaderRun): Promise<void> {
@@ -42,18 +41,18 @@ async function takeListed(run: ReaderRun, group: DirectoryGroup): Promise<void> 
   else if (isListedOtherwise(known, group)) await storeGroup(run, afterChange(known, run.ports.clock()));
 }
 
-/** Throws if too many groups are missing. Groups that were reported as deleted are not counted. */
+/** Throws if too many groups are missing. A missing group does not count if the directory reported its deletion. */
 function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: readonly ReaderGroup[]): void {
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;
   throw new ListingError(
-    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check the rights of the reader. If they were deleted: groupsync directory read --accept-deletions`,
+    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check the rights of the reader. If the groups were deleted: groupsync directory read --accept-deletions`,
   );
 }
 
 /**
  * Decides about the groups that the directory did not find by their ids in this run.
- * @param isAnotherReadable whether another group could be read
+ * @param isAnotherReadable whether the run could read at least one known group
  * @throws ListingError if too many groups are missing
  */
 export async function endMissing(
@@ -85,10 +84,7 @@ export async function endMissing(
   }
 }
 
-/**
- * Adds the new group that now has the address of a missing group. A report may have meant the new group when it named
- * this address.
- */
+/** Adds the new group that now has the address of a missing group. A report may have been about the new group. */
 async function takeNextOwner(run: ReaderRun, { address, missingMs, deletedMs, reportedMs }: ReaderGroup) {
   const mayHaveOne = missingMs === undefined && (deletedMs === undefined || (reportedMs ?? 0) > deletedMs);
   if (mayHaveOne) await takeKey(run, address, { atMs: reportedMs ?? run.ports.clock() });

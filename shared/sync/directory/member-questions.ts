@@ -4,17 +4,17 @@ import { type Directory, DirectoryError } from '../ports/directory.ts';
 /** The maximum number of questions about the nested groups of one group in one read. */
 const MOST_PER_GROUP = 200;
 /**
- * After this number of questions in one run, no further group may ask. It is less than half of the calls that the
+ * After this number of questions in one run, no further questions are asked. It is less than half of the calls that the
  * directory allows in a minute.
  */
 const MOST_PER_RUN = 1_000;
 
-/** Asks the directory about nested groups that a list lacks. The number of questions in one run is limited. */
+/** Asks the directory about nested groups that a list lacks, with a limited number of questions in one run. */
 export interface MemberQuestions {
   /**
-   * Returns the groups of `gone` that may still be members of one of `groups`. The directory counts only users. So a
-   * list that ends too early can lack a nested group although the count is right.
-   * @throws DirectoryError `busy` if the run has asked too often. The next run reads the group
+   * Returns the groups of `gone` that may still be members of one of `groups`. The directory counts only users. So an
+   * incomplete list can lack a nested group, although its number of users is right.
+   * @throws DirectoryError `busy` if the run has reached its limit of questions. The next run then reads the group
    */
   unproven(gone: readonly GroupId[], groups: readonly GroupId[]): Promise<readonly GroupId[]>;
 }
@@ -36,7 +36,7 @@ export function createMemberQuestions(directory: Pick<Directory, 'hasMember'>): 
           `expected at most ${MOST_PER_RUN} questions about members in one run`,
         );
       }
-      // At least one group is asked for, so that every read makes progress.
+      // The result is at least one, so that every read makes progress.
       const most = Math.max(1, Math.floor(MOST_PER_GROUP / groups.length));
       for (const [index, child] of gone.slice(0, most).entries()) {
         if (await isMember(child, groups)) return gone.slice(index);

@@ -6,10 +6,10 @@ import { type ReaderRun, storeGroup } from './context.ts';
 import { isOfAnotherSource } from './sources.ts';
 import type { WholeGroup } from './whole-group.ts';
 
-/** The time after which a group of another source is compared, or requested, again. */
+/** The time after which the reader compares a group of another source again, or requests it again. */
 const COMPARED_MS = 3_600_000;
 
-/** Returns `known`. If the other source no longer has the group, `other` is removed, so the reader owns the group. */
+/** Returns `known`; without `other` if the other source no longer has the group, so that the reader is its source. */
 export async function withOwner(known: ReaderGroup, { connection, ports }: ReaderRun): Promise<ReaderGroup> {
   const { other, differs: _, ...own } = known;
   if (other === undefined) return known;
@@ -17,15 +17,15 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
   if ((await ports.reader.owned(name, [other])).has(other)) return own;
   const state = await ports.groups.read({ connection: name, group: other });
   if (state === undefined) return own;
-  // If both sources use the same id, the latest event may be a correction by the reader. So the source of that event
-  // does not show who owns the group.
+  // If both sources use the same id, the latest event may be a correction by the reader. So the source of the latest
+  // event does not show the source of the group.
   const isSame = other === known.group && groupExists(state.registers) && !state.released;
   return isSame || isOfAnotherSource(state) ? known : own;
 }
 
 /**
- * Leaves out a group whose name another source uses, because a second group would be a duplicate. When the names
- * differ, the next run reads the group.
+ * Handles a group whose name another source uses. The reader does not send such a group, because it would be a
+ * duplicate. After a rename of either group, the next run reads the group.
  * @returns false if the directory has no such group
  */
 export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
@@ -41,12 +41,12 @@ export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<bool
   return true;
 }
 
-/** Returns the group of another source that has the same name now. Either group may have been renamed. */
+/** Returns the group of another source that now has the same name. Either group may have been renamed. */
 async function namesakeOf({ group, other }: ReaderGroup, name: string, run: ReaderRun) {
   const { connection, ports } = run;
   const state = other && (await ports.groups.read({ connection: connection.name, group: other }));
   if (state && foldName(groupName(state.registers) ?? '') === foldName(name)) return other;
-  // A takeover may have moved the group to a group with another name.
+  // After a takeover, the two groups may have different names.
   const isMoved = (await ports.reader.moves(connection.name)).some(({ from }) => from === group);
   return isMoved ? other : (await run.others()).sameAs(group, name);
 }
@@ -57,9 +57,7 @@ interface Compared {
   readonly nowMs: number;
 }
 
-/**
- * Returns the reader's item of a group that another source owns, after a read. A short read does not change `differs`.
- */
+/** Returns the reader's item of another source's group after a read. An incomplete read keeps `differs`. */
 export function comparedOf(next: ReaderGroup, { whole, difference, nowMs }: Compared): ReaderGroup {
   const { differs: _, ...group } = next;
   if (whole.isShort) return group;

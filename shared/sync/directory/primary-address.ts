@@ -3,14 +3,14 @@ import type { DirectoryUser } from '../ports/directory.ts';
 import type { ReaderRun } from './context.ts';
 
 /**
- * If more addresses of one group differ, the listed addresses are used without a question: the addresses of a whole
- * domain have changed.
+ * If more addresses of one group differ than this, the addresses of a whole domain have probably changed. The listed
+ * addresses are then used without a question.
  */
 const MOST_ALIASES = 50;
 
 /**
- * Returns the users of a group with their primary addresses. A list may show a member under an alias. So the directory
- * is asked for each user whose listed address differs from the stored address.
+ * Returns the users of a group with their primary addresses. A list may show a member under an alias. So each user
+ * whose listed address differs from the stored address is requested.
  */
 export async function withPrimaryAddresses(
   { directory, users }: Pick<ReaderRun, 'directory' | 'users'>,

@@ -11,8 +11,8 @@ export const isSelected = ({ connection }: ReaderRun, group: DirectoryGroup): bo
   selectionOf(connection.settings)(group);
 
 /**
- * Records a report about a group, which names the group by its id or by an address. After the deletion of a group, a
- * report with its address may mean a new group with the same address.
+ * Records a report about a group. The report names the group by its id or by an address. After the deletion of a group,
+ * its address in a report may mean a new group.
  */
 export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
   const { key, isDeletion } = report;
@@ -28,7 +28,7 @@ export async function takeGroup(run: ReaderRun, report: DirectoryChange): Promis
 /** The part of a report that concerns the lists of members. */
 type MemberReport = Pick<DirectoryChange, 'atMs' | 'members'>;
 
-/** Returns the reader's item of a group after a report about `changed`, which is the group or a group below. */
+/** Returns the reader's item of a group after a report about `changed`: the group itself, or a group within it. */
 function afterMemberReport(
   { ports, directory }: ReaderRun,
   known: ReaderGroup,
@@ -45,7 +45,7 @@ async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryCh
   const nowMs = run.ports.clock();
   const reported = afterMemberReport(run, known, known.group, report);
   const isNews = reported !== known;
-  // A newer change by another source does not revoke the reported deletion.
+  // A later change by another source does not cancel the reported deletion.
   const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
   const marked = isMembership || isDeletion ? reported : afterChange(reported, nowMs);
   await storeGroup(run, isDeleted ? { ...marked, deletedMs: atMs, dueMs: nowMs } : marked);
@@ -53,9 +53,8 @@ async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryCh
 }
 
 /**
- * Asks the directory which group has this id or address now, and marks this group and the groups that contain it as
- * reported. If there is no such group, it may be a group that was not selected and has left the groups that contained
- * it.
+ * Asks the directory which group has this id or address now, and marks this group and the groups around it as reported.
+ * If there is no such group, it may be an unselected group that left the groups around it.
  */
 export async function takeKey(run: ReaderRun, key: string, report: MemberReport): Promise<void> {
   const group = await run.directory.group(key);
@@ -77,7 +76,7 @@ export async function takePushed(run: ReaderRun): Promise<void> {
   }
 }
 
-/** Marks every group as reported, so that the run reads all groups: the changes since the last run are unknown. */
+/** Marks every group as reported, because the changes since the last run are unknown. */
 export async function reportAllGroups(run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
   for (const group of run.groups.values()) await storeGroup(run, afterReport(group, nowMs, nowMs));

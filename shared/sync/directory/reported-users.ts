@@ -9,10 +9,7 @@ import { userDeletionMessage, userMessages } from './events.ts';
 /** Whether the report names the user by an address. Ids contain no `@`. */
 export const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
 
-/**
- * Returns the reports of users that groupsync does not have. One read of the table saves a call to the directory for
- * each of them.
- */
+/** Returns the reports about users that are not stored. This read of the table saves a call for each of them. */
 export async function unknownUsers<Change extends DirectoryChange>(
   { connection, ports }: ReaderRun,
   changes: readonly Change[],
@@ -25,8 +22,9 @@ export async function unknownUsers<Change extends DirectoryChange>(
 }
 
 /**
- * Records the present state of a reported user. If an inactive user is active again, the user's groups are read again,
- * because they may have changed meanwhile. If answers may lag, they are also read again after the lag.
+ * Records the present state of a reported user. If an inactive user is active again, this run reads the user's groups,
+ * because they may have changed in the meantime. If the directory's answers may lag, a later run reads these groups
+ * again after the lag.
  * @returns false if the next run must request the user again
  */
 export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
@@ -47,9 +45,9 @@ export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise
 }
 
 /**
- * Records the state of a user whose deletion is reported by id. While the user can be restored, the user is inactive;
- * after that, the user leaves all groups. If the directory still shows the user, its answer may be outdated, so the
- * user's groups are read.
+ * Records the state of a user whose deletion is reported by id. While the directory can restore the user, the user is
+ * inactive. After that, the user leaves all groups. If the directory still shows the user, its answer may be outdated,
+ * so the user's groups are read.
  */
 async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: DirectoryChange): Promise<void> {
   const { directory, ports, users } = run;
@@ -66,10 +64,10 @@ async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: Directory
 }
 
 /**
- * Records the state of users whose deletion is reported by address. The memberships end with the user, but no log
- * reports their end. So the user becomes inactive, and the user's groups are read again. One list of deleted users is
- * enough for all users of a run.
- * @returns the reports of users that the directory lists as deleted. A later run handles the other reports
+ * Records the state of users whose deletion is reported by address. The memberships end with the user, but the
+ * directory does not report their end. So the user becomes inactive, and the user's groups are read again. One list of
+ * deleted users is enough for all reports of a run.
+ * @returns the reports whose user is in this list. A later run handles the other reports
  */
 export async function takeDeletedUsers<Change extends DirectoryChange>(
   run: ReaderRun,
@@ -91,8 +89,8 @@ export async function takeDeletedUsers<Change extends DirectoryChange>(
 }
 
 /**
- * Returns the deleted users, or none if the directory does not list them. The administrator's account may have no right
- * to this list. An error does not stop the run, because the daily read ends the memberships too.
+ * Returns the deleted users, or none if the directory does not list them. For example, the reader's account may lack
+ * the right to this list. An error does not stop the run, because the daily read also ends the memberships.
  */
 async function deletedUsersOf({ directory }: ReaderRun) {
   const found: { readonly user: DirectoryUser; readonly asOfMs: number }[] = [];
@@ -106,7 +104,7 @@ async function deletedUsersOf({ directory }: ReaderRun) {
   return found;
 }
 
-/** Returns whether groupsync has the user. Only users of selected groups are stored. */
+/** Returns whether the user is stored. Only users of selected groups are stored. */
 async function isKnownUser({ connection, ports, users }: ReaderRun, { id }: DirectoryUser): Promise<boolean> {
   const states = await ports.users.read(connection.name, [id]);
   if (!states.has(id)) return false;
@@ -126,7 +124,7 @@ async function sendUser(run: ReaderRun, user: DirectoryUser, asOfMs: number): Pr
 const markGroupsOf = (run: ReaderRun, id: MemberId, atMs: number): Promise<void> =>
   changeGroupsOf(run, id, (known) => afterReport(known, atMs, run.ports.clock()));
 
-/** Lets the user's groups be read again after the lag. */
+/** Makes a later run read the user's groups again after the lag. */
 const confirmGroupsOf = (run: ReaderRun, id: MemberId): Promise<void> =>
   changeGroupsOf(run, id, (known) => afterUserReport(known, run.ports.clock(), run.directory.lagMs));
 
@@ -143,10 +141,7 @@ async function changeGroupsOf(
   }
 }
 
-/**
- * Marks all groups that were last read before `atMs` as reported. Their lists of members also show the addresses and
- * states of the users.
- */
+/** Marks all groups that were last read before `atMs` as reported. Their lists show all users. */
 export async function readGroupsOfAllUsers(run: ReaderRun, atMs: number): Promise<void> {
   const nowMs = run.ports.clock();
   for (const group of run.groups.values()) {

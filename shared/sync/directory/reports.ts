@@ -10,18 +10,17 @@ import {
   unknownUsers,
 } from './reported-users.ts';
 
-/** The maximum number of remembered reports. Their item then stays below 400 KB, the limit of DynamoDB. */
+/** The maximum number of remembered reports. It keeps their item below 400 KB, the limit of DynamoDB. */
 const MAX_TAKEN = 8_000;
-/** If reports name more users than this, all groups are read instead, which takes fewer calls. */
+/** If reports name more users than this, the run reads all groups instead. This takes fewer calls. */
 const MAX_USERS = 1_000;
 
-/** The result of recording the reports of changes. */
 export interface TakenReports {
   /** The position for the next run. If a report was not recorded, the cursor is the same as before. */
   readonly position: ReaderPosition;
-  /** Whether the directory does not know the cursor any more. All groups are then reported. */
+  /** Whether the directory no longer knows the cursor. All groups then count as reported. */
   readonly isReset: boolean;
-  /** The first error of the recording; undefined if no call failed. */
+  /** The error of the first failed call; undefined if no call failed. */
   readonly failure: Failure | undefined;
 }
 
@@ -37,8 +36,8 @@ interface Report extends DirectoryChange {
  * Records which groups and users the directory reports as changed. A report only names what to read, so a late or
  * repeated report does no harm. If a report is missing, the daily read finds the change.
  *
- * If the time of the run is over, or a call fails, the cursor stays. The next run gets the same reports again, and
- * records those that this run has not recorded. Reports that are recorded already cost no call.
+ * If the run has no time left, or a call fails, the cursor stays. The next run then receives the same reports again,
+ * and records the reports that this run has not recorded. A report that is already recorded costs no call.
  */
 export async function takeReports(
   run: ReaderRun,
@@ -71,14 +70,14 @@ const digestOf = ({ kind, key, isDeletion }: Report): string =>
   keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
-  /** Whether no report failed: each report is recorded, or waits until the directory shows the user as reported. */
+  /** Whether no report failed: each one is recorded, or waits until the directory shows the user as reported. */
   readonly isWhole: boolean;
   readonly failure: TakenReports['failure'];
 }
 
 /**
  * Records the reports one after the other, and removes each recorded report from `left`.
- * @throws DirectoryError `denied`, because earlier answers may also be wrong in this case
+ * @throws DirectoryError `denied`, because earlier answers of the directory may then be wrong too
  */
 async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report>): Promise<Recording> {
   const isGroup = ({ kind }: Report) => kind === 'group';
@@ -107,16 +106,12 @@ async function takeAll(run: ReaderRun, news: readonly Report[], left: Set<Report
 
 interface Taking {
   readonly left: Set<Report>;
-  /** The errors of reports that could not be recorded. */
   readonly failures: Failure[];
   /** Returns false if the next run must take the report again. */
   readonly take: (run: ReaderRun, report: Report) => Promise<boolean>;
 }
 
-/**
- * Records reports until the time of the run is over. If a call about one group or user fails, the other reports are
- * still recorded.
- */
+/** Records reports until the run has no time left. A failed call about one group or user does not stop it. */
 async function takeEach(
   run: ReaderRun,
   reports: readonly Report[],

@@ -14,27 +14,25 @@ import { type TakenReports, takeReports } from './reports.ts';
 import { createKnownUsers } from './stored.ts';
 import { syncGroup } from './sync-group.ts';
 
-/**
- * The lease of a dead run ends after this time. This time is longer than the time limit of the function (15 minutes).
- */
+/** The duration of the lease. It is longer than the time limit of the function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
 /** The reader finds new and missing groups within this time, even if no report names them. */
 const LISTED_EVERY_MS = 3_600_000;
-/** The number of groups that are read at the same time: about 1,200 calls a minute, half of Google's limit. */
+/** The number of concurrent reads of groups. It makes about 1,200 calls a minute, half of Google's limit. */
 const READ_AT_ONCE = 8;
 
 /**
- * After the deadline, the run may continue for this time to finish the groups that it has begun to read. The function
- * reserves two minutes for this: this time and the time limit of one call.
+ * After the deadline, the run has this time to finish the groups that it has begun to read. The function reserves two
+ * minutes: this time, and the time limit of one call.
  */
 const FINISH_MS = 60_000;
 
 export interface ReadingOptions {
-  /** Milliseconds since 1970 after which the run begins no further group. */
+  /** The time in milliseconds since 1970 after which the run begins to read no further group. */
   readonly deadlineMs: number;
-  /** Whether all groups are read, also those that are not due. If the time is over, the next runs read the rest. */
+  /** Whether to read all groups, even groups that are not due. If the time is short, the next runs continue. */
   readonly isFull?: boolean;
-  /** Whether an operator has checked the missing groups and has confirmed that they are deleted. */
+  /** Whether an operator has confirmed that the missing groups are deleted. */
   readonly acceptsDeletions?: boolean;
 }
 
@@ -46,8 +44,8 @@ export interface ReadingOptions {
  *
  * The item of each group stores when it is due. So if a run ends early, the next run continues.
  * @returns undefined while another run reads the directory
- * @throws DirectoryError `denied`, or ListingError. The run then stops, because other answers may look empty too
- * @throws DirectoryError of another kind, after the due groups were read, if the changes or the list could not be read
+ * @throws DirectoryError `denied`, or ListingError. The run stops, because further answers may look empty too
+ * @throws DirectoryError of another kind if the changes or the list could not be read. The due groups were read before
  */
 export async function readDirectory(
   connection: Connection,
@@ -106,7 +104,7 @@ async function readWithLease(
       unreadable: [],
     },
   };
-  // The next runs read the groups for which this run has no time.
+  // The position keeps `fullMs`, so that the next runs read the groups for which this run had no time.
   if (isFull && begun.position !== undefined)
     await writePosition(run, begun.position, begun.position.listedMs);
   const isListed = isFull || acceptsDeletions;
@@ -117,8 +115,8 @@ async function readWithLease(
 }
 
 /**
- * Stores the facts about a run that the alarms need: whether the reader stopped, and for how many groups the lists are
- * short. The function reads the table once, and writes only if one of these facts has changed.
+ * Stores the facts about a run that the alarms need: whether the reader stopped, and the number of groups with
+ * incomplete lists. The function reads the table once, and writes only if a fact has changed.
  */
 async function noteHealth(
   { name }: Connection,
@@ -142,7 +140,7 @@ async function noteHealth(
   }
 }
 
-/** Returns whether every answer of the directory may look empty after this error. */
+/** Returns whether this error means that every answer of the directory may look empty. */
 const isStop = (error: unknown): error is Error =>
   error instanceof ListingError || (error instanceof DirectoryError && error.kind === 'denied');
 
@@ -151,7 +149,7 @@ const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderH
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
 
-/** Returns the group as due now if it was last read before `fullMs`, unless its last read failed. */
+/** Returns the group. Makes it due now if it was last read before `fullMs`, except if its last read failed. */
 function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup {
   const { readMs = 0, failingMs, missingMs, dueMs } = group;
   const isOlder = fullMs !== undefined && readMs < fullMs;
@@ -165,8 +163,9 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
 
 /**
  * Finds changed groups.
- * @returns the error of a failed call, unless it must end the run. If one report or one page fails in each run, the
- * groups must still be read
+ * @returns the error of a failed call. The run continues after it, because a report or page that fails in each run must
+ * not stop the reads of groups
+ * @throws an error that must end the run
  */
 async function tryFindChanges(
   position: ReaderPosition | undefined,
@@ -181,13 +180,13 @@ async function tryFindChanges(
   }
 }
 
-/** Whether no further call of the run can succeed after this error. */
+/** Whether the run must end after this error. */
 const endsRun = (error: unknown): boolean =>
   !(error instanceof DirectoryError) || error.kind === 'denied' || error.kind === 'busy';
 
 /**
  * Finds changed groups. The first cursor is taken before the first listing. A cursor is stored only after all reports
- * before it are recorded. If a call fails, the progress so far is stored before the error is thrown.
+ * before it are recorded. If a call fails, the progress is stored before the error is thrown.
  */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
@@ -206,7 +205,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   await noteAnswer(run);
 }
 
-/** Returns the recorded reports. If the changes cannot be read, the run still lists the groups. */
+/** Records the reported changes. If they cannot be read, the result has the error, and the run continues. */
 async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
   const unread = { isReset: false, failure: undefined };
   if (position === undefined) {
@@ -231,22 +230,22 @@ async function writePosition(
     ...(fullMs !== undefined && { fullMs }),
   };
   if (!(await ports.reader.write(connection.name, next, lease))) {
-    throw new LeaseLostError('another run reads the directory: this one was paused for too long');
+    throw new LeaseLostError(
+      'another run now reads the directory, because this run was suspended for too long',
+    );
   }
 }
 
 /**
- * Returns the expected number of requests for the name and the number of members of a group. After a change of members,
- * a request is needed only if a member has left, so about every second time.
+ * Returns how many requests for the name and the number of members of a group are likely. After a change of members, a
+ * request is needed only if a member has left. This is about every second time.
  */
 function expectedQuestions(group: ReaderGroup): number {
   if (asksFacts(group)) return 1;
   return isReported(group) ? 0.5 : 0;
 }
 
-/**
- * The number of groups on one page of the list. For each due group that no page has shown, one extra call is needed.
- */
+/** The number of groups on one page of the list. One page replaces one extra call for each group that it shows. */
 const LISTED_AT_ONCE = 200;
 
 function isListingCheaper({ groups, ports }: ReaderRun): boolean {
@@ -256,7 +255,7 @@ function isListingCheaper({ groups, ports }: ReaderRun): boolean {
   return calls > groups.size / LISTED_AT_ONCE + 1;
 }
 
-/** Reads the groups that are due: those with reported changes first, then those that have been due for longest. */
+/** Reads the groups that are due, in the order of `byUrgency`. */
 async function readDue(run: ReaderRun): Promise<void> {
   const { ports, report, groups } = run;
   const nowMs = ports.clock();
@@ -270,7 +269,7 @@ async function readDue(run: ReaderRun): Promise<void> {
       failure ??= { error };
       return 'busy' as const;
     });
-    // The run waits for groups that it has begun to read. Otherwise their reads would continue after the end of the
+    // The run waits for the groups that it has begun to read. Otherwise their reads would continue after the end of the
     // run.
     if (outcome === 'busy') isStopped = true;
     if (outcome === 'missing') missing.push(group);
@@ -286,8 +285,8 @@ async function readDue(run: ReaderRun): Promise<void> {
 }
 
 /**
- * Sorts groups with reported changes first, then by the time at which they were due. If the last read of a group
- * failed, it has no priority, because its read may take long and fail again.
+ * Sorts groups with reported changes first, then by due time. A group whose last read failed has no priority, because
+ * its read may take long and fail again.
  */
 const byUrgency = (a: ReaderGroup, b: ReaderGroup): number =>
   Number(isUrgent(b)) - Number(isUrgent(a)) || a.dueMs - b.dueMs;
@@ -296,7 +295,7 @@ const isUrgent = (group: ReaderGroup): boolean => isReported(group) && group.fai
 
 const isReported = ({ reportedMs = 0, readMs = 0 }: ReaderGroup): boolean => reportedMs > readMs;
 
-/** Reads one group. A group that cannot be read does not stop the reading of other groups. */
+/** Reads one group. If the read fails, the run still reads the other groups. */
 async function readOne(known: ReaderGroup, run: ReaderRun): Promise<'done' | 'missing' | 'busy'> {
   try {
     return (await syncGroup(known, run)) ? 'done' : 'missing';

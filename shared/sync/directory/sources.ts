@@ -9,8 +9,8 @@ import type { Ports } from '../ports/bundles.ts';
 import type { ReaderStore } from '../ports/directory.ts';
 
 /*
- * A group has one source. If a reader, SCIM and events of one connection wrote the same group, each source would undo
- * the changes of the others:
+ * A group has one source. If several sources of one connection wrote the same group, each source would undo the changes
+ * of the other sources:
  *
  *   the group is owned by      | the reader                          | SCIM and events
  *   ---------------------------|-------------------------------------|-----------------------------------
@@ -25,17 +25,14 @@ export interface SourcePorts {
   readonly reader: Pick<ReaderStore, 'owned'>;
 }
 
-/**
- * Returns whether the latest state of the group comes from SCIM or events. No source owns a released group, because it
- * is not written.
- */
+/** Returns whether the source of the group is SCIM or events. A released group has no source. */
 export const isOfAnotherSource = ({
   registers,
   released,
 }: Pick<GroupState, 'registers' | 'released'>): boolean =>
   groupExists(registers) && !released && readStamp(registers.upserted)?.source !== READER_SOURCE;
 
-/** Reads the groups of a connection that SCIM or events own. */
+/** Reads the groups of a connection whose source is SCIM or events. */
 export async function groupsOfOtherSources(
   connection: ConnectionName,
   { index, groups, reader }: SourcePorts,
@@ -51,8 +48,8 @@ export async function groupsOfOtherSources(
 
 export interface OtherGroups {
   /**
-   * Finds the group of another source that has the same id, or else the same name, as a group of the directory. Names are
-   * compared by `foldName`, as for duplicates.
+   * Finds the group of another source with the same id as a group of the directory, or else with the same name.
+   * `foldName` compares the names, as it does for duplicates.
    */
   readonly sameAs: (group: GroupId, name: string) => GroupId | undefined;
 }

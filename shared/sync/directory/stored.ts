@@ -18,16 +18,16 @@ interface KnownUser extends Pick<UserState, 'floor' | 'attributes'> {
   readonly isActive: boolean;
 }
 
-/** The stored users of a connection. A run reads each of them only once, because many groups share members. */
+/** The stored users of a connection. A run reads each user only once, because many groups share members. */
 export interface KnownUsers {
   read(members: Iterable<MemberId>): Promise<void>;
   floorOf(member: MemberId): Stamp;
-  /** The stored address; undefined if groupsync has none. */
+  /** Returns the stored address; undefined if no address is stored. */
   addressOf(member: MemberId): string | undefined;
   /**
-   * Returns whether an event with this stamp would change an attribute, or would be the first event about the user. If
-   * a user became inactive less than the lag ago, an answer that shows the user as active may be outdated, and is
-   * ignored.
+   * Returns whether an event with this stamp would change an attribute, or would be the first event about the user. An
+   * answer that shows the user as active does not count if the user became inactive within the lag, because it may be
+   * outdated.
    */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
   comesBack(user: DirectoryUser): boolean;
@@ -77,7 +77,7 @@ export function createKnownUsers(
   };
 }
 
-/** Returns the time at which the reader made the user inactive; -Infinity if it did not. */
+/** Returns the time at which the reader made the user inactive; -Infinity if the reader did not do this. */
 function inactiveSinceMs(active: Register<string> | undefined): number {
   const isByReader = active?.value === 'false' && readStamp(active.stamp)?.source === READER_SOURCE;
   return isByReader ? stampTimeMs(active.stamp) : Number.NEGATIVE_INFINITY;

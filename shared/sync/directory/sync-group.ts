@@ -39,7 +39,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const stamp = stampOf(origin);
   const stored = await readStored({ connection: connection.name, group: known.group }, ports, users);
   const differs = (one: WholeGroup) => differenceOf(readOf(one), stored, stamp);
-  // Members may be removed only after the list was compared with the directory's count.
+  // A removal of members is allowed only after a comparison of the list with the directory's count.
   const isUnsure = differs(described).removed.length > 0 && described.unchecked.size > 0;
   const whole = isUnsure ? await checkCounts(directory, described) : described;
   if (whole === undefined) return false;
@@ -55,8 +55,8 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   }
   const news = [...whole.users.values()].filter((user) => users.isNews(user, stamp));
   const messages = messagesOf(outcome, whole, origin);
-  // The users are noted before the messages are sent, because groups that are read at the same time share members. If a
-  // message cannot be sent, the whole run fails.
+  // The users are noted before the messages are sent, because groups that are read at the same time share members. The
+  // notes are never wrong, because the whole run fails if a message cannot be sent.
   for (const user of news) users.noteSent(user, stamp);
   await send(run, [...userMessages(news, origin), ...messages]);
   report.read += 1;
@@ -67,7 +67,7 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
 }
 
 /**
- * Reads the group. If only its members have changed, its name and address are taken from the last read.
+ * Reads the group. If only its members have changed, the name and address of the last read are used.
  * @returns undefined if the directory has no such group
  */
 async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup | undefined> {
@@ -87,8 +87,8 @@ async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup |
 }
 
 /**
- * If the address of this group has changed, records the group that now has the earlier address: a report may have meant
- * that group.
+ * If the address of this group has changed, marks the group that now has the earlier address as reported, because a
+ * report with this address may be about that group.
  */
 async function takeEarlierAddress(
   { address, readMs, reportedMs }: ReaderGroup,
@@ -135,6 +135,6 @@ function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): Reade
   });
   const { name } = whole.group;
   const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
-  // The next event of this group must not have an earlier stamp than the messages about its users.
+  // `sentMs` makes the stamp of the group's next event later than the stamps of the messages about its users.
   return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
 }

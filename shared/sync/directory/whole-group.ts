@@ -12,22 +12,22 @@ import type { ListedGroup } from './context.ts';
 import { memberDigest } from './key-digest.ts';
 import type { MemberQuestions } from './member-questions.ts';
 
-/** A group with all groups within it, after every list was read to its end. */
+/** A group with all groups within it. Every list was read to its end. */
 export interface WholeGroup {
-  /** The facts of the group. If the directory was not asked for them, they are from the last read and have no count. */
+  /** The facts of the group. If they were not requested, they are from the last read and have no count. */
   readonly group: DirectoryGroup;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** Groups that were read as members of the group, directly or within other groups. */
+  /** The groups within the group, on all levels, that were read. */
   readonly below: readonly GroupId[];
-  /** The addresses of those groups that the lists show with an address. */
+  /** The addresses of the groups in `below`, as far as the lists show them. */
   readonly belowAddresses: readonly string[];
-  /** Whether a list is older than a report. The read must then not be used. */
+  /** Whether a list is older than a report. Such a read must not be used. */
   readonly isOld: boolean;
   /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
   readonly isShort: boolean;
   /** The groups whose count was not requested, each with the number of its listed users. */
   readonly unchecked: ReadonlyMap<GroupId, number>;
-  /** The directory's count of direct members, or the number of listed ones if the count was not asked for. */
+  /** The directory's count of direct members; the number of listed members if the count was not requested. */
   readonly counted: number | undefined;
   /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
@@ -35,11 +35,11 @@ export interface WholeGroup {
 
 type ReadDirectory = Pick<Directory, 'group' | 'membersOf'>;
 
-/** The maximum number of nested groups. More groups point to a mistake, or to an attempt to cause many calls. */
+/** The maximum number of nested groups. A higher number points to a mistake, or to an attempt to cause many calls. */
 const MAX_BELOW = 500;
 
 export interface Reading {
-  /** Groups that this run has listed. They are not requested again. */
+  /** The groups that this run has listed. They are not requested again. */
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
   readonly nested: 'flatten' | 'ignore';
   /** The nested groups that the last read found. */
@@ -47,18 +47,15 @@ export interface Reading {
   readonly questions: MemberQuestions;
   /** The memberships that the lists must show, because reports have named them. */
   readonly named?: readonly NamedMembership[];
-  /**
-   * The facts of the last read, if given. The directory is then asked only for members, and for nested groups that are
-   * not known yet.
-   */
+  /** The facts of the last read. If given, only the members and unknown nested groups are requested. */
   readonly facts?: Pick<DirectoryGroup, 'name' | 'address'> | undefined;
 }
 
 /**
- * Reads a whole group, or throws an error: it never returns a part of a group. The user count is read before the pages,
- * unless the facts of the last read are given.
+ * Reads a whole group. It never returns a part of a group. If the facts of the last read are not given, the user count
+ * is read before the pages.
  * @returns undefined if the directory has no such group
- * @throws DirectoryError
+ * @throws DirectoryError if any part could not be read
  */
 export async function readWhole(
   directory: ReadDirectory,
@@ -83,7 +80,7 @@ export async function readWhole(
   return {
     group,
     users: new Map(read.flatMap(({ users }) => [...users])),
-    // The next read must still expect the nested groups that a short list did not show.
+    // The next read must still expect the nested groups that an incomplete list did not show.
     below: [...isListed, ...unproven],
     belowAddresses: read.flatMap(({ groups }) => [...groups.values()].flatMap((address) => address ?? [])),
     isOld,
@@ -139,7 +136,7 @@ interface Finding extends Reading {
   readonly unchecked: Map<GroupId, number>;
 }
 
-/** Returns a function that finds a group, and asks the directory only if the facts are not known from elsewhere. */
+/** Returns a function that finds a group. It requests the group only if the run does not know its facts yet. */
 function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecked }: Finding) {
   return async (one: GroupId): Promise<DirectoryGroup | undefined> => {
     const shown = listed.get(one)?.group;
@@ -151,7 +148,7 @@ function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecke
 }
 
 /**
- * Compares the lists of a read with the directory's counts, for the groups whose facts were not asked for.
+ * Compares the lists of a read with the directory's counts, for the groups whose facts were not requested.
  * @returns undefined if the directory has no such group
  * @throws DirectoryError `odd` if a nested group is not found
  */
@@ -164,7 +161,7 @@ export async function checkCounts(
     const found = await directory.group(id);
     if (found === undefined && id === group.id) return undefined;
     if (found === undefined) {
-      throw new DirectoryError('odd', `group ${id} within group ${group.id} is not found any more`);
+      throw new DirectoryError('odd', `group ${id} within group ${group.id} is no longer found`);
     }
     isShort ||= found.userCount !== undefined && listed < found.userCount;
     if (id === group.id) [group, counted] = [found, found.userCount];
@@ -175,7 +172,7 @@ export async function checkCounts(
 interface DirectMembers {
   readonly group: GroupId;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** The address of each group by its id; undefined if the list shows none. */
+  /** The address of each group by its id; undefined if the list shows no address. */
   readonly groups: ReadonlyMap<GroupId, string | undefined>;
   readonly isShort: boolean;
   /** Whether the list contains the directory's count of users. */
@@ -190,7 +187,7 @@ async function readDirect(
 ): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Map<GroupId, string | undefined>();
-  // If the directory gives no count, every number of listed members is accepted.
+  // If the directory returns no count, every number of listed members is accepted.
   const counted = { users: userCount, groups: 0, isCounted: false };
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of directory.membersOf(id, nested)) {
@@ -222,7 +219,7 @@ function noteCounts(counted: Counted, { userCount, groupCount }: MemberPage): vo
 }
 
 const everyoneIn = (id: GroupId): DirectoryError =>
-  new DirectoryError('odd', `group ${id} has every user of the company as a member: not supported`);
+  new DirectoryError('odd', `group ${id} has every user of the company as a member, which is not supported`);
 
 interface Outer {
   readonly outer: GroupId;
@@ -245,8 +242,8 @@ async function readChildren(
 
 /**
  * Finds a nested group. A member can be a group of another company, which the directory does not show. Such a group is
- * left out if the last read did not include it. If the last read included the group, this read fails.
- * @returns undefined for a group that is left out
+ * omitted, except if the last read included it. In that case, this read fails.
+ * @returns undefined for an omitted group
  */
 async function readChild(
   directory: ReadDirectory,
@@ -259,10 +256,9 @@ async function readChild(
     if (found !== undefined || !isKnown) return found;
   } catch (error) {
     const isDenied = error instanceof DirectoryError && error.kind === 'denied';
-    // If the outer group is readable, the reader has not lost its right. So the nested group belongs to another
-    // company.
+    // If the outer group is readable, the reader still has its right. So the nested group belongs to another company.
     if (isDenied && !isKnown && (await directory.group(outer)) !== undefined) return undefined;
     throw error;
   }
-  throw new DirectoryError('odd', `group ${child} within group ${outer} is not found any more`);
+  throw new DirectoryError('odd', `group ${child} within group ${outer} is no longer found`);
 }

@@ -6,11 +6,11 @@ import type { Connection, Connections } from '../ports/connections.ts';
 import type { DeadLetterQueue, RejectedMessage } from '../ports/queues.ts';
 import { UnstorableError } from '../ports/store-errors.ts';
 
-/** The failures of a batch, and the messages that must be received again because of them. */
+/** The failures of a batch, and the messages that must be received again because of these failures. */
 export class Failures {
   readonly messages = new Set<string>();
   readonly causes: unknown[] = [];
-  /** Messages with content that the table can never store, and the reasons. */
+  /** The messages with content that the table can never store, each with the reason. */
   readonly unstorable = new Map<string, UnstorableError>();
 
   add(cause: unknown, messageIds: Iterable<string>): void {
@@ -54,10 +54,7 @@ export interface Acceptance {
   ignored: number;
 }
 
-/**
- * Decodes every message. If one value of a message is not a valid event, only this value is dead-lettered, immediately
- * (invariant 9).
- */
+/** Decodes every message. If a value of a message is not a valid event, only this value is dead-lettered. */
 export async function acceptEvents(
   messages: readonly IncomingMessage[],
   ports: AcceptPorts,
@@ -90,8 +87,8 @@ export async function acceptEvents(
 }
 
 /**
- * Dead-letters events that were accepted and then could not be stored. If their message must be received again for
- * another reason, this is done after the next receipt.
+ * Dead-letters valid events that the table can never store. If their message must be received again for another reason,
+ * they are dead-lettered after the next receipt instead.
  */
 export async function refuseEvents(
   refused: readonly UnstorableEvent[],
@@ -112,8 +109,8 @@ export async function refuseEvents(
     const { rejected } = decodeMessage({ ...message, receivedAtMs: ports.clock() });
     const { messageId, bound, failedBefore } = message;
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
-    // The event may have become too old in the meantime. Its message is received again and is then refused because of
-    // its age.
+    // The event may have become too old in the meantime. The next receipt of its message then refuses the event because
+    // of its age.
     if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });

@@ -1,20 +1,18 @@
 import type { IncomingMessage } from './accept.ts';
 
 /**
- * Maximum length of the bodies in one chunk, in characters. This is enough for a dozen Okta events, or for a thousand
- * members of an import, and can be stored within seconds. All changes of one group in a chunk need one write.
+ * The maximum total length of the bodies in one chunk, in characters. It is enough for twelve Okta events, or for a
+ * thousand members of an import. A chunk is stored within seconds. All changes of one group in a chunk need one write.
  */
 const CHUNK_LENGTH = 65_536;
 
-/**
- * An oversized message is processed after the others, unless it was received this many times more often than they were.
- */
+/** An oversized message comes last, until it was received this many times more often than the others. */
 const PATIENCE = 5;
 
 /**
- * Splits a batch into chunks by body size, with the messages received most often first. The run may end before the last
- * chunk, for example because of an oversized message. With another order, the same message could be left over each
- * time, until SQS moves it to the dead-letter queue.
+ * Splits a batch into chunks by body size. The messages that were received most often come first. The reason is that a
+ * run may end before its last chunk. In another order, the same message could be in the last chunk each time, until SQS
+ * moves it to the dead-letter queue.
  */
 export function chunksOf(messages: readonly IncomingMessage[]): readonly (readonly IncomingMessage[])[] {
   const chunks: IncomingMessage[][] = [];
@@ -35,5 +33,5 @@ export function chunksOf(messages: readonly IncomingMessage[]): readonly (readon
 const urgency = (message: IncomingMessage): number =>
   (message.receives ?? 1) - (isOversized(message) ? PATIENCE : 0);
 
-/** Whether the message is so large that it is a chunk of its own. */
+/** Whether the message is so large that it needs a separate chunk. */
 export const isOversized = ({ body }: IncomingMessage): boolean => body.length > CHUNK_LENGTH;

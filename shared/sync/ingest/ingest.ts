@@ -22,9 +22,9 @@ import { type StorePorts, storeFold } from './store-fold.ts';
 export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
-  /** Messages that must be received again: a change was not stored, a wake-up was not sent, or the time was over. */
+  /** The messages that must be received again: a write or a wake-up failed, or the run had no time left. */
   readonly failedMessages: ReadonlySet<string>;
-  /** The number of these messages that were not processed because the time was over. */
+  /** The number of `failedMessages` for which the run had no time left. */
   readonly notStarted: number;
   /** The errors, for the log. */
   readonly causes: readonly unknown[];
@@ -35,11 +35,9 @@ export interface IngestReport {
 }
 
 export interface RunTimes {
-  /** After this time only the first chunk starts. */
+  /** After this time, no chunk starts, except the first chunk. */
   readonly startUntilMs?: number;
-  /**
-   * After this time no request starts, even in a chunk that has begun. The messages of that chunk are received again.
-   */
+  /** After this time, no request starts. The messages of an unfinished chunk are then received again. */
   readonly stopAtMs?: number;
 }
 
@@ -48,12 +46,12 @@ export interface RunTimes {
  *
  *     decode ──▶ dead-letter bad messages ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
  *
- * After a crash at any arrow, the messages are not deleted, so they are received again. Every write can be repeated
- * without harm. Each group is then marked and woken again, unless its dirty mark was already set for this batch
- * (invariants 2 and 9).
+ * After a crash at any arrow, SQS still has the messages and delivers them again. Every write can be repeated without
+ * harm. The next receipt marks and wakes each group again, except if the group's dirty mark was already set for this
+ * batch (invariants 2 and 9).
  *
- * A hundred messages may name ten members or a hundred thousand. So the batch is processed in chunks. If the time is
- * over, the messages of the finished chunks are still acknowledged.
+ * The messages of a batch may name ten members or a hundred thousand. So the batch is processed in chunks. If the run
+ * has no time left, it still acknowledges the messages of the finished chunks.
  */
 export async function ingest(
   messages: readonly IncomingMessage[],
@@ -98,7 +96,7 @@ export async function ingest(
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
 }
 
-/** Connections whose producers sent an event. Replayed messages do not count, because an operator sent them. */
+/** Returns the connections whose producers sent an event. Replays do not count, because an operator sent them. */
 function producersOf(
   accepted: readonly AcceptedEvent[],
   messages: readonly IncomingMessage[],
@@ -112,9 +110,9 @@ function producersOf(
 type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;
 
 /**
- * Stores events together. If the table can never store the content of one of them, the events are split into halves
- * again and again, until this event is found. All other events are stored; it is harmless that some are stored twice.
- * @returns the events that cannot be stored
+ * Stores events together. If the table can never store one of the events, the function stores each half of the events
+ * separately, until the invalid event is alone. So some events are stored twice, which does no harm.
+ * @returns the events that the table can never store
  */
 async function storeEvents(
   events: readonly AcceptedEvent[],

@@ -9,11 +9,11 @@ export interface OwnedPorts {
 }
 
 /**
- * Returns the events that must be stored. An event about a group that a reader owns is not stored, because a group has
- * one source; it only makes the reader read the group. If the reader uses another id for the group, the event is stored
- * too, under its own group id. That group is released, so it is not written, but it is up to date in case its source
- * becomes the owner again. Events with the source of the reader are always stored, because they can only come from the
- * queue of the reader. For a connection without a directory, the owner of the group is not read.
+ * Returns the events that must be stored. A group has one source. If the directory reader is the source of a group,
+ * events of other producers are not stored, and only make the reader read the group. If the reader uses another id for
+ * the group, the event is stored too, under the group id of the event. This second group is released, so it is not
+ * written to the platform. But it is up to date, in case its producer becomes the source again. Events of the reader
+ * itself are always stored, because they can only come from the reader's own queue.
  */
 export async function withoutOwned(
   { accepted, connections }: Pick<Acceptance, 'accepted' | 'connections'>,
@@ -36,8 +36,8 @@ export async function withoutOwned(
 }
 
 /**
- * Makes the reader read those groups of these events that the reader owns.
- * @returns the events about groups that the reader owns under the same id
+ * Makes the reader read its own groups among the groups of these events.
+ * @returns the events whose group belongs to the reader under the same id
  */
 async function takenByReader(
   name: ConnectionName,

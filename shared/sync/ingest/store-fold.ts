@@ -29,14 +29,14 @@ interface Batch {
   readonly ports: StorePorts;
   readonly origins: Origins;
   readonly failures: Failures;
-  /** After this time no request starts. The messages of changes that are not stored by then are received again. */
+  /** After this time, no request starts. The messages of changes that are not stored yet are then received again. */
   readonly stopAtMs?: number;
   readonly oversized?: IncomingMessage | undefined;
 }
 
 type Recalled = Pick<Awaited<ReturnType<typeof recall>>, 'known' | 'now'>;
 
-const TIME_IS_UP = new Error('not stored within the time of this run');
+const TIME_IS_UP = new Error('not stored, because this run had no time left');
 /** The number of users that are stored together. For an oversized message, also the number of groups and members. */
 const SLICE_SIZE = 500;
 
@@ -44,7 +44,7 @@ const SLICE_SIZE = 500;
  * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. If a
  * change fails, its messages are received again, and all other changes are stored. Registers come before users, so that
  * a fan-out finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by
- * slice. So if the time is over, less work is left for the next run.
+ * slice. So a run without time left has already completed some slices.
  * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
@@ -83,7 +83,7 @@ async function fanOutAndWakeAll(
 
   const refs: UpdatedGroup[] = [...fannedOut].map(([group, users]) => {
     const update = updates.get(group);
-    // If a user fan-out also reached this group, discard the partial-read hint: other members may have changed.
+    // After a fan-out to this group, members that `update` does not name may have changed too.
     const changedMembers = users.length > 0 ? undefined : update?.changedMembers;
     const hinted = changedMembers?.map((one) => ({ ...one, role: roles.get(one.member) }));
     return { connection, group, update: update && { ...update, changedMembers: hinted } };
@@ -94,7 +94,7 @@ async function fanOutAndWakeAll(
       lost.add(user);
     }
   }
-  // A fan-out ends only when all its groups were woken. The requeue job resumes the other fan-outs.
+  // A fan-out ends only after all its groups were woken. Otherwise it stays open, and the requeue job resumes it.
   const reached = fanningOut.filter((user) => !lost.has(user));
   await attempt(reached, batch, ofUser, ({ member, revision }) =>
     ports.users.endFanOut(connection, member, revision),
@@ -103,7 +103,7 @@ async function fanOutAndWakeAll(
   return refs;
 }
 
-/** @returns the groups that could not be woken; their messages are received again */
+/** @returns the groups that could not be woken. Their messages are received again */
 async function wake(refs: readonly UpdatedGroup[], batch: Batch): Promise<readonly UnwokenGroup[]> {
   const unwoken: UnwokenGroup[] = [];
   for (const some of slicesOf(refs)) {
@@ -118,10 +118,10 @@ async function wake(refs: readonly UpdatedGroup[], batch: Batch): Promise<readon
 const RECALLED = 100;
 
 /**
- * Reads the users, and finds the groups that have already stored exactly this change, in one request. So a repeated
- * event costs only this request. If the read fails, all changes count as new. If an oversized message is received
- * again, a group that was marked dirty for this message counts as done: if its wake-up message was lost, the requeue
- * job finds the group.
+ * Reads the users and, in the same request, finds the groups that have already stored exactly this change. So a
+ * repeated event costs only this request. If the read fails, all changes count as new. If an oversized message is
+ * received again, a group that was already marked dirty for it counts as done. If the group's wake-up message was lost,
+ * the requeue job finds the group.
  */
 async function recall(
   connection: ConnectionName,
@@ -153,11 +153,10 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 }
 
 /**
- * Stores the members first, then the parts of snapshots, then the floor. If the floor were stored earlier, it would
- * hide members whose registers are not written yet. The notes about memberships have no conditions, so they are all
- * sent together, before the registers.
- * @returns the update of each group that has not stored this change yet. The write that marks the group dirty stores
- * this update
+ * Stores the members first, then the parts of snapshots, then the floor. An earlier floor would hide members whose
+ * registers are not written yet. The notes about memberships have no conditions, so they are sent together, before the
+ * registers.
+ * @returns the updates of groups that have not stored this change yet. The write of the dirty mark must store them
  */
 async function storeGroups(
   connection: ConnectionName,
@@ -168,7 +167,8 @@ async function storeGroups(
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
-  // New members are matched here, except those of an oversized message, whose users are stored after its groups.
+  // New members are matched here. Only the members of an oversized message are matched later, because its users are
+  // stored after its groups.
   const matchesNow = batch.oversized === undefined && !isOver(batch);
   const match = matchesNow ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const updates = new Map<GroupId, GroupUpdate>();
@@ -209,9 +209,8 @@ async function storeGroups(
 const MAX_CHANGED_MEMBERS = 10;
 
 /**
- * Returns the members that a batch changed in a group. The result is undefined, so that apply reads all members, in
- * these cases: the batch may change all members or too many, one of its changes was stored before, or no message would
- * repeat the batch after a crash.
+ * Returns the members that a batch changed in a group. The result is undefined, and apply reads all members, in three
+ * cases: the batch may change too many members, a part of it was stored before, or a crash would lose it.
  */
 function changedMembersOf(
   fold: GroupFold,
@@ -235,7 +234,7 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // Attributes that match rules use, or that decide whether the membership counts.
+  // The attributes that match rules use, and the attribute that decides whether the membership counts.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];
@@ -263,11 +262,10 @@ async function storeUsers(
 }
 
 /**
- * Matches new members before they are stored. So the binding is part of the first write, and two workers of apply
- * cannot create different bindings. The match reads the current settings, because a binding that was made by older
- * rules would stay. Apply later matches the members that get no binding here.
- * @returns a function that first stores a note about each member with the persons who match, and then matches the
- * members
+ * Matches new members before they are stored. So the first write of a member contains the binding, and two workers of
+ * apply cannot create different bindings. The match uses the current settings, because a binding by earlier match rules
+ * would stay. Apply later matches the members without a result here.
+ * @returns a function that stores a note about each member with the matching persons, and then matches the members
  */
 async function firstBindings(
   named: readonly UserFold[],
@@ -315,8 +313,8 @@ function slicesOf<Item>(items: readonly Item[], weightOf = (_: Item) => 1): Item
 }
 
 /**
- * Runs `run` for all items in parallel until the time is over.
- * @returns the items that failed; their messages are received again
+ * Runs `run` for all items in parallel, until the run has no time left.
+ * @returns the items that failed. Their messages are received again
  */
 async function attempt<Item>(
   items: Iterable<Item>,

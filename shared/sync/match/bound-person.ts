@@ -7,13 +7,13 @@ import { READS_IN_FLIGHT } from '../tuning.ts';
 type Reading = Pick<PeopleStore, 'ofUser'>;
 
 /**
- * Returns the decisive role (`personsOf`) of the person that a member is bound to. The other roles of the user are read
- * only if the role of the binding does not allow the person to be a member.
+ * Returns the decisive role (`personsOf`) of the person to which a member is bound. If the role of the binding allows
+ * membership, the user's other roles are not read.
  *
  * The platform may move a role to another user. If the old user has another role that allows membership, the bound
- * members stay with the old user. Otherwise they follow the role, because the two users were probably merged. A refresh
- * of people also moves members whose attributes match only the new user (`hasMovedWith`).
- * @param record the role of the binding, if it was read already
+ * members stay with the old user. Otherwise they follow the role, because the platform has probably merged the two
+ * users. A refresh of people also moves members whose attributes match only the new user (`hasMovedWith`).
+ * @param record the role of the binding, if the caller has read it
  */
 export async function personBoundTo(
   boundTo: Partial<BoundTo>,
@@ -38,7 +38,7 @@ export const boundToOf = ({ role, userId }: BoundTo): BoundTo => ({
   ...(userId !== undefined && { userId }),
 });
 
-/** `personBoundTo` for several bindings, in their order. */
+/** Returns the results of `personBoundTo` for several bindings, in their order. */
 export async function personsBoundTo(
   bindings: readonly Partial<BoundTo>[],
   connection: Connection,
@@ -53,7 +53,7 @@ export async function personsBoundTo(
 }
 
 /**
- * Returns the other roles of the users who have these roles, if the roles of one user are one person.
+ * If all roles of a user are one person, returns the other roles of the users who have these roles.
  * @param isEnough whether the given roles are sufficient to decide about this user
  */
 export async function otherRolesOf(

@@ -11,16 +11,16 @@ import { eligibilityOf } from './eligibility.ts';
 import type { Resolution } from './resolve.ts';
 
 /*
- * Every change raises rev by one, but only an event about the group itself names the members that it changes. If rev is
- * one higher than when the group was in sync, there was only one change. If this change names its members, all other
- * members are as in the view, and need not be read (architecture.md).
+ * Every change raises rev by one. If rev is one higher than when the group was in sync, there was only one change. Only
+ * an event about the group itself names the members that it changes. After such a change, all other members are as in
+ * the view, and need not be read (architecture.md).
  */
 
 const TWO_HOURS_MS = 7_200_000;
 
 /**
- * Whether apply may read only the changed members: the group was in sync before the last change, that change named its
- * members, and the group needs no other work.
+ * Whether apply may read only the changed members. Three conditions must be true: the group was in sync before the last
+ * change, this change named its members, and the group needs no other work.
  */
 export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
@@ -38,7 +38,7 @@ export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolea
     containsGroups,
   } = state;
   const isNext = link !== undefined && inSync?.rev === rev - 1 && inSync.view === link.view.id;
-  // Reading half of the members one by one costs more than reading all members at once.
+  // A separate read of each changed member costs more than one read of all members if half of the members have changed.
   if (!isNext || changedMembers === undefined || changedMembers.length > 1 + link.view.size / 2) return false;
   const isQuiet = [intent, suspectedChange, hold, uncertain, missedAtMs, replanSinceMs].every(
     (one) => one === undefined,
@@ -63,8 +63,8 @@ interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
 const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revision: 0 }];
 
 /**
- * Returns the users of the group after the changed members were added or removed. Each user of the view belongs to
- * exactly one member, so the user of a member that left is removed.
+ * Returns the users of the group after the changed members were added or removed. In the view, each user belongs to
+ * exactly one member. So if a member left, its user is removed.
  * @returns undefined if the registers of all members must be read
  */
 export async function membersAfter(
@@ -94,7 +94,7 @@ export async function membersAfter(
     if (resolution?.kind !== 'person') return undefined;
     const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
-    // In these cases the user was a member both before and after the change, or is also the user of another member.
+    // In these cases, the user was a member before and after the change, or is also the user of another member.
     if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
     if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);
@@ -106,7 +106,7 @@ export async function membersAfter(
 const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
   acceptedDrift !== undefined || unshown !== undefined;
 
-/** A member that left without a known role, or that must be matched again. */
+/** Whether a member must be matched again, or left without a known role. */
 const isOdd = ({ user, isIn }: MemberChange): boolean =>
   user.review === true || (!isIn && user.role === undefined);
 

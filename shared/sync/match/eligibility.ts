@@ -6,15 +6,15 @@ import type { PeopleStore, Person } from '../ports/people.ts';
 import { REFUSED_AGAIN_MS, UNSHOWN_AGAIN_MS } from '../tuning.ts';
 import { resolveUser } from './resolve.ts';
 
-/** Whether a member can be written, or why not. */
+/** Whether a member can be written, and the reason if it cannot. */
 export interface MemberEligibility {
   readonly cause: PendingCause | 'solved';
-  /** The decisive role of the person that the member is bound to, or would be bound to. */
+  /** The decisive role of the member's person. The binding to this person may not be stored yet. */
   readonly person: Person | undefined;
 }
 
 /**
- * Returns whether the person of a decisive role can be written as a member, and with which id of the platform.
+ * Returns whether a person can be written as a member, and the platform id with which to write the person.
  * @param refusedRevision the person's revision that the platform refused
  */
 export function eligibilityOf(
@@ -28,15 +28,15 @@ export function eligibilityOf(
   return { cause: revision === refusedRevision ? 'refused' : 'solved', id };
 }
 
-/** The person's revision that the platform refused; undefined after a day, when the person may be tried again. */
+/** Returns the person's revision that the platform refused; undefined after a day, to try the person again. */
 export const refusedRevisionOf = (
   { personRevision, sinceMs }: Partial<Pick<PendingMark, 'personRevision' | 'sinceMs'>> = {},
   nowMs: number,
 ): number | undefined => (nowMs - (sinceMs ?? 0) < REFUSED_AGAIN_MS ? personRevision : undefined);
 
 /**
- * Whether a recent successful write sent this revision of the person, and its answer lacked the person. "Recent" means
- * an hour at first. The time doubles up to a day, because some platforms never show certain users.
+ * Whether a recent successful write sent this revision of the person, and its answer lacked the person. "Recent" first
+ * means within an hour. The period doubles up to a day, because some platforms never show certain users.
  */
 export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: number, nowMs: number): boolean {
   if (unshown?.revision !== revision) return false;
@@ -45,7 +45,7 @@ export function isUnshownLately({ unshown, sinceMs }: PendingMark, revision: num
 }
 
 /**
- * Returns the eligibility that apply would compute now. Writes nothing.
+ * Returns the eligibility that apply would compute now, without a write.
  * @param refusedRevision see `eligibilityOf`
  */
 export async function currentEligibility(

@@ -15,11 +15,11 @@ export type Resolution =
       readonly kind: 'person';
       /** The decisive role. */
       readonly person: Person;
-      /** The person that the binding names, or would name. */
+      /** The person of the binding. The binding may not be stored yet. */
       readonly boundTo: BoundTo;
       /**
-       * Set if the member has no binding. The match then depends on a current value, which may later belong to another
-       * person.
+       * Set if the member has no binding. The match then depends on the current value of an attribute. Another person
+       * may later have this value.
        */
       readonly unbound?: true;
     }
@@ -29,8 +29,8 @@ export interface MatchInput {
   readonly connection: Connection;
   readonly people: Pick<PeopleStore, 'holding' | 'ofUser'>;
   /**
-   * Set if the match will be stored as a binding. Then a note about the member is stored with each possible person
-   * before the person is read.
+   * Set if the caller will store the match as a binding. In this case, the function stores a note about the member with
+   * each possible person before it reads the person.
    */
   readonly binds?: boolean;
 }
@@ -48,7 +48,7 @@ export async function matchMember(
   return { kind: 'pending', cause: 'unknown' };
 }
 
-/** Returns the values to look up, rule by rule. A rule is left out if the user lacks its attribute. */
+/** Returns the value to look up for each match rule. A rule whose attribute the user lacks is omitted. */
 export const soughtBy = (user: UserState, { settings }: Connection) =>
   matchRules(settings).flatMap((rule) => {
     const field = fieldName(rule.employeeField);
@@ -73,16 +73,15 @@ async function chosenAmong(
   return { kind: 'person', person: chosen[0], boundTo: boundToOf(matched?.[0] ?? chosen[0]) };
 }
 
-/** Without `bind` nothing is recorded. */
+/** The part of the people store for matching. Without `bind`, the match writes nothing. */
 export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
   Partial<Pick<PeopleStore, 'bind'>>;
 
 /**
  * Finds the persons of users. An existing binding stays, even if a value such as an address now belongs to another
- * person. Only changed attributes of the member (`review`) cause a new match. If the new match is another person, the
- * member is `ambiguous` until an operator confirms the match; if it is the same person, the review ends. The first
- * match of a member is stored as a binding only if the person may be a member now, because the address of a leaver may
- * soon belong to a newcomer.
+ * person. Only changed attributes of the member (`review`) cause a new match. If the new match is the same person, the
+ * review ends. If it is another person, the member is `ambiguous` until an operator confirms the match. A first match
+ * is stored as a binding only if the person may be a member now, because a newcomer may get a leaver's address.
  */
 export async function resolveUsers(
   users: readonly UserState[],
@@ -118,15 +117,15 @@ async function resolveAndBind(
   const { revision } = user;
   const now = await people.bind(connection.name, user.member, { ...boundTo, revision, isFirst });
   if (isFirst && now.role === boundTo.role) return resolution;
-  // The person is read again after the binding is stored: a refresh that changed the person before the binding existed
-  // did not wake this group.
+  // The person is read again after the binding is stored. A refresh that changed the person just before did not find
+  // the binding, and did not wake this group.
   const [again] = await personsBoundTo([now], connection, people);
   return known(now, again);
 }
 
 /**
- * Returns the present person of a user. Stores nothing.
- * @param record the role to which the user is bound, if it was read already
+ * Returns the present person of a user, without a write.
+ * @param record the role to which the user is bound, if the caller has read it
  */
 export async function resolveUser(
   user: UserState,

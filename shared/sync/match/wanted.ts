@@ -20,7 +20,7 @@ import { mayReadPart, membersAfter } from './changed-members.ts';
 import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
 
-/** Returns the users that the directory removed since the drift was accepted, each with the stamp of the removal. */
+/** Returns the users of accepted drift that the directory removed later, each with the stamp of the removal. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
   const seen = views?.base?.acceptedDrift?.seen ?? STAMP_ZERO;
@@ -47,10 +47,7 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
   );
 }
 
-/**
- * Returns the stamp of the register or floor by which a member left the group; `STAMP_ZERO` if the member did not
- * leave.
- */
+/** Returns the stamp of the register or floor that removed a member; `STAMP_ZERO` if the member did not leave. */
 function leftAt({ value, stamp }: StoredMember, floor: Stamp): Stamp {
   if (value === 'absent') return stamp;
   return stamp < floor ? floor : STAMP_ZERO;
@@ -77,7 +74,8 @@ export async function readPart(
     ports.users.read(connection.name, named),
     confirm?.(),
   ]);
-  // The role that a register names can save a read. It has no effect on the result.
+  // If a register names the role of a user, the role was read in advance. This saves a read, and has no effect on the
+  // result.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
   const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
@@ -102,7 +100,7 @@ const groupOf = (
   users: new Map([...membersByUser].map(([user, [first]]) => [user, (first as WantedMember).member])),
 });
 
-/** Reads all registers of the group, with consistent reads, and resolves the members that count. */
+/** Reads all registers of the group, with consistent reads, and finds the persons of the members that count. */
 export async function readWanted(state: GroupState, reading: Reading): Promise<Wanted> {
   const registers = await reading.ports.groups.members(state.ref);
   const desired = desiredGroup(state.ref.group, state.registers);
@@ -112,8 +110,8 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
-  // The first data of a user causes no fan-out. So a note is stored about each user without data. If this fails because
-  // the data was stored meanwhile, the members are read again.
+  // The first data of a user causes no fan-out without a note. So a note is stored about each user without data. If the
+  // data has arrived in the meantime, the note is not stored, and all members are read again.
   const unknown = users.filter(({ member, role, writes }) => {
     const found = resolutions.get(member);
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
@@ -144,10 +142,7 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
   userFloors: new Map(),
 });
 
-/**
- * Returns the users of the present registers, and whether each one counts as a member. If the register has a copy of
- * the user, the user is not read.
- */
+/** Returns the users of the present registers, and whether they count as members. A user with a copy is not read. */
 async function usersNamed(
   state: GroupState,
   registers: readonly StoredMember[],
@@ -164,7 +159,8 @@ async function usersNamed(
 }
 
 /**
- * In a large group, copies the role of each user to the user's register. One write saves a read in each later apply.
+ * In a large group, copies the role of each user to the user's member register. Each copy costs one write, and saves a
+ * read in each later pass.
  */
 async function rememberRoles(
   state: GroupState,
@@ -176,7 +172,8 @@ async function rememberRoles(
   if (copyToMember === undefined || users.length < LARGE_GROUP) return;
   await mapConcurrently(WRITES_IN_FLIGHT, users, async (user) => {
     const resolution = resolutions.get(user.member);
-    // If no event has described the user, there is no revision by which a later fan-out could recognise an old copy.
+    // If no event has described the user, the user has no revision. A later fan-out could then not recognise an old
+    // copy.
     if (resolution?.kind !== 'person' || resolution.unbound || user.revision === 0) return;
     // A user without attributes was read from a copy.
     if (user.role !== undefined && !user.review && user.attributes.size === 0) return;
@@ -184,7 +181,7 @@ async function rememberRoles(
   });
 }
 
-/** The mark of a wanted member that the platform refused or did not show. */
+/** Returns the mark of a wanted member that the platform refused or did not show. */
 function triedAgain(
   mark: PendingMark | undefined,
   revision: number,
@@ -195,7 +192,6 @@ function triedAgain(
   return { unshown: isUnshownLately(mark, revision, nowMs) ? 'lately' : 'earlier' };
 }
 
-/** Divides the members into users that are wanted and members that are pending. */
 function place(
   registers: readonly StoredMember[],
   resolutions: ReadonlyMap<MemberId, Resolution>,
@@ -232,4 +228,4 @@ function place(
 }
 
 const inactivity = ({ state }: Person): string =>
-  state === GONE ? 'the platform has no such employee any more' : `their roleState is ${state}`;
+  state === GONE ? 'the platform no longer has this employee' : `their roleState is ${state}`;

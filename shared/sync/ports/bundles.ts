@@ -52,7 +52,7 @@ export interface Ports {
   readonly tokens: ScimTokenStore;
   readonly platforms: Platforms;
   readonly applicants: Applicants;
-  /** @throws PlatformFailure if the function that checks cannot be asked */
+  /** @throws PlatformFailure if the function `credential` cannot be called */
   readonly checkCredential: (connection: Connection) => Promise<CredentialChecks>;
   readonly directoryApplicants: DirectoryApplicants;
   readonly applyQueue: ApplyQueue;
@@ -65,7 +65,7 @@ export interface Ports {
   readonly deployment: Deployment;
   readonly caller: Caller;
   readonly clock: () => number;
-  /** Returns a unique id. Later ids sort after earlier ids, so that pages by id keep their order. */
+  /** Returns a unique id. A later id sorts after each earlier id, so that a list by id is in the order of creation. */
   readonly newId: () => string;
   /** A number from 0 up to 1, for jitter. */
   readonly random: () => number;

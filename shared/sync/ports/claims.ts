@@ -2,15 +2,13 @@ import type { ConnectionName, GroupRef, PlatformGroupId } from '../../domain/ids
 
 export interface Owners {
   readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
-  /** For platform groups that are gone: the last owner, as long as it is stored. */
+  /** The last owners of platform groups that are gone. `retire` sets how long a last owner is stored. */
   readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
 }
 
 export interface Claim {
   readonly id: PlatformGroupId;
-  /**
-   * The time at which groupsync learned that its own POST had created the platform group. Absent for an adopted group.
-   */
+  /** The time at which groupsync learned that its POST created the platform group. Absent for an adopted group. */
   readonly createdAtMs?: number;
 }
 
@@ -18,13 +16,10 @@ export interface Claim {
 export interface ClaimStore {
   /**
    * Claims the platform group. `createdAtMs` is given if `owner` created the platform group.
-   * @returns true also if `owner` had the claim already; false if another group has the claim
+   * @returns true if `owner` now has the claim, even if it had the claim before; false if another group has the claim
    */
   claim(company: string, id: PlatformGroupId, owner: GroupRef, createdAtMs?: number): Promise<boolean>;
-  /**
-   * Moves the claim from one group to another, and stores the previous owner. Returns false if `from` no longer owns
-   * the platform group.
-   */
+  /** Moves the claim, and stores the previous owner. Returns false if `from` no longer has the claim. */
   takeOver(
     company: string,
     id: PlatformGroupId,

@@ -6,7 +6,7 @@ import { connectionText, type Frozen, number, text } from '../../domain/forms.ts
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
-/** A change of a protected setting that waits for a second person; until then the old value applies. */
+/** A requested change of a protected setting. The old value applies until a second person confirms the request. */
 const SettingRequest = z.lazy(() =>
   z.object({
     key: z.enum(PROTECTED_SETTINGS),
@@ -18,35 +18,33 @@ const SettingRequest = z.lazy(() =>
 );
 export type SettingRequest = Readonly<z.infer<typeof SettingRequest>>;
 
-/** A company that groupsync serves. */
 export const Connection = z.lazy(() =>
   z
     .object({
       name: connectionText,
-      /** The company id that `/me` returned when the connection was made. A secret of another company is refused. */
+      /** The company id from `/me` when the connection was made. groupsync refuses a secret of another company. */
       company: text,
       settings: ConnectionSettings,
       /** Whether groupsync only plans and writes nothing to the platform. `resume` ends this. */
       observing: z.boolean(),
       /**
-       * Each change raises this number. A change that is based on an older number is refused. Absent before the
-       * connection is stored.
+       * Each change raises this number. The store refuses a change that was made from an older revision. Absent before
+       * the connection is stored.
        */
       revision: number.exactOptional(),
-      /** All data from before this time was erased. Older events are refused, or they could restore earlier members. */
+      /** All data from before this time was erased. Older events are refused, because they could restore members. */
       eventsSinceMs: number.exactOptional(),
       /** The time of a change of settings that affects plans. Present until all groups are marked dirty for it. */
       replanSinceMs: number.exactOptional(),
       /** The requests; at most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
-      /**
-       * The report of `probe`. A report that cannot be read counts as missing, because a new one can be made quickly.
-       */
+      /** The report of `probe`. An unreadable report counts as missing, because `probe` can run again. */
       contract: z.unknown().optional(),
     })
     .transform(({ contract: kept, ...connection }) => {
       const contract = kept === undefined ? undefined : ContractReport.safeParse(kept).data;
-      // A change of the base URL does not delete the report, so it may be about another base URL or company.
+      // The stored report may be about another base URL or company, because a change of the base URL does not delete
+      // it.
       return contract?.baseUrl === connection.settings.baseUrl && contract.company === connection.company
         ? { ...connection, contract }
         : connection;
@@ -54,41 +52,39 @@ export const Connection = z.lazy(() =>
 );
 export type Connection = Readonly<z.infer<typeof Connection>> & {
   readonly contract?: ContractReport | undefined;
-  /** Dotted keys of stored settings that only a newer release knows. They stay stored and are ignored. */
+  /** Dotted keys of stored settings that only a newer release knows. This release ignores and keeps them. */
   readonly unknownSettings?: readonly string[];
 };
 
 export interface Replanned {
-  /** Notes that all groups are marked dirty for the change at `sinceMs`. No effect after another change. */
+  /** Notes that all groups are marked dirty for the change at `sinceMs`. No effect after a later change. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
 export interface Connections {
-  /** @returns undefined if the connection does not exist. The result may be 30 seconds old */
+  /** @returns the connection as it was at most 30 seconds ago; undefined if it does not exist */
   find(name: ConnectionName): Promise<Connection | undefined>;
   /** @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error */
   list(onUnreadable?: (name: ConnectionName, error: Error) => void): Promise<readonly Connection[]>;
 }
 
 export interface CurrentConnections {
-  /** Returns the connection as it is stored now, not cached. Needed to conclude that a group is in sync. */
+  /** Returns the stored connection without a cache. Needed to conclude that a group is in sync. */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
 export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
-  /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace`. */
+  /** Overwrites the stored connection. Only for the setup of a stage. An operator's change uses `replace`. */
   save(connection: Connection): Promise<void>;
-  /**
-   * Replaces the `seen` connection (undefined for a new connection). Returns false if the connection was changed since.
-   */
+  /** Replaces `seen` (undefined for a new connection). Returns false if the stored connection differs. */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;
   remove(name: ConnectionName): Promise<void>;
-  /** Stores the report of `probe`. `save` and `replace` do not change the report. */
+  /** Stores the report of `probe`. Only this method changes the stored report. */
   keepContract(name: ConnectionName, report: ContractReport): Promise<void>;
-  /** Reserves the name for its company forever. The caller does this before it removes the connection. */
+  /** Reserves the name for its company forever. The caller must call this method before it removes the connection. */
   keepName(name: ConnectionName, company: string, ended: Ended): Promise<void>;
   /**
-   * Returns the company of the present connection with this name, or of a removed one. All stored items of the name
+   * Returns the company of the connection with this name, which may have been removed. All stored items under the name
    * belong to this company.
    */
   companyOf(name: ConnectionName): Promise<string | undefined>;
@@ -102,7 +98,7 @@ export interface Ended {
 
 export interface GateStore {
   read(connection: ConnectionName): Promise<Gate>;
-  /** Replaces the `seen` gate; false if the gate was changed since. */
+  /** Replaces the `seen` gate. Returns false if the stored gate differs from `seen`. */
   write(connection: ConnectionName, seen: Gate, next: Gate): Promise<boolean>;
 }
 
@@ -113,7 +109,7 @@ export const Health = z.lazy(() =>
     /** The time of the latest successful check; undefined if there was none. */
     goodAtMs: number.exactOptional(),
     lastFailure: z.object({ atMs: number, message: text }).exactOptional(),
-    /** The platform's user behind the credential, since the latest successful check. */
+    /** The platform's user to which the credential belongs, as the latest successful check showed. */
     holder: z
       .object({
         user: text,

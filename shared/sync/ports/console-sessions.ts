@@ -19,9 +19,9 @@ export type FoundSession = ConsoleSession & { readonly hash: string };
 
 export interface ConsoleSessions {
   add(hash: string, session: ConsoleSession): Promise<void>;
-  /** The session may have expired. */
+  /** Returns the session, even if it has expired. */
   find(hash: string): Promise<ConsoleSession | undefined>;
   end(hash: string): Promise<void>;
-  /** All sessions. Some may have expired. */
+  /** Returns all sessions, including expired sessions. */
   list(): Promise<readonly FoundSession[]>;
 }

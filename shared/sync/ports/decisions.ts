@@ -10,28 +10,27 @@ export type HoldOutcome =
   /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
-/** Nothing was changed: the directory deleted the group, so only all removals can be decided together. */
+/** Nothing was changed. The directory deleted the group, so all removals must be decided together. */
 export interface AllOrNone {
   readonly kind: 'all_or_none';
 }
 
 export interface DecidedRequests {
   readonly changed: readonly SettingDifference[];
-  /** The number of groups that are planned again. */
+  /** The number of groups that are marked dirty for a new plan. */
   readonly replanned: number;
 }
 
 export type DecidedHold = HoldOutcome | AllOrNone;
 
 /**
- * Decisions of operators. A deployed function performs them and checks the identity of the operator, so operators need
- * no write access to the table.
+ * Decisions of operators. A deployed function checks the identity of the operator and performs the decision. So
+ * operators need no write access to the table.
  */
 export interface Decisions {
-  /** @throws Refused if the person may not decide */
+  /** @throws Refused if the operator has no right to decide */
   hold(decision: Omit<Extract<Decision, { about: 'hold' }>, 'about'>): Promise<DecidedHold>;
-  /** @throws Refused if the person may not decide */
+  /** @throws Refused if the operator has no right to decide */
   settings(decision: Omit<Extract<Decision, { about: 'settings' }>, 'about'>): Promise<DecidedRequests>;
-  /** Tests the behaviour of the platform. */
   probe(order: Omit<Extract<Decision, { about: 'probe' }>, 'about'>): Promise<ProbeReport>;
 }

@@ -5,7 +5,6 @@ export class MissingPart extends Error {
   override readonly name = 'MissingPart';
 }
 
-/** Runs a deployed function and waits for its answer. */
 export interface Functions {
   /** @throws FunctionFailed if the function failed */
   run(name: FunctionKey | 'directory', event: object): Promise<unknown>;
@@ -41,17 +40,16 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  /** The state of an event source; undefined if there is none. An event source that is not enabled is preferred. */
+  /** The state of the event source; undefined if there is none. Of several, an event source that is not enabled. */
   readonly eventSource: string | undefined;
-  /** Executions that are reserved for the function; undefined if there are none, or the number cannot be read. */
+  /** The function's reserved concurrency; undefined if it has none, or if the number cannot be read. */
   readonly reserved?: number | undefined;
 }
 
-/** Executions of all functions of an account in one region. */
+/** The concurrent executions that one account may use in one region. */
 export interface Executions {
-  /** The quota of the account. */
   readonly limit: number;
-  /** The part of the quota that is not reserved for a single function. */
+  /** The part of the quota that no function has reserved. */
   readonly unreserved: number;
 }
 
@@ -65,7 +63,7 @@ export interface ScimFacts {
   readonly state: string | undefined;
   /** The base URL for identity providers; undefined if the credentials do not permit reading it. */
   readonly url: string | undefined;
-  /** Executions that are reserved for the function; undefined if there are none, or the number cannot be read. */
+  /** The function's reserved concurrency; undefined if it has none, or if the number cannot be read. */
   readonly reserved?: number | undefined;
 }
 
@@ -74,7 +72,7 @@ export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
   /** The result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
-  /** The ARNs of the subscriptions. A subscription that is not confirmed has a text instead of an ARN. */
+  /** Returns the ARNs of the subscriptions. An unconfirmed subscription has a text such as `PendingConfirmation`. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
 }
 
@@ -95,34 +93,33 @@ export interface DeployedResource {
 
 export interface StackClient {
   read(name: string): Promise<DeployedStack | undefined>;
-  /** Switches termination protection off. */
   unprotect(name: string): Promise<void>;
 }
 
-/** Reads the deployed resources. Each is undefined if it does not exist. */
+/** Reads the deployed resources. Each method returns undefined if the resource does not exist. */
 export interface Deployment {
   readonly region: string;
   readonly isLocal: boolean;
   /** Whether the functions run on this machine: as a local stack, or in an emulator. */
   readonly allowsLoopback: boolean;
-  /**
-   * True in the console that people sign in to. Its role may read the number of messages and the schedule of the feed,
-   * and nothing else of the deployment.
-   */
+  /** True in the deployed console. Its IAM role may read only the numbers of messages and the schedule of the feed. */
   readonly isConsole?: boolean | undefined;
   /** The account that the credentials belong to; undefined on the local stack. */
   account(): Promise<string | undefined>;
   queue(key: QueueKey): Promise<QueueFacts | undefined>;
   table(): Promise<TableFacts | undefined>;
   function(key: FunctionKey): Promise<FunctionFacts | undefined>;
-  /** undefined on the local stack, or if the credentials do not permit reading it. */
+  /** Returns undefined on the local stack, or if the credentials do not permit reading the quota. */
   executions(): Promise<Executions | undefined>;
   schedule(key: ScheduleKey): Promise<ScheduleFacts | undefined>;
-  /** undefined on the local stack. */
+  /** Absent on the local stack. */
   readonly alarms?: AlarmClient | undefined;
-  /** undefined on the local stack. */
+  /** Absent on the local stack. */
   readonly stacks?: StackClient | undefined;
   scim(): Promise<ScimFacts | undefined>;
-  /** The HTTP status of a request without a credential. @throws if nothing answers */
+  /**
+   * Returns the HTTP status of a request without a credential.
+   * @throws Error if no server answers
+   */
   statusOf(url: string): Promise<number>;
 }

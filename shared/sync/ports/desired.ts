@@ -8,19 +8,16 @@ import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { BoundTo } from './people.ts';
 
-/** Stores the desired state of groups. Each method for one item is one conditional write of that item. */
+/** Stores the desired state of groups. A method that writes one item does so in one conditional write. */
 export interface DesiredStore {
-  /**
-   * Notes that the member may be in the group, so that a change of the user reaches the group. The note is never
-   * removed.
-   */
+  /** Notes that a change of this user must reach the group. The note is never removed. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
    * Joins the register with the stored one. `nowMs` sets the expiry of a tombstone.
    * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
-  /** Notes and stores the first members of a new group. No other request knows it yet, so no register exists. */
+  /** Notes and stores the first members of a new group, whose id no other request knows yet. */
   joinNew(ref: GroupRef, entries: readonly MemberEntry[], nowMs: number): Promise<void>;
   /**
    * Records that these parts of snapshots have arrived, and then reads all recorded parts of the same snapshots.
@@ -28,33 +25,33 @@ export interface DesiredStore {
    */
   recordParts(ref: GroupRef, parts: readonly PartMarker[], nowMs: number): Promise<Stamp>;
   /**
-   * Raises rev and marks the group dirty, even if no register changes: if a worker crashed after it had stored the
-   * registers, only the mark is missing.
-   * @param update registers of the group itself. Each of them is joined by its own stamp, in this write or in a write
-   * before it
-   * @returns the state after the write. A wake-up that was already stored stays, see `Dirty.isAtOnce`
+   * Raises rev and marks the group dirty, even if no register changes. The reason is that a worker may have crashed
+   * after it stored the registers and before it stored the mark.
+   * @param update registers of the group itself. Each register is joined by its own stamp, in this write or in an
+   * earlier one
+   * @returns the state after the write. A stored wake-up stays, except if `Dirty.isAtOnce` is set
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
-   * Whether the group has stored this batch as its latest batch, and needs no more work.
-   * @param mayBeDirty whether the result is true for a dirty group too, because the requeue job finds dirty groups
+   * Whether the group has already stored this batch as its latest batch, and is not dirty.
+   * @param mayBeDirty whether the group may be dirty. A caller may set this if the requeue job finds the group anyway
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
-  /** Notes that the group contains these groups, before their registers are written. The note is never removed. */
+  /** Notes the groups within the group. Must come before the write of their registers. The note is never removed. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
-  /** The groups that contain the group, or once contained it. */
+  /** Returns the groups that contain the group now, or contained it earlier. */
   groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
   /**
    * Stores a new wake-up in place of the wake-up `seenMs`.
-   * @returns false if the stored wake-up has changed since
+   * @returns false if the stored wake-up is no longer `seenMs`
    */
   renew(ref: GroupRef, seenMs: number, wakeAtMs: number): Promise<boolean>;
 }
 
-/** The registers of a group in a batch. The digest covers all changes of the group in the batch, including members. */
+/** The changes of a group's registers in one batch. The digest also covers the changes of its members. */
 export interface GroupUpdate extends GroupRegisters {
   readonly digest?: string;
-  /** All members that the batch changes; missing if the batch may change any member. */
+  /** All members that the batch changes; undefined if the batch may change any member. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
@@ -64,21 +61,21 @@ export interface Dirty {
   readonly wakeAtMs: number;
   /** The time from which the requeue job may wake the group; undefined for the usual time. */
   readonly dueMs?: number;
-  /** Whether a stored wake-up is replaced, because an operator waits for the result. */
+  /** Whether the write replaces a stored wake-up. A command sets this, because an operator waits for the result. */
   readonly isAtOnce?: boolean;
   /**
-   * Whether the group is only read again, without a change. The calls of this hour then still count towards the limit;
-   * a change resets them.
+   * Whether apply only reads the group again, without a change. The group's calls of this hour then still count towards
+   * its limit. A change resets the count.
    */
   readonly isAgain?: boolean;
 }
 
-/** The part of a group's state that decides when the next wake-up is and whether a message is sent. */
+/** The part of a group's state that decides the time of the next wake-up, and whether a message is sent. */
 export interface WakeUpState {
   readonly wakeAtMs: number;
   readonly lastWriteAtMs: number | undefined;
   readonly paused: boolean;
-  /** Whether another group contains the group, or once contained it. */
+  /** Whether another group contains the group now, or contained it earlier. */
   readonly isContained: boolean;
 }
 
@@ -90,15 +87,15 @@ export interface MemberEntry {
 const MARK = '%';
 
 /**
- * The key of an attribute in the stored map. Producers choose the names of attributes. Names that exist in every
- * JavaScript object, such as `constructor` and `__proto__`, get a prefix, because code that reads maps would
- * misinterpret them.
+ * The key of an attribute in the stored map. Producers choose the names of attributes. A name that every JavaScript
+ * object has, such as `constructor` or `__proto__`, gets a prefix. Otherwise a lookup could return an inherited
+ * property.
  */
 export const attributeKey = (name: string): string =>
   name in Object.prototype || name.startsWith(MARK) ? `${MARK}${name}` : name;
 const attributeName = (key: string): string => (key.startsWith(MARK) ? key.slice(MARK.length) : key);
 
-/** A directory user: attributes for matching, the floor of deletions, and the person that the user is bound to. */
+/** A directory user: attributes for matching, the stamp of the latest deletion (`floor`), and the bound person. */
 export const UserState = z.lazy(() =>
   z.object({
     member: memberText,
@@ -110,12 +107,12 @@ export const UserState = z.lazy(() =>
           new Map(Object.entries(attributes).map(([key, register]) => [attributeName(key), register])),
       ),
     floor: stampText.default(STAMP_ZERO),
-    /** The person that the member is bound to (`BoundTo`). */
+    /** The person to which the member is bound (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
     /** Set if attributes that match rules use have changed since the binding. The member is then matched again. */
     review: z.boolean().default(false),
-    /** Raised by every change that must reach the copies on member registers. */
+    /** Each change that must reach the copies in member registers raises this number. */
     revision: number.default(0),
     fanOut: number.exactOptional(),
     /** The time of the erasure: earlier events of the user are ignored. */
@@ -152,9 +149,9 @@ export type JoinedUser =
 export interface UserStore {
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
-   * Joins attributes and floor with the stored users. `known` has the stored users if they were read before. If a write
-   * creates a user, moves the floor or changes an attribute in `matched`, it also raises the revision. If the user
-   * existed before, it then also opens the fan-out.
+   * Joins attributes and floor with the stored users. A write raises the revision if it creates a user, moves the floor
+   * or changes an attribute in `matched`. If the user existed before, such a write also opens the fan-out.
+   * @param known the stored users, if the caller has read them
    * @returns each user after the write, or the reason why the user could not be written
    */
   join(
@@ -164,22 +161,23 @@ export interface UserStore {
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
   /**
-   * Stores a user whose id no other request knows yet, in one request with other writes that have no condition. The
-   * request is not retried: if there is no answer, the caller fails.
+   * Stores a user whose id no other request knows yet. The write has no condition, and shares one request with other
+   * such writes. If the request gets no answer, it is not retried, and the method throws.
    */
   addNew(connection: ConnectionName, change: UserChange): Promise<void>;
   /**
-   * Notes that a group read an unknown user.
-   * @returns false if the user is stored by now
+   * Notes that apply read a user who is not stored.
+   * @returns false if the user has been stored in the meantime
    */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
-   * Binds the member to this person instead of any other, ends a review, raises the revision and opens the fan-out.
+   * Binds the member to this person in place of an earlier binding. It also ends a review, raises the revision and
+   * opens the fan-out.
    * @returns the user after the write
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
   /**
-   * Changes the role of the binding, as `rebind` does; the user stays the same.
+   * Changes the role of the binding from `from`, with the same effects as `rebind`.
    * @returns undefined if the member is no longer bound to the role `from`
    */
   followRole(
@@ -188,25 +186,22 @@ export interface UserStore {
     from: RoleId,
     to: BoundTo,
   ): Promise<UserState | undefined>;
-  /**
-   * Ends a binding, raises the revision and opens the fan-out. Returns undefined if the member is not bound to this
-   * role.
-   */
+  /** Ends the binding to `role`, raises the revision and opens the fan-out. Returns undefined without this binding. */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
-  /** Groups that the member may be in, in pages. */
+  /** Returns the groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
   /**
-   * Copies the user to a member register. The register may have no copy, an older copy, or a copy without a role.
+   * Copies the user to a member register. The copy replaces a missing copy, an older copy, and a copy without a role.
    * @param isRenewal whether a copy of the same revision stays as it is
    */
   copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy, isRenewal?: boolean): Promise<void>;
   /**
-   * Erases the attribute values of a user. Each attribute keeps its stamp, so a replay or an older event cannot bring
-   * the value back. A newer event can.
+   * Erases the attribute values of a user. Each attribute keeps its stamp, so a replay or an older event cannot restore
+   * the value. A newer event can set a value again.
    * @returns the number of erased values; undefined if there is no such user
    */
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;
-  /** Ends the fan-out unless the user has changed again. */
+  /** Ends the fan-out if the user still has this revision. */
   endFanOut(connection: ConnectionName, member: MemberId, revision: number): Promise<void>;
   openFanOuts(connection: ConnectionName): AsyncIterable<readonly MemberId[]>;
 }

@@ -11,13 +11,13 @@ import type { Lease } from './reconcile.ts';
 export interface Directories {
   /**
    * Opens the directory that a connection reads.
-   * @param untilMs the time at which the run must end. If a list has not ended by then, the call throws
+   * @param untilMs the time at which the run must end. If a list is incomplete at this time, the call throws
    * @throws DirectoryError `denied` if there is no usable credential
    */
   open(connection: Connection, untilMs?: number): Promise<Directory>;
   /**
-   * Tries each step of reading the directory. If a step fails that later steps need, these are not tried.
-   * @param isSelected if given, the step `members` also fails if the reader may not read one of these groups
+   * Tries each step of reading the directory. If a step fails, the steps that depend on it are not tried.
+   * @param isSelected if given, the step `members` also fails if the reader has no right to read a selected group
    */
   examine(connection: Connection, isSelected?: SelectsGroup): Promise<readonly DirectoryStep[]>;
 }
@@ -27,16 +27,16 @@ export type SelectsGroup = (group: Pick<DirectoryGroup, 'id' | 'name'>) => boole
 /** Opens directories that an operator wants to connect, and stores their credentials. */
 export interface DirectoryApplicants {
   /**
-   * @param key the credential, as the vendor's key file has it
+   * @param key the credential, in the form of the vendor's key file
    * @throws DirectoryError `denied` if `key` is not a key file
    */
   present(setting: DirectorySetting, key: unknown): Promise<Directory>;
   store(connection: ConnectionName, key: unknown): Promise<void>;
-  /** Removes the stored credential, if there is one, because the connection now signs in without one. */
+  /** Removes the stored credential, if any. Used when a connection begins to sign in without a stored credential. */
   remove(connection: ConnectionName): Promise<void>;
 }
 
-/** A company's directory, read through its API. Every method may throw a DirectoryError, and nothing else. */
+/** A company's directory, read through its API. A DirectoryError is the only error that methods throw. */
 export interface Directory {
   groups(): AsyncIterable<DirectoryPage<DirectoryGroup>>;
   /**
@@ -46,13 +46,10 @@ export interface Directory {
   group(key: string): Promise<DirectoryGroup | undefined>;
   /**
    * The direct members, page by page. A member may be on several pages.
-   * @param nested `ignore` if the caller does not need the groups among the members, which may need further calls
+   * @param nested `ignore` if the caller does not need the groups among the members. This may save calls
    */
   membersOf(group: GroupId, nested?: 'flatten' | 'ignore'): AsyncIterable<MemberPage>;
-  /**
-   * Whether the group has this direct member. Unlike a list, the answer to this question cannot end too early. Returns
-   * false if there is no such group.
-   */
+  /** Returns whether the group exists and has this direct member. Unlike a list, this answer cannot be incomplete. */
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /**
    * @param key the id of a user, or an address
@@ -60,26 +57,26 @@ export interface Directory {
    */
   user(key: string): Promise<DirectoryUser | undefined>;
   /**
-   * The users that were deleted and can be restored, page by page. They are inactive. The method is absent if the
+   * Returns the deleted users that can still be restored, page by page. They are inactive. The method is absent if the
    * directory reports each deletion by the user's id.
    */
   deletedUsers?(): AsyncIterable<DirectoryPage<DirectoryUser>>;
   /**
-   * Reads any user, to test the right to read users.
+   * Reads an arbitrary user, to test the right to read users.
    * @throws DirectoryError `denied` without this right
    */
   tryUsers(): Promise<void>;
-  /** The changes that the directory reports since `cursor`. Reports may be late, and changes may be missing. */
+  /** Returns the changes that the directory reports since `cursor`. A report may be late, or missing. */
   changesSince(cursor: string): Promise<DirectoryChanges>;
-  /** The cursor for changes from `nowMs` on. Some directories ignore `nowMs` and use their own present time. */
+  /** Returns the cursor for changes from `nowMs` on. Some directories use their own present time instead of `nowMs`. */
   cursorAt(nowMs: number): Promise<string>;
-  /** For this time after a reported change, answers may show the state before the change. In milliseconds. */
+  /** How long after a reported change answers may still show the earlier state, in milliseconds. */
   readonly lagMs: number;
 }
 
 export interface DirectoryPage<Item> {
   readonly items: readonly Item[];
-  /** The time, in milliseconds since 1970, at which or after which the directory was as the page shows it. */
+  /** A time in milliseconds since 1970. The page shows the state of the directory at this time or later. */
   readonly asOfMs: number;
 }
 
@@ -107,14 +104,14 @@ export type DirectoryMember =
       /** Absent if the directory names groups only by id. */
       readonly address?: string | undefined;
     }
-  /** Means every user of the company. */
+  /** A member that stands for all users of the company. */
   | { readonly kind: 'everyone' };
 
 export interface DirectoryUser {
   readonly id: MemberId;
   /** Attributes that match rules may use. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** False for a user who may not sign in, such as a suspended one. */
+  /** False for a user who may not sign in, for example a suspended user. */
   readonly isActive: boolean;
   /** True for a user of another company. Only lists of members show such a user. */
   readonly isExternal?: boolean;
@@ -124,15 +121,14 @@ export interface DirectoryChange {
   /** Id or address of the group or user. */
   readonly key: string;
   readonly atMs: number;
-  /** Whether the group or user was deleted. */
   readonly isDeletion: boolean;
-  /** Whether only the members of the group changed, and not its name and address. */
+  /** Whether the report is only about the members of the group, and not about its name or address. */
   readonly isMembership?: boolean;
-  /** The members that a report about a group names. A member may be named several times. */
+  /** The members that a report about a group names. The list may contain a member several times. */
   readonly members?: readonly NamedMember[];
   /** Whether a deleted user cannot be restored. */
   readonly isFinal?: boolean;
-  /** The changed user, if the report contains the user. Otherwise the user must be requested. */
+  /** The changed user, if the report contains the user's data. If it is absent, the reader must request the user. */
   readonly found?: FoundUser;
 }
 
@@ -142,22 +138,22 @@ export interface NamedMember {
   readonly key: string;
   readonly atMs: number;
   readonly isMember: boolean;
-  /** True for a group, if the report shows the kind of the member. */
+  /** True if the report shows that the member is a group. */
   readonly isGroup?: true;
 }
 
 export interface FoundUser {
   readonly user: DirectoryUser;
-  /** The time, in milliseconds since 1970, at which or after which the user was as the report shows. */
+  /** A time in milliseconds since 1970. The report shows the state of the user at this time or later. */
   readonly asOfMs: number;
 }
 
-/** The reported changes. For each key, there are at most two: the latest deletion, and the latest other change. */
+/** The reported changes. For each key, there are at most the latest deletion and the latest other change. */
 export interface DirectoryChanges {
   readonly groups: readonly DirectoryChange[];
   readonly users: readonly DirectoryChange[];
   readonly cursor: string;
-  /** Whether the directory does not know the given cursor any more. Then any group and any user may have changed. */
+  /** Whether the directory no longer knows the given cursor. In that case, any group or user may have changed. */
   readonly isReset?: boolean;
 }
 
@@ -165,8 +161,8 @@ export interface DirectoryChanges {
  * What the reader does after a failed call:
  *   denied       stop reading: the credential or a right is missing, and answers may look empty
  *   busy         read later: the limit of calls is reached
- *   unavailable  read later: no answer, or a 5xx
- *   missing      the group is not in the directory any more
+ *   unavailable read later: no answer, or a 5xx
+ *   missing      the group is no longer in the directory
  *   odd          read later: the answer is not what the API describes
  */
 export type DirectoryErrorKind = 'denied' | 'busy' | 'unavailable' | 'missing' | 'odd';
@@ -177,7 +173,7 @@ export class DirectoryError extends Error {
   readonly kind: DirectoryErrorKind;
   /** The vendor's error code, such as `unauthorized_client`. */
   readonly reason: string | undefined;
-  /** How many milliseconds to wait before the next call; undefined if the directory did not say. */
+  /** How many milliseconds to wait before the next call; undefined if the answer has no such time. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -199,20 +195,19 @@ interface DirectoryErrorOptions extends ErrorOptions {
 
 export type DirectoryStepName = DirectoryStepRow['step'];
 
-/** The result of one step of reading. */
 export interface DirectoryStep {
   readonly step: DirectoryStepName;
-  /** undefined if the step succeeded. */
+  /** The reason why the step failed; undefined if it succeeded. */
   readonly failure: Pick<DirectoryError, 'kind' | 'message' | 'reason'> | undefined;
 }
 
 export const ReaderPosition = z.lazy(() =>
   z.object({
-    /** All changes that were reported before this cursor are recorded. */
+    /** The reader has recorded all changes that were reported before this cursor. */
     cursor: text,
     /**
-     * The latest recorded reports, each with a digest of its key. They are reported again, because each run also asks
-     * for a time before the cursor.
+     * The latest recorded reports, each with a digest of its key. Each run also reads a period before the cursor, and
+     * this list identifies the reports that it already recorded.
      */
     taken: z.array(z.object({ key: text, atMs: number })).exactOptional(),
     /** The time at which all groups were last listed. */
@@ -223,39 +218,39 @@ export const ReaderPosition = z.lazy(() =>
 );
 export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
 
-/** The stored state of the reader. If another run has taken over the lease, a write of the earlier run is refused. */
+/** The stored state of the reader. After another run has taken the lease, the store refuses earlier runs' writes. */
 export interface ReaderStore {
   /**
-   * Begins a run: from now on no holder of an earlier lease can write.
-   * @returns undefined if a later holder has begun already
+   * Begins a run. The store then refuses writes of all earlier holders of the lease.
+   * @returns undefined if a later holder has already begun
    */
   begin(
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: ReaderPosition | undefined } | undefined>;
-  /** undefined before the first run. */
+  /** Returns undefined before the first run. */
   position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
   write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
-  /** Returns all known groups. If a group has moved to another source, `other` has the id of the group there. */
+  /** Returns all known groups. If a group has moved to another source, `other` has its id in that source. */
   groups(connection: ConnectionName): Promise<readonly ReaderGroup[]>;
   putGroup(connection: ConnectionName, group: ReaderGroup, lease: Lease): Promise<boolean>;
   removeGroup(connection: ConnectionName, group: GroupId, lease: Lease): Promise<boolean>;
   /**
-   * Returns those of `groups` that the reader owns, each with its id in the directory. The two ids differ if the group
-   * was taken over from a source with another id.
+   * Returns the groups whose source is the reader, each with its id in the directory. This id differs from the group's
+   * own id if the reader took the group over from a source that uses another id.
    */
   owned(connection: ConnectionName, groups: readonly GroupId[]): Promise<ReadonlyMap<GroupId, GroupId>>;
-  /** Records that another source now owns the group `from`, under the id `to`. Replaces an earlier move of `from`. */
+  /** Records that the group `from` moved to another source, with the id `to`. Replaces an earlier move of `from`. */
   noteMove(connection: ConnectionName, move: MovedGroup): Promise<void>;
-  /** Removes the record that the group has moved, because the group is separate again. */
+  /** Removes the record of the group's move. */
   dropMove(connection: ConnectionName, from: GroupId): Promise<void>;
   moves(connection: ConnectionName): Promise<readonly MovedGroup[]>;
   /** Notes that another source has sent an event about the group. The next run reads the group. */
   notePushed(connection: ConnectionName, group: GroupId, atMs: number): Promise<void>;
   pushed(connection: ConnectionName): Promise<readonly PushedGroup[]>;
-  /** Removes the note, unless another event has come since. */
+  /** Removes the note, if no later event has replaced it. */
   dropPushed(connection: ConnectionName, pushed: PushedGroup): Promise<void>;
-  /** Removes the position and the groups of a directory that is not read any more. The moves stay. */
+  /** Removes the position and the groups of a directory that is no longer read. The records of moves stay. */
   forget(connection: ConnectionName): Promise<void>;
 }
 

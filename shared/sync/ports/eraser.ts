@@ -6,12 +6,12 @@ export type Erased = Readonly<Record<string, number>>;
 export interface Eraser {
   /**
    * Erases the data of people who were in no group for 430 days, had no event in this time, and are not employees. Each
-   * day, it scans one thirtieth of the table. After 430 days, no event from before can be accepted any more.
+   * day, it scans one thirtieth of the table. An event older than 430 days is never accepted.
    */
   leavers(nowMs: number): Promise<Erased>;
   /** Erases a removed connection, except its name and the record of the erasure. */
   connection(connection: ConnectionName): Promise<Erased>;
-  /** Erases values that identify a person, and the person's name as an actor. The audit is not changed. */
+  /** Erases values that identify a person, and the person's name as an actor. The audit does not change. */
   person(
     connection: ConnectionName,
     who: { readonly member: MemberId; readonly roles: ReadonlySet<RoleId> },

@@ -4,13 +4,12 @@ import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
 /** A group as the index shows it. The index may be about a second behind the group's item. */
 export interface GroupSummary {
   readonly ref: GroupRef;
-  /** The latest name from the directory. */
   readonly name?: string;
   readonly settled?: SettledState;
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly pausedAtMs?: number;
-  /** Whether the group has held removals, decided or not. */
+  /** Whether the group has held removals, with or without a decision. */
   readonly hasHolds: boolean;
   /** Whether removals wait for a decision. */
   readonly holdWaits: boolean;
@@ -24,13 +23,13 @@ export interface PendingEntry extends PendingMark {
 }
 
 export interface GroupIndex {
-  /** The dirty groups that are due. The group that has been due for longest comes first. */
+  /** Returns the dirty groups that are due. The group that has been due for the longest time comes first. */
   due(
     connection: ConnectionName,
     at: { readonly nowMs: number; readonly limit: number },
   ): Promise<readonly GroupSummary[]>;
   /**
-   * Replaces the wake-up of a dirty group. Returns false if the item no longer has the values of the index.
+   * Replaces the wake-up of a dirty group. Returns false if the group's item no longer has the values of `group`.
    * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
    */
   reschedule(

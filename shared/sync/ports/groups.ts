@@ -23,53 +23,51 @@ import type { Dirty } from './desired.ts';
 import type { HeldSet } from './guard.ts';
 import type { AuditLink } from './logs.ts';
 
-/** What a fetch of the platform group showed, in addition to the view. */
+/** The conclusions from a fetch of the platform group, in addition to the view. */
 export interface Findings {
-  /** Drift records to be closed once the group is restored. */
+  /** The drift records that apply must close after it has restored the group. */
   readonly openDrift?: readonly string[];
   readonly unattributed?: readonly string[];
   readonly acceptedDeletion?: AcceptedDeletion;
   readonly flapDamping?: FlapDamping | undefined;
-  /** The audit entry about the change. */
   readonly audited?: AuditLink;
-  /** Whether the platform group is gone, by the rule `existence`. */
+  /** Whether the platform group is gone, as the function `existence` decided. */
   readonly isGone?: boolean;
-  /** Whether this change explains a recorded refusal of groupsync's write, which was then a version conflict. */
+  /** Whether this change explains a recorded refusal of a write, which was then only a version conflict. */
   readonly explainsRefusal?: boolean;
-  /** The new record of uncertain writes. */
   readonly uncertain?: Uncertain | undefined;
 }
 
 /** The state of a group after the outcome of a platform write is known. */
 export interface Commit {
   readonly intent: IntentId;
-  /** The group's item from which the write was planned. The dirty mark is cleared only if rev has not changed since. */
+  /** The group's item from which the write was planned. The dirty mark is cleared only if rev is still the same. */
   readonly seen: GroupState;
-  /** undefined if the platform refused the write. */
+  /** The time of the write; undefined if the platform refused the write. */
   readonly writtenAtMs: number | undefined;
-  /** The wake-up of a group that is not clean after the commit. */
+  /** The time of the next wake-up, if the group is still dirty after the commit. */
   readonly wakeAtMs: number;
-  /** undefined if the platform group is gone or released. */
+  /** The linked platform group; undefined if it is gone or released. */
   readonly platform?: LinkedGroup;
   readonly createdAtMs?: number;
-  /** undefined if the platform shows another content than was sent, so the group is not settled. */
+  /**
+   * The state of the group after the write. Undefined if the platform shows other content than the write sent, because
+   * the group is then not settled.
+   */
   readonly settled: SettledState | undefined;
   readonly counts: MemberCounts;
   readonly calledMs?: readonly number[];
-  /** Whether the group stays dirty, because more must be written. */
+  /** Whether the group stays dirty, because apply must write further changes. */
   readonly unfinished?: boolean;
-  /** The hold that the write used up. */
+  /** The approved hold whose removals the write made. */
   readonly consumedHold?: string;
   /** Whether every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
-  /** Set if the platform group shows more than groupsync's own write. */
+  /** Set if the platform group shows changes that groupsync's write did not make. */
   readonly found?: Findings;
-  /**
-   * Whether the record of uncertain writes ends: the earlier writes were answered, and the platform shows this write
-   * completely.
-   */
+  /** Whether the record of uncertain writes ends, because no earlier write can still take effect. */
   readonly isCertain?: boolean;
-  /** Whether the write removed members. If the group fails again later, the failure is then reported again. */
+  /** Whether the write removed members. After such a write, the next failure of the group is reported again. */
   readonly hasRemoved?: boolean;
 }
 
@@ -80,10 +78,10 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
-  /** The earlier time that applies if the group has changed since `seen` was read. */
+  /** The time to use in place of `retryAtMs` if the group has changed since `seen` was read. It is earlier. */
   readonly soonerMs: number;
   readonly error: GroupError;
-  /** The last intent of this worker. */
+  /** The id of this worker's last intent. */
   readonly mine: IntentId | undefined;
 }
 
@@ -91,30 +89,31 @@ export type { HeldRemovals } from '../../plan/hold.ts';
 
 /** An operator's decision about removals of one set. */
 export interface HoldDecided {
-  /** The set that contained the removals. */
+  /** The set that contained the removals before the decision. */
   readonly from: HeldSetName;
-  /** The other removals of that set; undefined if there are none. */
+  /** The removals that stay in that set; undefined if none stay. */
   readonly rest: HeldRemovals | undefined;
-  /** The removals with this decision, including those that were decided in the same way before. */
+  /** All removals with this decision, including removals with the same decision from earlier. */
   readonly decided: HeldRemovals;
 }
 
 export interface GroupStore {
   read(ref: GroupRef): Promise<GroupState | undefined>;
   /**
-   * Every member register of the group, tombstones included. Groups within the group are replaced by their users.
+   * Returns every member register of the group, including tombstones. Groups within the group are replaced by their
+   * users.
    * @throws Error if the group contains more groups or users than the limits allow
    */
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
   /** Returns the group's own registers of these members. A member without a register is left out. */
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
-  /** Sets or clears the reason why a member is pending. The index lists pending members. */
+  /** Sets or clears the reason why a member is pending. The index lists the members with a reason. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
-  /** @returns undefined if the stored chunks do not match the pointer; the caller then fetches the platform group */
+  /** @returns undefined if the stored chunks do not match the pointer. The caller must then fetch the platform group */
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
-  /** Stores a view. Its pointer may be stored only while the group's view is still the view of `seen`. */
+  /** Stores a view. The caller may store the returned pointer only while the group still has the view of `seen`. */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
-  /** Writes the users that uncertain writes may change. */
+  /** Stores the users that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
   /** Returns undefined if the stored set does not match the pointer. */
   readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
@@ -123,9 +122,8 @@ export interface GroupStore {
    */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
-   * Stores the observed platform group as the view. The dirty mark stays, and the suspected change of `seen` is
-   * removed.
-   * @returns false if an intent was opened, the view was changed or the group was settled since `seen` was read
+   * Stores the observed platform group as the view. The dirty mark stays. The suspected change of `seen` is removed.
+   * @returns false if another worker opened an intent, changed the view or settled the group since `seen` was read
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
@@ -134,23 +132,23 @@ export interface GroupStore {
    */
   noteSuspected(seen: GroupState, suspectedChange: SuspectedChange, at: Dirty): Promise<boolean>;
   /**
-   * Moves removals to the set of their decision, raises rev and marks the group dirty. One write does this, so no
-   * removal is ever without its set. Returns false if a set of the group has changed since `seen`.
+   * Moves removals to the set of their decision, raises rev and marks the group dirty. All of this is one write, so
+   * each removal is always in a set. Returns false if a set of the group has changed since `seen` was read.
    */
   decideHold(seen: GroupState, decided: HoldDecided, at: Dirty): Promise<boolean>;
   /**
    * Links a platform group that an operator chose, raises rev and marks the group dirty.
-   * @returns false if `seen` is out of date
+   * @returns false if the group has changed since `seen` was read
    */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
   /**
    * Marks the group as released and dirty, and raises rev. Apply then ends the link.
-   * @param movedTo the group to which a takeover moves this group
+   * @param movedTo the id of the group in its new source, if a takeover moves the group
    * @returns false if there is no such group
    */
   release(ref: GroupRef, at: Dirty, movedTo?: GroupId): Promise<boolean>;
   /**
-   * Ends the release of a group without a platform group, raises rev and marks the group dirty.
+   * Ends the release of a group that has no platform group, raises rev and marks the group dirty.
    * @returns false if there is no such group
    */
   endRelease(ref: GroupRef, at: Dirty): Promise<boolean>;
@@ -158,11 +156,11 @@ export interface GroupStore {
   pause(ref: GroupRef, atMs: number): Promise<boolean>;
   /**
    * Ends the pause that began at `pausedAtMs`, raises rev and marks the group dirty. Returns false if the group is not
-   * paused, or was paused again.
+   * paused, or if a later pause has begun.
    */
   resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number }): Promise<boolean>;
   /**
-   * Reads many groups at once, only for comparisons.
+   * Reads many groups. The result may be used only for comparisons.
    * @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error
    */
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
@@ -173,14 +171,14 @@ export interface GroupStore {
   collect(state: GroupState, nowMs: number): Promise<number>;
   /**
    * Notes that a sweep saw the previous platform group in a list, raises rev and marks the group dirty. Returns false
-   * if the group has a link by now.
+   * if the group has a link again.
    */
   noteListed(seen: GroupState, at: Dirty): Promise<boolean>;
-  /** Notes the first 404 for the platform group that `seen` is linked to, or will adopt. */
+  /** Notes the time of the first 404 for the platform group that `seen` is linked to or will adopt. */
   noteMissing(seen: GroupState, atMs: number): Promise<void>;
   /**
-   * Notes that an operator replays the dead-lettered message of the group. So refused fields are tried again, and the
-   * next failure is reported.
+   * Notes that an operator replays the dead-lettered message of the group. Apply then tries refused fields again, and
+   * reports the next failure.
    */
   noteReplay(ref: GroupRef, failedBefore: string): Promise<void>;
   noteRefusedField(seen: GroupState, field: GroupField, refused: RefusedValue): Promise<boolean>;
@@ -189,9 +187,9 @@ export interface GroupStore {
   /** Counts a search that did not find a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
-   * Ends an intent whose write was refused, or was not found.
+   * Ends an intent whose write the platform refused, or whose effect a search did not find.
    * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
-   * @param left.isRefused whether the write was refused. The sets that were stored for the write are then deleted
+   * @param left.isRefused whether the platform refused the write. If so, the write's stored sets are deleted
    */
   dropIntent(
     ref: GroupRef,
@@ -204,14 +202,15 @@ export interface GroupStore {
   ): Promise<boolean>;
   /**
    * Ends the intent, stores the written view, and clears the dirty mark if rev has not changed.
-   * @returns undefined if the intent is not open any more; otherwise whether the group is clean
+   * @returns whether the group is now clean; undefined if the intent was no longer open
    */
   commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined>;
   /**
-   * Clears the dirty mark of a group without differences. Returns false if rev or the view has changed since `seen`.
+   * Clears the dirty mark of a group without differences. Returns false if rev or the view has changed since `seen` was
+   * read.
    * @param how.driftClosed whether every record in `openDrift` was closed
-   * @param how.againAtMs if given, the group stays dirty until this time, and is then read again
-   * @param how.failing the error about a refused field, if only this field is not written
+   * @param how.againAtMs if given, the group stays dirty until this time, and apply then reads the group again
+   * @param how.failing the error about a refused field, if this field is the only difference
    */
   settle(
     seen: GroupState,
@@ -221,27 +220,27 @@ export interface GroupStore {
       readonly failing?: ReportedError | undefined;
     },
   ): Promise<boolean>;
-  /** Replaces the group's list of drift records without an initiator. `ids` are the records that stay. */
+  /** Replaces the group's list of drift records without an initiator by `ids`. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /**
-   * Stores the time of the next attempt, and the error. The group stays dirty, and its intent is released.
+   * Stores the time of the next attempt, and the error. The group stays dirty, and the write releases its intent.
    * @returns the stored wake-up, which is `soonerMs` if rev has changed; undefined if another worker has an open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
   /**
    * Stops the attempts until the next change of the group.
-   * @returns false if the group has changed already
+   * @returns false if the group has changed since `seen` was read
    */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
-  /** Stores removals that wait for a decision. Returns false if rev has changed. Another attempt then follows. */
+  /** Stores removals that wait for a decision. Returns false if rev has changed. The caller must then plan again. */
   hold(seen: GroupState, held: HeldRemovals, audited: AuditLink): Promise<boolean>;
   /**
-   * Ends sets that cover no removal any more.
+   * Ends sets that no longer cover a removal.
    * @returns false if rev has changed
    */
   dropHold(seen: GroupState, drops: readonly HeldSetName[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
-  /** Finds the held removals with this digest, if they are still stored, and their location. */
+  /** Finds the held removals with this digest, and their location. Returns undefined if they are no longer stored. */
   findHeld(
     ref: GroupRef,
     digest: string,

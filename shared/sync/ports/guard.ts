@@ -7,21 +7,19 @@ export type HeldSet = ReadonlySet<PlatformUserId>;
 
 export type GuardReservation = GroupRef &
   GuardRecord & {
-    /** Users in the group before the write. */
+    /** The number of users in the group before the write. */
     readonly size: number;
-    /** The platform group, if the write deletes it, or empties it because the directory deleted its group. */
+    /** The platform group, if the write deletes it, or empties it because the directory deleted the directory group. */
     readonly deletes?: PlatformGroupId | undefined;
   };
 
-/** The removals of the rolling hour, and the platform groups that are deleted in it. */
+/** The removals within the rolling hour, and the platform groups that were deleted within it. */
 export type RecentReservations = Omit<Reservation['recent'], 'deletedGroups' | 'managedGroups'> & {
   readonly deleted: ReadonlySet<PlatformGroupId>;
 };
 
 export interface GuardStore {
-  /**
-   * Returns the removals within the rolling hour, without the records in `excluded`. For `writtenAtMs` see `reserve`.
-   */
+  /** Returns the removals of the rolling hour, without the records in `excluded`. For `writtenAtMs` see `reserve`. */
   recent(
     ref: GroupRef,
     atMs: number,
@@ -29,19 +27,17 @@ export interface GuardStore {
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
   /**
-   * Stores the reservation, and then reads all others of the last hour, for the group and for the connection.
+   * Stores the reservation. It then reads all other reservations of the last hour, for the group and for the
+   * connection.
    * @param instead a record that the new reservation replaces, so that it is not counted
-   * @param writtenAtMs the time of the group's last write. Reservations from before this time do not count as
-   * concurrent
+   * @param writtenAtMs the time of the group's last write. Only later reservations count as concurrent
    */
   reserve(
     reservation: GuardReservation,
     instead?: GuardRecord,
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
-  /**
-   * Reduces a reservation, because fewer removals happened than were reserved. With 0 removals, the record is deleted.
-   */
+  /** Reduces a reservation to the removals that happened. With 0 removals, the record is deleted. */
   reduce(reservation: GuardReservation, removals: number): Promise<void>;
   /**
    * Records that the link to a missing platform group ends.

@@ -38,10 +38,7 @@ export type AuditActor = Frozen<z.infer<typeof AuditActor>>;
 
 export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 
-/**
- * The journal of a connection has the entries that do not belong to one group. It is stored under an id that no group
- * can have.
- */
+/** A connection's journal has the entries that belong to no single group. No group can have its id. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
 /** The name of the action that erases a connection. Its audit entry is not erased. */
@@ -57,17 +54,15 @@ export type Caller = () => Promise<AuditActor>;
 export type AuditLink = string;
 
 /**
- * An entry about one write to the platform, about a write that certainly failed, or about an operator's action. Entries
- * are kept for 400 days.
+ * An entry about a successful write to the platform, a write that certainly failed, or an operator's action. Kept for
+ * 400 days.
  */
 export const AuditEntry = z.lazy(() =>
   z.object({
     atMs: number,
     intent: intentText,
     action: text,
-    /**
-     * The first thousand changes, or fewer if the item would be too large. `changeCount` is the number of all changes.
-     */
+    /** The first thousand changes, or fewer to keep the item small. `changeCount` is the number of all changes. */
     changes: z.array(AuditedChange),
     changeCount: number,
     versionBefore: versionForm.nullable(),
@@ -80,10 +75,7 @@ export const AuditEntry = z.lazy(() =>
     dirtySinceMs: number.exactOptional(),
     /** The group of the entry, if the entry is stored in the journal and not with the group. */
     group: groupText.exactOptional(),
-    /**
-     * Links to the newest entries before this one. They reveal a changed or removed entry, because its link then no
-     * longer fits.
-     */
+    /** Links to the newest earlier entries. The link of a changed or removed entry no longer matches. */
     previous: texts.exactOptional(),
   }),
 );
@@ -96,14 +88,12 @@ export const entryOf = (action: string, change: AuditedChange, { clock, newId }:
 });
 type EntryPorts = { readonly clock: () => number; readonly newId: () => string };
 
-/**
- * An entry as it is read, with the link by which later entries refer to it. An entry of the journal may have no group.
- */
+/** A stored entry with the link by which later entries refer to it. A journal entry may have no group. */
 export type KeptEntry = AuditEntry & { readonly link: AuditLink };
 
 /**
- * The links to the newest entries that the group's item stores: of the last write, and of the last action. There are
- * two, because a worker and an operator may each add an entry at the same time.
+ * The links of the group's item to its newest entries: one for the last write, and one for the last action. There are
+ * two links, because a worker and an operator may each add an entry at the same time.
  */
 export interface AuditHead {
   readonly lastAudit?: AuditLink | undefined;
@@ -116,29 +106,23 @@ export const linksOf = ({ lastAudit, lastAction }: AuditHead): readonly AuditLin
 export interface AuditLog {
   /** Stores an entry. An entry with the same key is replaced. */
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
-  /** undefined if there is no such group. */
+  /** Returns undefined if there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
   /** Stores the link of the newest action. Returns false if another entry was added since `seen` was read. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
-  /** Newest first, in pages. */
+  /** Returns the group's entries in pages, newest first. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
-  /**
-   * The entries of all groups and of the journal since this time, newest first. Entries of the last second may be
-   * missing.
-   */
+  /** All entries of the connection since this time, newest first. Entries of the last second may be missing. */
   since(connection: ConnectionName, atMs: number): AsyncIterable<readonly KeptEntry[]>;
 }
 
 const Side = z.lazy(() => z.union([text, texts]).nullable());
 const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
 
-/** A difference on the platform that groupsync did not make, with its initiator, and with how it was settled. */
+/** A difference on the platform that groupsync did not make, with its initiator and its outcome. */
 export const DriftRecord = z.lazy(() =>
   z.object({
-    /**
-     * A hash of group, platform group, the view before the difference, and kind. The same difference has the same
-     * record.
-     */
+    /** A hash of group, platform group, earlier view and kind. So the same difference has the same record. */
     id: text,
     group: groupText,
     platformId: platformGroupText.nullable(),
@@ -158,7 +142,7 @@ export const DriftRecord = z.lazy(() =>
 export type DriftRecord = Frozen<z.infer<typeof DriftRecord>>;
 
 export interface DriftLog {
-  /** Stores a record. Returns false if the record exists already; the stored record then stays. */
+  /** Stores a record. If the record already exists, the stored record stays, and the method returns false. */
   record(connection: ConnectionName, drift: DriftRecord): Promise<boolean>;
   /** Settles records. A record that is already settled does not change. */
   settle(
@@ -166,16 +150,13 @@ export interface DriftLog {
     ids: readonly string[],
     how: { readonly by: DriftRecord['policy']; readonly atMs: number },
   ): Promise<void>;
-  /**
-   * Stores the initiator of a difference that was found before the feed reported it. A record keeps its first
-   * initiator.
-   */
+  /** Stores the initiator of a difference, if the record has no initiator yet. */
   attribute(ref: GroupRef, id: string, attribution: Attribution): Promise<void>;
   read(ref: GroupRef, ids: readonly string[]): Promise<readonly DriftRecord[]>;
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
-  /** Newest first, in pages. Records about unknown users and about duplicate spokeIds come last, unsorted. */
+  /** Returns the records in pages, newest first. Records about unknown users and duplicates come last, unsorted. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
-  /** The records that were found or settled since this time. Records of the last second may be missing. */
+  /** Returns the records that were found or settled since this time. Those of the last second may be missing. */
   since(
     connection: ConnectionName,
     atMs: number,

@@ -4,7 +4,7 @@ import type { Episode, Notice } from '../../domain/notice.ts';
 /** The stored episodes and notices of one connection, or of the whole stage. */
 export interface NoticeBoard {
   readonly episodes: readonly Episode[];
-  /** The failure of the latest attempt. */
+  /** The failure of the latest attempt to send notices. */
   readonly lastFailure?: { readonly atMs: number; readonly message: string };
   /** Each change raises this number. Conditional writes compare it. */
   readonly change: number;
@@ -12,7 +12,7 @@ export interface NoticeBoard {
 
 export interface NoticeStore {
   read(connection?: ConnectionName): Promise<NoticeBoard>;
-  /** Writes the board with its change counter raised; undefined if the board was changed since it was read. */
+  /** Writes the board and raises its change counter. Returns undefined if the stored board has changed. */
   write(board: NoticeBoard, connection?: ConnectionName): Promise<NoticeBoard | undefined>;
 }
 
@@ -22,6 +22,9 @@ export interface Notifier {
   readonly consoleUrl?: string | undefined;
   /** `webhook` and ARNs of topics; empty if no notices are sent. */
   readonly targets: readonly string[];
-  /** @returns the targets that did not accept the notice, with reasons that contain no secret. Never throws. */
+  /**
+   * Sends a notice, and never throws.
+   * @returns the targets that did not accept the notice, each with a reason that contains no secret
+   */
   send(notice: Notice): Promise<ReadonlyMap<string, string>>;
 }

@@ -1,15 +1,15 @@
 export interface OAuthClient {
   readonly id: string;
-  /** The lifetime of an access token that the client gets now. */
+  /** The lifetime of a new access token. */
   readonly accessSeconds: number;
   /** Issues an access token. Stores the hash of the token, and returns the token. */
   readonly issue: () => Promise<string>;
 }
 
 export interface TokenRequest {
-  /** Names in lower case. */
+  /** The headers of the request, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The form in the body. No parameter occurs twice. */
+  /** The form in the body. Each parameter occurs once. */
   readonly form: Readonly<Record<string, string>>;
 }
 
@@ -22,7 +22,7 @@ export interface TokenReply {
 /** The grant `client_credentials` of OAuth 2.0 (RFC 6749 section 4.4). */
 export interface OAuthServer {
   /**
-   * Answers a POST to the token endpoint, refusals included (RFC 6749 sections 5.1 and 5.2).
+   * Answers a POST to the token endpoint. The result may be an error response (RFC 6749 sections 5.1 and 5.2).
    * @param clientOf returns the client with this id; undefined if the secret is wrong
    * @throws the errors of `clientOf` and `issue`
    */

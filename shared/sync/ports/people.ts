@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Frozen, number, roleText, text } from '../../domain/forms.ts';
 import type { ConnectionName, MemberId, RoleId } from '../../domain/ids.ts';
 
-/** The state of a role whose id the platform answers with 404. The platform itself has no state of this name. */
+/** The state of a role if the platform answers its id with 404. The platform itself has no state of this name. */
 export const GONE = 'GONE';
 
 /** One role of the platform (an employee record), with the fields that groups need. */
@@ -17,11 +17,11 @@ export const Person = z.lazy(() =>
     values: z.record(text, text).transform((values) => new Map(Object.entries(values))),
     /** Raised by each change. */
     revision: number,
-    /** Set if the state or the user id has changed and the groups were not woken for this change yet. */
+    /** Set if the state or the user id has changed, and the affected groups have not been woken yet. */
     fanOutDue: z.boolean().default(false),
     /**
-     * The user id before that change, if it was another one. The groups of members who are bound to that user must be
-     * woken too.
+     * The user id before that change, if the change replaced the user id. The groups of members who are bound to the
+     * earlier user must be woken too.
      */
     previousUserId: text.exactOptional(),
   }),
@@ -30,8 +30,8 @@ export type Person = Frozen<z.infer<typeof Person>>;
 
 /**
  * The person that a member is bound to. If `memberIdField` is `userId`, the person is the user `userId`, and `role` is
- * one role of the user. Otherwise the person is the role. If the platform did not show a user id when the binding was
- * made, `userId` is absent, and the person is the current user of the role.
+ * one role of the user. Otherwise the person is the role. `userId` is absent if the platform showed no user id at the
+ * time of the binding. The person is then the current user of the role.
  */
 export interface BoundTo {
   readonly role: RoleId;
@@ -50,13 +50,13 @@ export interface PeopleStore {
   read(connection: ConnectionName, roles: readonly RoleId[]): Promise<ReadonlyMap<RoleId, Person>>;
   /**
    * Returns all persons who have the value now.
-   * @param noting a member who may be bound to one of these persons. The member is noted with each person before the
-   *   person is read, so that a later change of the person reaches the member's groups
+   * @param noting a member who may be bound to one of these persons. The method stores a note about the member with
+   * each person before it reads the person. So a later change of the person reaches the member's groups
    */
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
-  /** All roles that this platform user has. */
+  /** Returns all roles of this platform user. */
   ofUser(connection: ConnectionName, userId: string): Promise<Person[]>;
-  /** Every role of the user that a binding names, for either value of `memberIdField`. */
+  /** Returns every role of the user that a binding names. The value of `memberIdField` makes no difference. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /**
    * Reads in advance which persons may have these values. The returned store uses this result for the first call of
@@ -67,8 +67,8 @@ export interface PeopleStore {
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
-   * Binds the member to this person, unless the member is already bound or has changed since `revision` was read.
-   * Before the first binding, a note about the member is stored with the person.
+   * Binds the member to this person. A binding is not changed if the member is already bound, or has changed since
+   * `revision` was read. Before the first binding, the method stores a note about the member with the person.
    * @returns the person that the member is bound to now
    */
   bind(
@@ -78,21 +78,21 @@ export interface PeopleStore {
   ): Promise<BoundTo>;
   /**
    * Replaces a stored person. Returns false if the stored person differs from `seen`. `fanOutDue` stays stored until
-   * `clearFanOutDue`, so a crash in between loses no wake-up.
+   * `clearFanOutDue`, so a crash between the two calls loses no wake-up.
    */
   save(
     connection: ConnectionName,
     facts: Omit<Person, 'revision'>,
     seen: Person | undefined,
   ): Promise<boolean>;
-  /** Clears `fanOutDue` of persons whose groups were woken. A person that has changed again since keeps `fanOutDue`. */
+  /** Clears `fanOutDue` of persons whose groups were woken. If a person has changed again, `fanOutDue` stays. */
   clearFanOutDue(
     connection: ConnectionName,
     persons: readonly Pick<Person, 'role' | 'revision'>[],
   ): Promise<void>;
-  /** The members that are or were bound to the role, including members that are now bound to another role. */
+  /** Returns the bindings of members that are or were bound to the role. A member may now be bound to another role. */
   membersBoundTo(connection: ConnectionName, role: RoleId): AsyncIterable<readonly Binding[]>;
-  /** All current and former bindings, from the (eventually consistent) index. */
+  /** Returns all current and former bindings. The latest may be missing (eventually consistent index). */
   bound(connection: ConnectionName): AsyncIterable<readonly Binding[]>;
   prove(connection: ConnectionName, binding: Binding): Promise<void>;
 }

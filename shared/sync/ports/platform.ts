@@ -12,40 +12,40 @@ import type { Call, Failed } from '../../plan/meaning.ts';
 import type { Connection } from './connections.ts';
 import type { FeedPage } from './reconcile.ts';
 
-/** All fields of a group to write. With null, the platform removes the value. */
+/** All fields of a group, for a PUT or POST. Null makes the platform remove the value. */
 export interface WholeGroup extends WrittenFields {
   readonly users: readonly PlatformUserId[];
 }
-/** The fields of a group to change. A missing field keeps its value. */
+/** The fields of a group to change, for a PATCH. A missing field keeps its value. */
 export type GroupFields = Partial<WholeGroup>;
 export type NewGroupFields = WholeGroup & { readonly spokeId: string };
 
 export interface CallOutcome {
-  /** Method and path template. */
+  /** The method and the path template of the call. */
   readonly endpoint: string;
-  /** Status, or the class of the error; undefined if the call succeeded. */
+  /** The HTTP status, or the class of the error; undefined if the call succeeded. */
   readonly failure: string | undefined;
 }
 
 /** Options for the attempts of a call. */
 export interface Trying {
-  /** Called for each attempt, retries included. */
+  /** A callback for each attempt, including retries. */
   readonly onTry?: () => void;
   readonly maxAttempts?: number | undefined;
 }
 
 /**
- * The platform's groups for one connection. The only error that methods throw is PlatformFailure. If a read fails or is
- * incomplete, it throws, and does not return an empty list (invariant 4).
+ * The platform's groups for one connection. The only error that methods throw is PlatformFailure. A read that fails or
+ * is incomplete throws. It never returns an empty list in such a case (invariant 4).
  */
 export interface PlatformGroups {
-  /** Returns all groups of the company. The result may be a list that this worker read at most `maxAgeMs` ago. */
+  /** Returns all groups of the company, perhaps from this worker's cache of at most `maxAgeMs`. */
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;
-  /** Makes the next `list` read the platform, because the last list may lack a group that was released since then. */
+  /** Drops the cached list, because it may lack a group that was released after the read. */
   forgetList(): void;
-  /** undefined if the platform answers 404. */
+  /** Returns undefined if the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;
   create(fields: NewGroupFields, how?: Trying): Promise<ObservedGroup>;
   patch(
@@ -55,42 +55,46 @@ export interface PlatformGroups {
     how?: Trying,
   ): Promise<ObservedGroup>;
   put(id: PlatformGroupId, fields: WholeGroup, version: VersionToken, how?: Trying): Promise<ObservedGroup>;
-  /** `absent` means that the platform answers 404, which alone proves nothing. */
+  /** Returns `absent` if the platform answers 404. This answer alone does not prove that the group is gone. */
   delete(id: PlatformGroupId, how?: Trying): Promise<'deleted' | 'absent'>;
 }
 
-/** The platform, accessed with the credential of one connection. */
+/** The platform's API, called with the credential of one connection. */
 export interface Platform {
   readonly groups: PlatformGroups;
-  /** The version of the secret in use. The result of a check of the credential is valid for this version only. */
+  /** The version of the secret in use. A check of the credential is valid only for this version. */
   readonly secretVersion: string;
-  /** The platform's user behind the credential, as the latest `/me` named it. */
+  /** The platform's user to which the credential belongs, from the latest answer to `/me`. */
   readonly holder?: string | undefined;
   /**
-   * Sends a neutral request (`/me`), to distinguish a fault of one group from a fault of the whole connection.
+   * Sends a request that concerns no group (`/me`). Its result distinguishes a fault of one group from a fault of the
+   * whole connection.
    * @returns undefined if the request succeeds
    */
   probe(): Promise<PlatformFailure | undefined>;
   /**
-   * Returns all employees, page by page. `fields` are the fields that match rules use. People before their first day
-   * are included if `states` contains their state, or with `isEveryone`. If the platform fails repeatedly at one
-   * position of the list, the result has the failure at this position, and the list continues after it.
+   * Returns all employees, page by page. `fields` are the fields that match rules use. The result includes people
+   * before their first day if `states` contains their state, or if `isEveryone` is set. If the platform fails
+   * repeatedly at one position of the list, the result contains the failure in place of the employee, and continues
+   * after this position.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];
     readonly states: readonly string[];
     readonly isEveryone?: boolean;
   }): AsyncIterable<readonly EmployeeRecord[] | PlatformFailure>;
-  /** undefined if the platform answers 404. A missing entry in a list does not show that the employee is gone. */
+  /**
+   * Returns undefined if the platform answers 404. Unlike a missing list entry, this proves that the employee is gone.
+   */
   employee(role: RoleId, fields: readonly EmployeeField[]): Promise<EmployeeRecord | undefined>;
   /** Returns the activity feed page by page, up to its present end. */
   activity(start: FeedStart): AsyncIterable<FeedPage>;
 }
 
-/** Where a read of the activity feed starts: after a cursor, or at a time (milliseconds since 1970, inclusive). */
+/** The start of a read of the activity feed: after a cursor, or at a time (milliseconds since 1970, inclusive). */
 export type FeedStart = { readonly cursor: string } | { readonly sinceMs: number };
 
-/** An employee of one listing. A field that the listing lacks is absent. */
+/** An employee in one answer of the platform. A field that the answer lacks is absent. */
 export interface EmployeeRecord {
   readonly role: RoleId;
   readonly userId?: string;
@@ -101,17 +105,17 @@ export interface EmployeeRecord {
 }
 
 export interface Opening {
-  /** A version that must not be tried again. If it is still the current one, `open` fails without a request. */
+  /** A version of the secret. If it is still the current version, `open` fails without a request. */
   readonly unlessSecret?: string | undefined;
-  /** A version of the secret that the platform refuses, although its tokens were refreshed once. */
+  /** A version of the secret that the platform still refused after a refresh of its tokens. */
   readonly refusedSecret?: KnownRefusal | undefined;
-  /** A version of the secret with which `/me` succeeds, but calls about groups are refused. */
+  /** A version of the secret with which the platform answers `/me`, but refuses calls about groups. */
   readonly refusedAtGroups?: KnownRefusal | undefined;
 }
 
 export interface KnownRefusal {
   readonly version: string;
-  /** The time of the last refresh that did not help. All workers together refresh at most once an hour. */
+  /** The time of the last token refresh without success. All workers together refresh at most once an hour. */
   readonly atMs?: number | undefined;
 }
 
@@ -128,45 +132,39 @@ export interface ListedForApplicant {
   readonly users: readonly string[];
 }
 
-/** The platform, accessed with a credential that is not stored yet. */
+/** The platform's API, called with the credential that an operator wants to connect. */
 export interface Applicant {
   me(): Promise<{ readonly company: string; readonly id: string }>;
   markInstalled(): Promise<void>;
   groups(): Promise<readonly ListedForApplicant[]>;
   /**
-   * Whether the platform answers 403 to a PATCH of the name, or of the users, of a group that does not exist. Nothing
-   * is written.
+   * Returns whether the platform answers 403 to a PATCH of a group that does not exist. The PATCH is about the name or
+   * the users, and changes nothing.
    */
   refusesWrite(scope: 'groups' | 'members'): Promise<boolean>;
   /**
-   * Whether the platform also answers 403 to a GET of that group. In this case the 403 to the PATCH does not prove that
-   * a scope is missing.
+   * Returns whether the platform also answers 403 to a GET of that group. In this case, the 403 to the PATCH does not
+   * prove that a scope is missing.
    */
   hidesGroups(): Promise<boolean>;
-  /**
-   * Returns the values of each employee by field name: `id`, `roleState`, and the requested fields that the credential
-   * may read.
-   */
+  /** Returns the values of each employee by field name: `id`, `roleState`, and the readable requested fields. */
   employees(
     fields: readonly string[],
     states: readonly string[],
   ): AsyncIterable<readonly ReadonlyMap<string, string | null>[]>;
-  /**
-   * Returns by how many milliseconds this machine's clock is ahead of the platform's clock; undefined if the platform
-   * sends no time.
-   */
+  /** Returns how far this clock is ahead of the platform's clock; undefined if the platform sends no time. */
   clockSkewMs(): Promise<number | undefined>;
 }
 
 export interface Applicants {
-  /** @throws TypeError if base URL or token cannot be used; the message does not show the token */
+  /** @throws TypeError if the base URL or the token cannot be used. The message does not show the token */
   present(baseUrl: string, token: string): Promise<Applicant> | Applicant;
 }
 
 export interface StoredApplicants {
   /**
    * Uses the stored credential.
-   * @throws PlatformFailure
+   * @throws PlatformFailure if the credential cannot be used
    */
   stored(connection: ConnectionName, baseUrl: string): Promise<Applicant>;
 }
@@ -174,8 +172,8 @@ export interface StoredApplicants {
 export type FailureKind = Failed['kind'];
 
 /**
- * Separates groupsync's own text from the platform's error text after it, which may contain names. Operators see both.
- * Logs contain only the part before this separator.
+ * Separates groupsync's own text from the platform's error text. The platform's text comes after the separator and may
+ * contain names. Operators see both parts. Logs contain only the part before the separator.
  */
 export const ANSWER_PREFIX = ', saying: ';
 

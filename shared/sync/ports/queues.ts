@@ -12,21 +12,21 @@ export interface ApplyQueue {
   wake(groups: readonly Wake[]): Promise<readonly GroupRef[]>;
 }
 
-/** A message that cannot be handled, with the reason, on its way to a dead-letter queue. */
+/** A message that a function could not process, with the reason, for a dead-letter queue. */
 export interface RejectedMessage extends Rejection {
   readonly messageId: string;
-  /** The queue from which the message came, and to which a replay sends it. Absent for the common queue. */
+  /** The queue from which the message came. A replay sends the message to this queue. Absent for the common queue. */
   readonly queue?: string | undefined;
   /** For a replayed message: its earlier failures, in the form of the message attribute. */
   readonly failedBefore?: string | undefined;
-  /** The group that an apply message named. */
+  /** The group of a message from the apply queue. */
   readonly group?: GroupRef;
 }
 
 export interface DeadLetterQueue {
   /**
-   * Sends each message whole or not at all.
-   * @returns the ids of messages that were not accepted or are too large, and stay in their queue
+   * Sends the messages. A message that is too large is not sent.
+   * @returns the ids of messages that were not sent or not accepted. They must stay in their queue
    */
   send(deadLetters: readonly RejectedMessage[]): Promise<readonly string[]>;
 }
@@ -51,26 +51,26 @@ export interface OutgoingEvent {
 }
 
 export interface DeadMessage {
-  /** The SQS message id, which is the same at every receive. */
+  /** The SQS message id. It is the same each time the message is received. */
   readonly id: string;
-  /** Identifies this receive. A call that returns or deletes the message needs this value. */
+  /** The SQS receipt handle of this receive. A call that returns or deletes the message needs it. */
   readonly receipt: string;
   readonly body: string;
   readonly sentAtMs: number;
   /** `retries_exhausted` if SQS itself moved the message, without a reason. */
   readonly code: string;
   readonly message: string;
-  /** The time at which the message was dead-lettered, as far as is known. */
+  /** The time at which the message was dead-lettered. For a message that SQS moved itself, the time is an estimate. */
   readonly failedAtMs: number;
-  /** The number of times that the message was dead-lettered, including after replays. */
+  /** The number of times that the message was dead-lettered, including failures after a replay. */
   readonly failures: number;
   readonly firstFailedAtMs: number;
   readonly connection?: string | undefined;
   readonly stamp?: string | undefined;
   readonly originalMessageId?: string | undefined;
-  /** The queue from which the message came, as far as is known. */
+  /** The queue from which the message came; undefined if it is not known. */
   readonly queue?: string | undefined;
-  /** Set if that queue belongs to one connection. Ingest applies its rules when the message is sent back. */
+  /** Set if that queue belongs to one connection. Ingest applies the rules of this queue to a replay of the message. */
   readonly bound?: BoundQueue | undefined;
 }
 
@@ -84,12 +84,9 @@ export interface Mailbox {
   take(most: number, holdSeconds: number): Promise<readonly DeadMessage[]>;
   /** Keeps messages hidden for `holdSeconds` from now. An expired receipt does no harm. */
   hold(messages: readonly Pick<DeadMessage, 'receipt'>[], holdSeconds: number): Promise<void>;
-  /** Makes messages visible again at once. An expired receipt does no harm. */
+  /** Makes messages visible again immediately. An expired receipt does no harm. */
   giveBack(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
   remove(messages: readonly Pick<DeadMessage, 'receipt'>[]): Promise<void>;
-  /**
-   * Returns approximate counts. `inFlight` counts messages that any consumer, including this one, has received and
-   * still holds.
-   */
+  /** Returns approximate counts. `inFlight` includes the messages that this consumer has received and still holds. */
   counts(): Promise<{ readonly visible: number; readonly inFlight: number }>;
 }

@@ -7,16 +7,13 @@ import type { ConnectionName, PlatformGroupId } from '../../domain/ids.ts';
 export const FeedPosition = z.lazy(() =>
   z.object({
     cursor: text.nullable(),
-    /**
-     * Ids of the newest events. The feed may return these events again on its last page, or when it is read from
-     * `lastEventAt`.
-     */
+    /** Ids of the newest events, which a repeated last page or a start at `lastEventAt` returns again. */
     recentIds: texts,
-    /** The timestamp of the newest event that was read, in the form of the feed. */
+    /** The timestamp of the newest read event, in the format of the feed. */
     lastEventAt: text.nullable(),
-    /** The time at which the feed was last read to its end; before that, the time of the first run. */
+    /** The time of the last read up to the end of the feed; before that, the time of the first run. */
     readAtMs: number,
-    /** The time at which this position was written. Earlier reports have counted the drift up to this time. */
+    /** The time of this write. Earlier reports have already counted the drift up to this time. */
     writtenAtMs: number,
     /** Whether the next run must compare all groups, because events may have been missed. */
     needsSweep: z.boolean(),
@@ -24,7 +21,7 @@ export const FeedPosition = z.lazy(() =>
 );
 export type FeedPosition = Frozen<z.infer<typeof FeedPosition>>;
 
-/** An exclusive right for a limited time. Each later holder gets a greater `token`. */
+/** An exclusive right for a limited time. Each new holder gets a greater `token`. */
 export interface Lease {
   readonly name: string;
   readonly token: number;
@@ -37,24 +34,22 @@ export interface Leases {
     name: string,
     span: { readonly nowMs: number; readonly lengthMs: number },
   ): Promise<Lease | undefined>;
-  /** Ends the lease early. No effect if another worker holds the lease by now. */
+  /** Ends the lease early. It has no effect if another worker already holds the lease. */
   release(connection: ConnectionName, lease: Lease): Promise<void>;
 }
 
 export interface FeedStore {
-  /** undefined before the first step of the first run. */
+  /** Returns undefined before the first write of the first run. */
   read(connection: ConnectionName): Promise<FeedPosition | undefined>;
   /**
-   * Begins a run: from now on no holder of an earlier lease can write.
-   * @returns undefined if a later holder has begun already
+   * Begins a run. The store then refuses writes of all earlier holders of the lease.
+   * @returns undefined if a later holder has already begun
    */
   begin(
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: FeedPosition | undefined } | undefined>;
-  /**
-   * Returns false if a later holder of the lease has begun. This run was then suspended for too long, and must stop.
-   */
+  /** Returns false if a later holder of the lease has begun. This run must then stop. */
   write(connection: ConnectionName, position: FeedPosition, lease: Lease): Promise<boolean>;
 }
 

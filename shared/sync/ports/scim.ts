@@ -8,17 +8,15 @@ import type { ScimObject } from '../../scim/value.ts';
 
 const HeldList = z.lazy(() =>
   z.object({
-    /** The first and the last stamp that the revision of the write can have. */
+    /** The first and the last stamp that the write's revision can have. */
     first: stampText,
     last: stampText,
-    /** The location of the stored list before the write, and of the list after it. */
+    /** The location of the two stored lists: before the write, and after it. */
     chunks: number,
     hash: text,
   }),
 );
-/**
- * The stored lists of a replacement: the list of members before the write, and the whole list that is being written.
- */
+/** A replacement of a group's whole member list, with the location of the lists before and after it. */
 export type HeldList = Frozen<z.infer<typeof HeldList>>;
 
 /** A user or group as its SCIM client sent it. The members of a group are stored only in its registers. */
@@ -26,53 +24,42 @@ export const ScimResource = z.lazy(() =>
   z
     .object({
       type: z.enum(['User', 'Group']),
-      /**
-       * An id from groupsync, also the id of the group or member in desired state. Ids sort by the time of creation.
-       */
+      /** The id of the resource, and of its group or member in the desired state. Ids sort by the time of creation. */
       id: text,
       /** The attributes under their canonical names, without `id`, `schemas`, `meta` and `members`. */
       attributes: z.record(text, z.unknown()).transform((attributes) => attributes as ScimObject),
-      /**
-       * Each request that writes raises this number, even if it changes nothing. The stamps of the request use it as
-       * their sequence.
-       */
+      /** Each write request raises this number, even without a change. It is the sequence in the request's stamps. */
       revision: number,
       /**
-       * The number of revisions since the last one that changed something. So a write that changes something can store
-       * 0 without knowing its revision.
+       * The number of revisions since the last revision with a change. A write with a change stores 0, for which it
+       * need not know its revision.
        */
       idle: number,
       createdMs: number,
-      /**
-       * The time of the revision and of its stamps. This time never decreases, even if the clocks of the servers
-       * differ.
-       */
+      /** The time of the revision and of its stamps. It never decreases, even if the servers' clocks differ. */
       modifiedMs: number,
       /** The time of the version. */
       changedMs: number,
-      /** `deleting`: deleted for its client, while its registers and index entries are not removed yet. */
+      /** `deleting`: deleted for the client, but registers and index entries are not removed yet. */
       state: z.enum(['live', 'deleting']),
       /** Present until the registers have been written for this revision. */
       open: z.literal(true).optional(),
-      /** For a group: open writes of members by id, with the time at which each began. */
+      /** For a group: the time at which each open write of members began, by the id of the write. */
       writes: z
         .record(text, number)
         .default({})
         .transform((writes): ReadonlyMap<string, number> => new Map(Object.entries(writes))),
-      /**
-       * For a group: the stored lists of open replacements, by the id of the write. Until the write ends, readers see
-       * the list before it.
-       */
+      /** For a group: the open replacements by write id. Until the write ends, readers see the earlier list. */
       replacements: z
         .record(text, HeldList)
         .default({})
         .transform((lists): ReadonlyMap<string, HeldList> => new Map(Object.entries(lists))),
-      /** For a group: the stamp of the latest whole list of members whose write has ended. */
+      /** For a group: the stamp of the latest completed replacement of the whole member list. */
       listedAt: stampText.default(STAMP_ZERO),
     })
     .transform(({ open, idle, ...resource }) => ({
       ...resource,
-      /** The number of the last revision that changed something. It is the entity tag, and is never used twice. */
+      /** The entity tag: the number of the last revision with a change. It is never used twice. */
       version: resource.revision - idle,
       /** Whether the registers were written for this revision. After a crash, the next request writes them. */
       settled: open === undefined,
@@ -80,14 +67,14 @@ export const ScimResource = z.lazy(() =>
 );
 export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
-/** A value by which resources can be found. If case does not matter, the caller passes it in lower case. */
+/** A value by which resources can be found. For an attribute that ignores case, it is in lower case. */
 export interface IndexedValue {
   readonly type: TypeName;
   readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
-/** The ids of one type, ascending. `deleting` are resources whose deletion may have been interrupted by a crash. */
+/** The ids of one resource type, ascending. `deleting`: the deletion has begun, and may have been interrupted. */
 export interface ScimOrder {
   readonly ids: readonly string[];
   readonly deleting: readonly string[];
@@ -98,15 +85,15 @@ export type OrderChange = Pick<ScimResource, 'type' | 'id'>;
 export interface Advance {
   readonly nowMs: number;
   readonly isChange: boolean;
-  /** The revision that must still be the current one. */
+  /** The revision that the stored resource must still have. */
   readonly seen?: number | undefined;
-  /** Id of the write of members that begins with this revision. */
+  /** The id of a write of members that begins with this revision. */
   readonly begins?: string | undefined;
   /** Ids of writes whose process died before it recorded their end. One save removes a limited number of them. */
   readonly forgets?: readonly string[] | undefined;
 }
 
-/** A whole list that is being written, and the list before it. */
+/** The member list before a replacement, and the list after it. */
 export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
   readonly before: readonly string[];
   readonly after: ReadonlySet<string>;
@@ -114,9 +101,7 @@ export interface ListToHold extends Pick<HeldList, 'first' | 'last'> {
 
 export interface EndedWrite {
   readonly id: string;
-  /**
-   * Ids of earlier writes that can no longer have an effect. They are removed, but only a limited number in one save.
-   */
+  /** Ids of earlier writes that can no longer have an effect. One save removes a limited number of them. */
   readonly supersedes: readonly string[];
   readonly listedAt?: Stamp | undefined;
 }
@@ -125,8 +110,8 @@ export interface EndedWrite {
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
   /**
-   * The names of live resources, by id, for responses that list them as members. A name that another process changed
-   * may be up to a minute old.
+   * Returns the names of live resources by id, for the member list of a response. If another process changed a name,
+   * the old name may appear for up to a minute.
    */
   describe(
     connection: ConnectionName,
@@ -136,7 +121,7 @@ export interface ScimStore {
   ): Promise<ReadonlyMap<string, string>>;
   /**
    * Returns all resources of a type in pages, sorted by id, including resources that are being deleted. `between`
-   * limits the result to ids from the first to the second.
+   * limits the result to ids from its first id to its second id, inclusive.
    */
   list(
     connection: ConnectionName,
@@ -144,21 +129,21 @@ export interface ScimStore {
     between?: readonly [string, string],
   ): AsyncIterable<readonly ScimResource[]>;
   /**
-   * Returns the ids of a type. All ids are read again only after a minute, or if another process removed a resource.
+   * Returns the ids of a type. The result may come from a cache of at most one minute. A removal by another process
+   * makes the cache invalid.
    */
   order(connection: ConnectionName, type: TypeName, nowMs: number): Promise<ScimOrder>;
   /** Makes a removal known to all processes before the client gets an answer. */
   noteOrder(connection: ConnectionName, change: OrderChange): Promise<void>;
   /**
-   * Replaces `seen` (undefined for a new resource). Returns false if the stored resource has changed since. `writes`
-   * that are only in `resource` begin now. Those that are only in `seen` are removed, but only a limited number in one
-   * save.
+   * Replaces `seen` (undefined for a new resource). Returns false if the stored resource differs from `seen`. Entries
+   * of `writes` that are only in `resource` begin now. A limited number of entries that are only in `seen` are removed.
    */
   save(connection: ConnectionName, resource: ScimResource, seen: ScimResource | undefined): Promise<boolean>;
   /**
-   * Blocks an id under which nothing is stored, so that a slow request can no longer save its new resource under this
-   * id. The method stores a resource with revision 0 in the state `deleting`. Its time is later than all writes of such
-   * a request.
+   * Blocks an unused id, so that a slow request can no longer save its new resource under this id. The method stores a
+   * resource with revision 0 in the state `deleting`. The time of this resource is later than all writes of the slow
+   * request.
    * @returns the stored resource; undefined if a resource was already stored under the id
    */
   block(
@@ -167,27 +152,24 @@ export interface ScimStore {
     nowMs: number,
   ): Promise<ScimResource | undefined>;
   /**
-   * Raises the revision of a live resource whose attributes do not change, in one write without a read. With
-   * `isChange`, the version changes too.
-   * @returns undefined if there is no such resource, if its time is later than `nowMs`, or if its revision is no longer
-   *   `seen`
+   * Raises the revision of a live resource in one write, without a read. Its attributes do not change. With `isChange`,
+   * its version changes too.
+   * @returns undefined if there is no such resource, its time is later than `nowMs`, or its revision differs from
+   * `seen`
    */
   advance(
     connection: ConnectionName,
     target: { readonly type: TypeName; readonly id: string },
     to: Advance,
   ): Promise<ScimResource | undefined>;
-  /** Notes that the registers have this revision, unless the resource has changed again. */
+  /** Notes that the registers have this revision. It has no effect if the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Ends a write of a group's members, after the registers are written. This includes `settle`. */
+  /** Ends a write of a group's members, after the registers are written. It also has the effect of `settle`. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /**
-   * Stores two lists: the list before the write, which readers see until the write ends, and the list after it. No
-   * effect if the write has ended.
-   */
+  /** Stores the two lists of a replacement. Readers see `before` until the write ends. No effect after its end. */
   holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
-  /** undefined if the write has ended meanwhile. */
+  /** Returns undefined if the write has ended. */
   heldList(
     ref: GroupRef,
     write: string,
@@ -195,9 +177,9 @@ export interface ScimStore {
   ): Promise<Pick<ListToHold, 'before' | 'after'> | undefined>;
   dropList(ref: GroupRef, write: string, held: HeldList): Promise<void>;
 
-  /** Returns the id of the resource that claimed a unique value. This resource may have another value by now. */
+  /** Returns the id of the resource that claimed a unique value. The resource may now have another value. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
-  /** Claims a unique value for `id`; false if a resource other than `from` holds the value. */
+  /** Claims a unique value for `id`. Returns false if a resource other than `from` has the claim. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 
@@ -211,7 +193,7 @@ export interface ScimStore {
   memberships(ref: GroupRef): Promise<readonly MemberRegister[]>;
 }
 
-/** A bearer token of one connection, or a secret of an OAuth client; only its hash is stored. */
+/** A bearer token of one connection, or a secret of an OAuth client. Only the hash of the value is stored. */
 export const ScimToken = z.lazy(() =>
   z.object({
     /** Eight characters that identify the token and may be shown. */
@@ -231,8 +213,8 @@ export const ScimToken = z.lazy(() =>
 export type ScimToken = Frozen<z.infer<typeof ScimToken>>;
 
 /**
- * An access token that an OAuth client got for one of its secrets. The access token is valid only while that secret is
- * valid.
+ * An access token that an OAuth client received in exchange for one of its secrets. The access token is valid only
+ * while that secret is valid.
  */
 export const ScimAccess = z.lazy(() =>
   z.object({
@@ -247,19 +229,19 @@ export type ScimAccess = Frozen<z.infer<typeof ScimAccess>>;
 
 export interface ScimTokenStore {
   find(prefix: string): Promise<ScimToken | undefined>;
-  /** An access token and the secret that it was issued for, in one request to the table. */
+  /** Returns an access token and the secret of its OAuth client, with one request to the table. */
   findAccess(
     prefix: string,
     hash: string,
   ): Promise<{ readonly access: ScimAccess | undefined; readonly secret: ScimToken | undefined }>;
   addAccess(access: ScimAccess): Promise<void>;
   list(connection: ConnectionName): Promise<readonly ScimToken[]>;
-  /** false if the prefix is taken. */
+  /** Returns false if another token already has the prefix. */
   add(token: ScimToken): Promise<boolean>;
-  /** false if the connection has no such token. */
+  /** Returns false if the connection has no token with this prefix. */
   revoke(connection: ConnectionName, prefix: string, atMs: number): Promise<boolean>;
-  /** Ends a token of the connection at this time, unless it ends earlier. */
+  /** Sets the expiry of a token of the connection to this time. An earlier expiry stays. */
   endBy(connection: ConnectionName, prefix: string, atMs: number): Promise<void>;
-  /** Notes the use, unless a use since `unlessSinceMs` is already noted. */
+  /** Notes the use of a token. If a use since `unlessSinceMs` is already noted, the note stays as it is. */
   noteUse(prefix: string, use: { readonly atMs: number; readonly unlessSinceMs: number }): Promise<void>;
 }

@@ -2,10 +2,7 @@ import * as z from 'zod';
 import type { Frozen } from '../../domain/forms.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 
-/**
- * The connection's secret cannot be read, or does not contain a credential. The message never contains the content of
- * the secret.
- */
+/** The secret cannot be read, or contains no credential. The message never shows the secret's content. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -19,10 +16,7 @@ const OAuthSecret = z.object({
   accessToken: filled.optional(),
   /** The time at which a new access token is fetched, in milliseconds since 1970. */
   refreshAtMs: z.number().optional(),
-  /**
-   * The time at which a worker stored these tokens, in milliseconds since 1970. Absent if an operator stored the
-   * secret.
-   */
+  /** The time at which a worker stored these tokens, in ms since 1970. Absent if an operator stored them. */
   storedAtMs: z.number().optional(),
 });
 export type OAuthSecret = Frozen<z.infer<typeof OAuthSecret>>;
@@ -37,22 +31,22 @@ export interface Secret {
 
 export interface Secrets {
   read(connection: ConnectionName): Promise<Secret>;
-  /** @returns the version that was made */
+  /** @returns the new version */
   write(connection: ConnectionName, value: SecretValue): Promise<string>;
 }
 
-/** Credentials with which directories are read. */
+/** The stored credentials for reading directories. */
 export interface DirectorySecrets {
   /**
-   * The JSON of the secret, as the vendor's key file has it.
-   * @throws SecretError if there is none
+   * Returns the JSON of the secret, in the form of the vendor's key file.
+   * @throws SecretError if there is no such secret
    */
   read(connection: ConnectionName): Promise<unknown>;
 }
 
-/** Stores and removes credentials, and cannot read them. */
+/** Stores and removes credentials. It has no method for reading them. */
 export interface CredentialVault {
-  /** @returns the version that was made */
+  /** @returns the new version */
   store(connection: ConnectionName, token: string): Promise<string>;
   /** Removes the credential, immediately if the store allows that. Returns false if there was none. */
   remove(connection: ConnectionName): Promise<boolean>;

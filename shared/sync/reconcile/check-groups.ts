@@ -15,12 +15,15 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 
-/** Up to this number of groups, each group is fetched separately. */
+/** Up to this number of groups are fetched one by one. */
 const FEW = 20;
-/** More groups are read with one list, unless the list has more than this many groups for each group that is needed. */
+/**
+ * More groups are read with one list. If the list has more than this many groups for each needed group, they are
+ * fetched one by one too.
+ */
 const LISTED_FOR_ONE = 50;
 const MAX_ACTIVITY_EVENTS = 50;
-/** The maximum number of attempts to store a suspected change. After that, other workers have stored newer ones. */
+/** The maximum number of attempts to store a suspected change. Each conflict means that another worker stored one. */
 const MAX_RACES = 5;
 
 export interface Checking {
@@ -29,10 +32,10 @@ export interface Checking {
 }
 
 /**
- * Compares versions only. A known version comes from groupsync's own write and costs no further call. Any other version
- * is a suspected external change. The write that stores the suspected change raises rev and marks the group dirty.
- * Apply then fetches the group. Platform groups without a claim are never written (invariant 6). If such a group has
- * the spokeId of a linked group, it is recorded as a duplicate.
+ * Compares the shown versions with the known versions. A known version comes from groupsync's own write and costs no
+ * further call. Any other version is a suspected external change. The write that stores the suspected change raises rev
+ * and marks the group dirty. Apply then fetches the group. Platform groups without a claim are never written (invariant
+ * 6). If such a group has the spokeId of a linked group, it is recorded as a duplicate.
  * @returns the number of groups with a known version, and the number of newly recorded unmanaged groups
  */
 export async function checkGroups(
@@ -50,7 +53,7 @@ export async function checkGroups(
   const shown = await fetchGroups([...mine.keys(), ...unmanaged.map(([id]) => id)], checking);
   // If a group was deleted and created again since the last run, both maps contain it.
   const owners = new Map([...mine, ...[...before].filter(isMine)].map(([, ref]) => [ref.group, ref]));
-  // Unreadable group items are skipped here; the sweep reports them.
+  // Unreadable group items are skipped here, because the sweep reports them.
   const states = await ports.groups.readMany([...owners.values()], () => {});
   const suspected: SuspectedGroup[] = [];
   let echoes = 0;
@@ -71,7 +74,7 @@ export type Linked = GroupState & Required<Pick<GroupState, 'link'>>;
 
 export interface SuspectedGroup {
   readonly state: Linked;
-  /** The version that the platform shows; null if it does not show the group. */
+  /** The version that the platform shows; null if the platform does not show the group. */
   readonly version: VersionToken | null;
   readonly activityEvents: readonly ActivityEvent[];
 }
@@ -105,7 +108,7 @@ async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checki
   return new Map(shown.map((group) => [group.id, group]));
 }
 
-/** Returns undefined if one of the groups is malformed. The caller then reads the list, which skips such groups. */
+/** Returns undefined if a group is malformed. The caller then reads the list, which skips malformed groups. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
     const read = await mapConcurrently(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
@@ -132,9 +135,9 @@ export async function markSuspected(
 }
 
 /**
- * Merges a suspected change with the one that is already stored, and keeps the activity events of both. The write is
- * conditional: if another worker has stored a suspected change in between, it is read and merged too. If apply has
- * already handled the change, its drift record gets the initiator.
+ * Merges a suspected change with the stored suspected change, and keeps the activity events of both. The write is
+ * conditional. If another worker has stored a suspected change since the read, this change is read and merged too. If
+ * apply has already handled the change, its drift record gets the initiator.
  * @returns the group, if apply must fetch it
  */
 async function mark(
@@ -186,12 +189,12 @@ async function recordDuplicates(
   return recorded;
 }
 
-/** Whether the event may have set a spokeId. Changes of members and removals cannot. */
+/** Whether the event may have set a spokeId. A change of members or a removal cannot set a spokeId. */
 const mayClaimSpokeId = ({ type }: ActivityEvent): boolean => !/_MEMBER_|_REMOVE$/.test(type);
 
 /**
- * Records an unmanaged platform group with the spokeId of a linked platform group. The group is reported once and never
- * written. An operator decides which of the two groups to use (`adopt`).
+ * Records an unmanaged platform group with the spokeId of a linked platform group. groupsync reports the group once and
+ * never writes it. An operator decides which of the two groups to use (`adopt`).
  * @returns false if the group was recorded before
  */
 export async function recordDuplicate(
@@ -216,8 +219,8 @@ export async function recordDuplicate(
     settledAtMs: nowMs,
   });
   if (isNew || activityEvents.length === 0) return isNew;
-  // The sweep may have recorded the group before the feed reported the initiator. The record then gets the initiator
-  // now.
+  // The sweep may have recorded the group before the feed reported the initiator. In this case, the record gets the
+  // initiator now.
   for (const record of await drift.read(ref, [recordId])) {
     const named = attributeTo(record, new Map([[id, activityEvents]]));
     if (named.initiator !== UNKNOWN_INITIATOR) await drift.attribute(ref, recordId, named);

@@ -11,25 +11,22 @@ import { activityByGroup, firstPosition, freshEvents, LOOK_BACK_MS, movedOn, sta
 import { emptyTotals, reportOf, type Totals, together } from './report.ts';
 import { compareAll, type SweepRun } from './sweep.ts';
 
-/** The number of pages that are read before their groups are compared and the position moves. */
+/** The number of pages in one step. After a step, their groups are compared, and the position moves. */
 const PAGES_PER_STEP = 10;
-/** Length of the lease. The lease is longer than the longest run of a function (15 minutes). */
+/** The duration of the lease. It is longer than the longest run of a function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** How long a cursor is tried again if its failures may have another cause. */
+/** How long a failing cursor is tried again, if its failures may have another cause. */
 const TRIED_MS = 3_600_000;
-/** Maximum number of refused cursors in one run. */
+/** The maximum number of refused cursors in one run. */
 const MAX_REFUSALS = 3;
 
 export interface FeedRun {
   readonly report: ReconcileReport;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
-  /** The sweep that was run because events may have been missed. The report includes the numbers of the sweep. */
+  /** The sweep of this run, if it ran because events may have been missed. The report includes its numbers. */
   readonly sweep?: SweepRun;
-  /**
-   * The reason why the feed was not read to its end. Events that were read before the failure are recorded and
-   * reported.
-   */
+  /** The reason why the feed was not read to its end. The events before the failure are recorded and reported. */
   readonly failure?: PlatformFailure;
 }
 
@@ -37,7 +34,7 @@ interface Reading extends Checking {
   readonly connection: Connection;
   readonly lease: Lease;
   readonly totals: Totals & { duplicates: number };
-  /** The run should end before this time, in milliseconds since 1970. */
+  /** The time before which the run should end, in milliseconds since 1970. */
   readonly deadlineMs: number;
 }
 
@@ -48,9 +45,9 @@ interface Reading extends Checking {
  *                      ▲                                                                              │
  *                      └──────────────────────────── until the end, or time is up ◀───────────────────┘
  *
- * The position moves only after everything before it is recorded (invariant 8). After a crash the same pages are read
- * again; marking a group as suspect twice is harmless. The fence is written before the feed is read, and blocks writes
- * of earlier runs. So a run that was suspended for longer than its lease cannot change the position of a later run.
+ * The position moves only after all events before it are recorded (invariant 8). After a crash, the same pages are read
+ * again. A second mark of a group does no harm. The fence is written before the feed is read, and blocks writes of
+ * earlier runs. So a run that was suspended for longer than its lease cannot change the position of a later run.
  * @returns undefined while another run reads the feed
  */
 export const followFeed = (
@@ -126,10 +123,7 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
   }
 }
 
-/**
- * Drops the cursor if the end of the feed was not reached for longer than the platform keeps events, because events
- * were then missed.
- */
+/** Drops the cursor if events were missed: no run reached the feed's end for longer than the platform keeps events. */
 const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
   nowMs - start.readAtMs > LOOK_BACK_MS
     ? { ...start, cursor: null, lastEventAt: null, needsSweep: true }
@@ -138,8 +132,8 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
 /**
  * Whether the platform refuses the cursor. The specification defines neither a lifetime of a cursor nor an error for
  * it. A 4xx, or an answer 200 with the member `error`, counts as a refusal immediately. A failure that may have another
- * cause, such as a 500, counts after an hour. If the cause is another fault after all, the read by date fails too, and
- * the position stays.
+ * cause, such as a 500, counts as a refusal after an hour. If it does have another cause, the read by date fails too,
+ * and the position stays.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);
@@ -148,8 +142,9 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
 }
 
 /**
- * @returns the pages before a failure, or the failure if there was no page before it. In the first case, the next step
- * fails
+ * Reads the pages of one step.
+ * @returns the pages before a failure; the failure if it came before the first page. After a result with pages, the
+ * next step finds the failure
  */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;
@@ -174,9 +169,10 @@ async function record(pages: FeedPages, position: FeedPosition, reading: Reading
   const { echoes, duplicates } = await checkGroups(connection, activity, { platform, ports });
   const moved = movedOn(position, pages, ports.clock());
   if (!(await ports.feed.write(connection.name, moved, lease))) {
-    throw new Error('another run has taken over the feed: this one was paused for too long');
+    throw new Error('another run now reads the feed, because this run was suspended for too long');
   }
-  // The events are counted only after the position was written. If another run has taken over, it counts them.
+  // The events are counted only after the position was written. If another run has taken over, that run counts the
+  // events.
   totals.eventsRead += events.length;
   totals.groupsTouched += activity.size;
   totals.echoes += echoes;

@@ -16,16 +16,16 @@ export interface Levels {
   readonly oldestDirtySeconds: number;
   readonly holdsWaiting: number;
   readonly pendingMembers: number;
-  /** 0 while the gate is open or an operator paused the connection. */
+  /** How long the gate has been closed. 0 while the gate is open or an operator has paused the connection. */
   readonly gateClosedSeconds: number;
   readonly unauthorized: boolean;
-  /** Present if the person behind the credential has left, or leaves within 30 days. */
+  /** Present if the holder of the credential has left, or leaves within 30 days. */
   readonly holderLeaves?: true;
-  /** Time since the feed was last read to its end; undefined before the first read. */
+  /** The time since the feed was last read to its end; undefined before the first read. */
   readonly feedCursorAgeSeconds?: number;
-  /** Time since the credential was last confirmed; undefined before the first successful check. */
+  /** The time since the last successful check of the credential; undefined before the first one. */
   readonly credentialUncheckedSeconds?: number;
-  /** How long events or SCIM requests have been overdue. If both are, the longer time. */
+  /** How long events or SCIM requests have been overdue. If both are overdue, the longer of the two times. */
   readonly sourceLateSeconds: number;
   /** How long a read of the directory has been overdue. */
   readonly readerLateSeconds: number;
@@ -34,7 +34,7 @@ export interface Levels {
    * directory's list lacks too many of the known groups.
    */
   readonly readerStopped: boolean;
-  /** The number of groups for which the directory repeatedly lists fewer members than it counts. */
+  /** The number of groups whose lists in the directory repeatedly have fewer members than the directory counts. */
   readonly readerShortGroups: number;
   /** The findings that are reported to operators. */
   readonly found: readonly Finding[];
@@ -97,10 +97,7 @@ const uncheckedLevel = ({ goodAtMs }: Partial<Health> = {}, nowMs: number) =>
 const holderLevel = (holder: Holder | undefined, nowMs: number): Pick<Levels, 'holderLeaves'> =>
   leavesSoon(holder, nowMs) ? { holderLeaves: true } : {};
 
-/**
- * Returns the levels and findings of all sources. If the reader has stopped, it is also late, but only the stop is
- * reported.
- */
+/** Returns the levels and findings of all sources. A stopped reader is also late, but only the stop is reported. */
 function sourceLevels({ freshness, reader }: SourcesFound, nowMs: number) {
   const { stopped, shortGroups = 0 } = reader;
   const late = freshness.filter(({ lateMs }) => lateMs > 0);
@@ -167,8 +164,7 @@ export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock' | 'people
 
 /**
  * Checks the credential of a connection with a call of `/me`, and stores the result. It runs once a day. It finds a
- * revoked credential even if the company has no changes. It also keeps a customer API key valid, which would expire
- * without use.
+ * revoked credential even if the company has no changes. It also keeps a customer API key from expiring without use.
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);
@@ -179,7 +175,7 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
     const found = await platform.probe();
     if (found !== undefined) throw found;
   });
-  // If only the read of the employee fails, the credential is still good, and the known holder stays.
+  // If only the read of the employee fails, the credential is still valid, and the known holder stays.
   await failureIn(async () => {
     if (platform !== undefined && failure === undefined)
       holder = (await holderOf(platform, connection.name, ports)) ?? holder;
@@ -199,6 +195,6 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
   return health;
 }
 
-/** The message of a failed check. If the platform refuses the credential, it names the person to contact. */
+/** The message of a failed check. If the platform refuses the credential, the message names the person to contact. */
 const messageOf = ({ kind, message }: PlatformFailure, holder: Holder | undefined): string =>
   kind === 'unauthorized' && holder !== undefined ? `${message}. ${contactText(holder)}` : message;

@@ -20,9 +20,9 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Notifies operators when an episode begins, grows or ends. The attempt is stored before the notice is sent, so that
- * only one of two workers sends it. If the worker crashes in between, a notice with the then current state is sent 15
- * minutes later. If one target fails, the failure is stored, and the other targets still get the notice. A notice that
- * no target accepted is sent again.
+ * only one of two concurrent workers sends the notice. If the worker crashes after it stored the attempt, a notice with
+ * the latest state is sent 15 minutes later. If one target fails, the failure is stored, and the other targets still
+ * get the notice. A notice that no target accepted is sent again.
  * @param connection undefined for the whole stage
  * @param pagesOf the connection under which the console shows the findings
  */
@@ -54,9 +54,7 @@ export async function notify(
   await notices.write({ episodes: sent, change: claimed.change, ...lastFailure }, connection);
 }
 
-/**
- * Notifies about drift of the last hour that is only reported and not reverted, and about SCIM tokens that expire soon.
- */
+/** Notifies about drift of the last hour under the drift policy `report`, and about SCIM tokens that expire soon. */
 export async function notifyOfHour(connection: ConnectionName, ports: NotifyPorts): Promise<void> {
   if (ports.notifier.targets.length === 0) return;
   const nowMs = ports.clock();

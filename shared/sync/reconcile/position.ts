@@ -6,14 +6,11 @@ export type FeedPages = readonly FeedPage[];
 
 const DAY_MS = 24 * 3_600_000;
 /**
- * A read by date begins at most this long ago. The feed contains only events that are less than 90 days old
- * (specification, "Company activity"). One day is a margin for clocks and delays.
+ * The start of a read by date is at most this long ago. The feed contains only events that are less than 90 days old
+ * (specification, "Company activity"). The remaining day is a margin for clocks and delays.
  */
 export const LOOK_BACK_MS = 89 * DAY_MS;
-/**
- * The maximum number of stored ids: those of two full pages of 1,000 events. The item stays far below the limit of 400
- * KB.
- */
+/** The maximum number of stored ids: two full pages of 1,000 events. The item stays far below 400 KB. */
 const MAX_RECENT_IDS = 2_000;
 
 export const firstPosition = (nowMs: number): FeedPosition => ({
@@ -26,8 +23,8 @@ export const firstPosition = (nowMs: number): FeedPosition => ({
 });
 
 /**
- * Returns the events whose ids the position does not contain. Events can be read twice, because the feed may repeat its
- * last page, and a read by date includes the events at its start time.
+ * Returns the events whose ids the position does not contain. A run may read an event twice, because the feed may
+ * repeat its last page, and a read by date includes the events at its start time.
  */
 export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
   const known = new Set(recentIds);
@@ -50,10 +47,7 @@ export function activityByGroup(
   return activity;
 }
 
-/**
- * Returns the position after the pages, with the ids of the newest events. `freshEvents` recognizes repeated events by
- * these ids.
- */
+/** Returns the position after the pages, with the ids of the newest events for `freshEvents`. */
 export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number): FeedPosition {
   const events = pages.flatMap(({ events: of }) => of);
   const last = pages.at(-1);
@@ -68,7 +62,7 @@ export function movedOn(position: FeedPosition, pages: FeedPages, nowMs: number)
   };
 }
 
-/** Returns the latest timestamp, in the form in which the feed sent it. */
+/** Returns the latest timestamp, in the format of the feed. */
 const newest = (events: readonly FeedEvent[], before: string | null): string | null =>
   [before, ...events.map(({ at }) => at)].reduce<string | null>(
     (latest, at) => (millis(at) > (millis(latest) || 0) ? at : latest),

@@ -16,7 +16,7 @@ export type Totals = ReturnType<typeof emptyTotals>;
 interface Ending {
   readonly drift: Pick<DriftLog, 'since'>;
   readonly cursor: string | null;
-  /** The period whose drift is counted: from the first time to before the second. */
+  /** The period whose drift is counted. It includes its first time, and excludes its second time. */
   readonly drifted: readonly [fromMs: number, untilMs: number];
   readonly startedAtMs: number;
   readonly nowMs: number;
@@ -49,7 +49,7 @@ export async function reportOf(
   };
 }
 
-/** Returns the report of a feed run that included a sweep. Drift is counted once. */
+/** Returns the report of a feed run that included a sweep. It counts each drift once. */
 export const together = (feed: ReconcileReport, sweep: ReconcileReport): ReconcileReport => ({
   ...feed,
   groupsTouched: feed.groupsTouched + sweep.groupsTouched,

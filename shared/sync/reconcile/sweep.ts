@@ -24,44 +24,41 @@ import { type Checking, isThere, markSuspected, recordDuplicate, watched } from 
 import { emptyTotals, reportOf, type Totals } from './report.ts';
 import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknown-users.ts';
 
-/** If the list lacks more than this share of the linked groups, it counts as wrong. */
+/** If the list lacks more than this fraction of the linked groups, the list counts as wrong. */
 const MAX_MISSING_SHARE = 0.05;
-/** The minimum number of missing groups for this: a single missing group is no sign of a wrong list. */
+/** The list counts as wrong only if it lacks at least this number of linked groups. */
 const MIN_MISSING = 2;
-/** If at most this number of groups has other content, the list does not count as wrong, even in a small company. */
+/** The list does not count as wrong if at most this number of groups has other content than the stored view. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it has been dirty for longer than this and has no future wake-up. */
 const STUCK_MS = 15 * 60_000;
-/**
- * Each sweep deletes the unused items of one twenty-fourth of the groups. So with an hourly sweep, each group is
- * cleaned daily.
- */
+/** Each hourly sweep deletes the unused items of one twenty-fourth of the groups, so each group is cleaned daily. */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
 export interface SweepRun {
   readonly report: ReconcileReport;
-  /** Whether the list lacked too many linked groups. The sweep then marks none of them. */
+  /** Whether the list lacked too many linked groups. The sweep then marks none of the missing groups. */
   readonly halted: boolean;
   /** The number of newly recorded platform groups that have the spokeId of another group. */
   readonly duplicates: number;
   /**
    * The number of ids in managed groups that belong to no known employee, and the number of new records; undefined if
-   * not all employees could be read.
+   * the sweep could not read all employees.
    */
   readonly unknownUsers: { readonly ids: number; readonly newRecords: number } | undefined;
-  /** Ids of groups whose items cannot be read. The sweep skipped them. */
+  /** The ids of groups whose items cannot be read. The sweep skipped these groups. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * The data of a listed group that the sweep needs. Of the users, only those that are not bound persons are kept,
- * because a million ids would need too much memory. A malformed group has no version; the sweep knows only that it
+ * The data of a listed group that the sweep needs. It keeps only the users that are not bound persons, because a
+ * million ids would need too much memory. A malformed group has no version, because the sweep knows only that it
  * exists.
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
-  /** Digest of name, external id and users; undefined if the group is malformed. */
+  /** The digest of name, external id and users; undefined if the group is malformed. */
   readonly digest?: string;
 }
 
@@ -72,15 +69,18 @@ interface Sweeping extends Checking {
   readonly startedAtMs: number;
   readonly deadlineMs: number;
   readonly passOver: (ref: GroupRef) => void;
-  /** Ids of directory groups, by the normalised form that a platform may store, if it differs from the id. */
+  /**
+   * The ids of directory groups by their normalised form, which a platform may store in place of the id. An id that
+   * equals its normalised form is not included.
+   */
   readonly idsByForm: Map<string, GroupId>;
 }
 
 /**
  * Compares all links with all groups of the platform. The sweep also handles stuck groups, pending members, expired
  * holds and unused items. It lists the platform's groups once, and reads every group item once. A group that is missing
- * in the list is not taken as deleted: the sweep fetches it by id, and apply fetches it twice more (invariant 4).
- * @param deadlineMs after this time no more pages of employees are read, in milliseconds since 1970
+ * in the list does not count as deleted. The sweep fetches it by id, and apply fetches it twice more (invariant 4).
+ * @param deadlineMs the time after which no further pages of employees are read, in milliseconds since 1970
  */
 export const sweep = (
   connection: Connection,
@@ -109,7 +109,7 @@ export async function compareAll(
     idsByForm: new Map(),
   };
   const { totals, listed, idsByForm } = sweeping;
-  // The list may lack a group that was created or written after the start of this sweep.
+  // The list may lack a group that was created or written after the sweep began.
   const wasThere = ({ link: { createdAtMs = 0 }, lastWriteAtMs = 0 }: Watched[number]) =>
     lastWriteAtMs < startedAtMs && createdAtMs + ports.createSettleMs < startedAtMs;
   const missing: Watched[number][] = [];
@@ -168,15 +168,16 @@ async function markDiffering(states: Watched, { listed, ports, totals }: Sweepin
     const version = listed.get(state.link.id)?.version;
     return version === undefined ? [] : [{ state, version, activityEvents: [] }];
   });
-  // A group with an open intent is left out: the difference may come from this write, and apply settles the intent.
+  // A group with an open intent is omitted, because the difference may come from its write, and apply settles the
+  // intent.
   const differing = shown.filter(({ state, version }) => state.link.version !== version && !state.intent);
   totals.echoes += shown.length - differing.length;
   await markSuspected(differing, ports);
 }
 
 /**
- * Whether the list shows the known version of the group with other content. False for a group that apply will read
- * anyway, and for a recently written group, whose content in the list may be outdated.
+ * Whether the list shows the known version of the group with other content. False for a group that apply will read in
+ * any case. Also false for a recently written group, because the list may show its earlier content.
  */
 function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweeping): boolean {
   const { link, intent, suspectedChange, dirtySinceMs, lastWriteAtMs = 0 } = state;
@@ -192,8 +193,8 @@ function hasOtherContent(state: Watched[number], { listed, startedAtMs }: Sweepi
 }
 
 /**
- * Marks groups whose content differs in the list. The fetch by id decides what such a group contains. If many groups
- * differ, the list most likely shows only some users, and each group is fetched once a day.
+ * Marks groups whose content differs in the list. A fetch by id then shows the content of each group. If many groups
+ * differ, the list probably shows only some users of each group. In this case, each group is fetched only once a day.
  */
 async function markChanged(changed: Watched, links: number, { ports, startedAtMs }: Sweeping): Promise<void> {
   const isUsual = changed.length > Math.max(MIN_CHANGED, links * MAX_MISSING_SHARE);
@@ -214,8 +215,8 @@ async function markMissing(missing: Watched, { platform, ports }: Sweeping): Pro
 }
 
 /**
- * Wakes stuck groups, groups that were refused a day ago, and groups with expired holds. Deletes the unused items of
- * the groups that this sweep cleans.
+ * Wakes stuck groups, groups that the platform refused a day ago, and groups with expired holds. It also deletes the
+ * unused items of the groups whose turn it is in this sweep.
  */
 async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promise<void> {
   const { ports, totals } = sweeping;
@@ -243,8 +244,8 @@ const isStuck = ({ dirtySinceMs, dueMs, pausedAtMs }: GroupSummary, nowMs: numbe
   (dueMs === undefined || nowMs - dueMs > STUCK_MS);
 
 /**
- * Whether the platform refused the group at least a day ago. It may accept the group now, and no event would cause
- * another attempt.
+ * Whether the platform refused the group at least a day ago. The platform may accept the group now. Only the sweep
+ * causes another attempt if no event arrives.
  */
 const isForgotten = ({ failedAtMs, pausedAtMs }: GroupSummary, nowMs: number): boolean =>
   pausedAtMs === undefined && failedAtMs !== undefined && nowMs - failedAtMs >= REFUSED_AGAIN_MS;
@@ -258,10 +259,10 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
 }
 
 /**
- * Handles orphans: platform groups without an owner whose external id is the id of a directory group. If that directory
- * group is linked to another existing platform group, two platform groups have the same external id, and an operator
- * must choose. If the platform group was the previous link of the directory group and counted as gone, the directory
- * group is linked to it again, if it may be written.
+ * Handles platform groups without an owner whose external id is the id of a directory group. If that directory group is
+ * linked to another existing platform group, two platform groups have the same external id, and an operator must
+ * choose. If the platform group was the previous link of the directory group and counted as gone, apply may link it
+ * again.
  * @returns the number of newly recorded duplicates
  */
 async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {
@@ -295,10 +296,7 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
   return duplicates;
 }
 
-/**
- * Returns the directory groups to which a platform group without an owner may belong. The most likely group comes
- * first.
- */
+/** Returns the directory groups to which an unowned platform group may belong, the most likely one first. */
 function carriersOf(
   spokeId: string | null,
   owner: GroupId | undefined,
@@ -311,8 +309,8 @@ function carriersOf(
 }
 
 /**
- * Whether a listed platform group is the group's previous link that counted as gone, also if groupsync itself deleted
- * it. False soon after a write, because a list may still show a group for a while after its deletion.
+ * Whether a listed platform group is the group's previous link that counted as gone. groupsync itself may have deleted
+ * it. False soon after a write, because a list may still show a deleted group for a short time.
  */
 const isPrevious = (
   { previousLink, settled, lastWriteAtMs = 0 }: GroupState,
@@ -330,7 +328,7 @@ async function linkAgain(state: GroupState, { ports, totals }: Sweeping): Promis
   totals.reenqueued += 1;
 }
 
-/** Ends claims without a link: the adoption was interrupted between claim and link. */
+/** Ends claims without a link. Such a claim remains if an adoption is interrupted between the claim and the link. */
 async function endIdleClaims(owners: Owners['now'], { connection, ports, passOver }: Sweeping) {
   const mine = [...owners].filter(([, owner]) => owner.connection === connection.name);
   const refs = mine.map(([, ref]) => ref);

@@ -9,9 +9,9 @@ import { PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT } from '../tuning.ts';
 import type { Checking, Linked } from './check-groups.ts';
 
-/** The largest number of ids in one drift record. */
+/** The maximum number of ids in one drift record. */
 const MOST_NAMED = 1_000;
-/** The maximum number of ids that are looked up in the people index, to decide whether the employees are listed. */
+/** The maximum number of ids that are looked up in the people index to decide whether to list the employees. */
 const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];
@@ -22,7 +22,7 @@ export interface KnownPeople {
   readonly ids: ReadonlySet<string>;
 }
 
-/** A managed group with those of its users that are not bound persons. */
+/** A managed group, with its users that are not bound persons. */
 export interface UnboundUsers {
   readonly state: Linked;
   readonly users: readonly string[];
@@ -45,10 +45,10 @@ interface Seeking extends Checking {
 }
 
 /**
- * Records ids in managed groups that belong to no present or terminated employee. Such an id was written by mistake, or
- * the setting `memberIdField` names the wrong kind of id. The employees are listed only if an id is not in the people
- * index.
- * @returns the number of such ids; undefined if not all employees could be read before the deadline
+ * Records ids in managed groups that belong to no present or terminated employee. A client wrote such an id by mistake,
+ * or the setting `memberIdField` names the wrong kind of id. The employees are listed only if an id is not in the
+ * people index.
+ * @returns the number of such ids; undefined if the function could not read all employees before the deadline
  */
 export async function recordUnknownUsers(
   groups: readonly UnboundUsers[],
@@ -69,7 +69,7 @@ export async function recordUnknownUsers(
   return { ids: unknown.size, newRecords };
 }
 
-/** @returns ids of employees, including all of the given ids that belong to an employee */
+/** @returns ids of employees, including every given id that belongs to an employee */
 async function employeesAmong(
   ids: ReadonlySet<string>,
   known: KnownPeople,
@@ -82,7 +82,7 @@ async function employeesAmong(
     const some = all.slice(from, from + LOOKED_UP);
     const found = await mapConcurrently(READS_IN_FLIGHT, some, (id) => isIndexed(id, seeking));
     for (const [at, id] of some.entries()) if (found[at]) indexed.add(id);
-    // After the first unknown id, all employees are listed, so no more ids are looked up.
+    // After the first unknown id, all employees are listed, so no further ids are looked up.
     if (found.includes(false)) {
       const listed = await readEmployeeIds(known, seeking);
       return listed && new Set([...indexed, ...listed]);
@@ -91,7 +91,7 @@ async function employeesAmong(
   return indexed;
 }
 
-/** Whether the people index has a person with this id who was not gone at the last refresh. */
+/** Whether the people index has a person with this id who still existed at the last refresh. */
 async function isIndexed(id: string, { connection, ports }: Seeking): Promise<boolean> {
   const { name, settings } = connection;
   const persons =

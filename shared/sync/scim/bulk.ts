@@ -4,20 +4,23 @@ import { BULK_TIME_MS } from '../../scim/limits.ts';
 import type { ScimDraft, ScimObject } from '../../scim/value.ts';
 import { errorReply, ok, type ScimContext, type ScimReply, type ScimRequest } from './context.ts';
 
-/** Runs one operation as if it were its own request. Errors become replies too. */
+/** Runs one operation like a separate request. An error becomes a reply too. */
 type Run = (request: ScimRequest) => Promise<ScimReply>;
 
 /**
  * Runs the operations of a bulk request in order. If an operation refers to a resource that a later operation creates,
- * it waits for that operation. If the time is over, the remaining operations get a 503, so that the client knows which
- * operations were done.
+ * the later operation runs first. After the time limit, the remaining operations get a 503, so that the client knows
+ * which ran.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
   return ok({ schemas: [BULK_RESPONSE], Operations: await batch.answers() });
 }
 
-const TOO_LATE = new ScimError(503, 'not begun, because those before it took too long; send it again');
+const TOO_LATE = new ScimError(
+  503,
+  'not started, because earlier operations took too long: send the operation again',
+);
 const UNRESOLVED = new ScimError(409, 'expected bulkIds of operations that succeed');
 
 class Batch {
@@ -26,11 +29,11 @@ class Batch {
   readonly #context: ScimContext;
   readonly #run: Run;
   readonly #endMs: number;
-  /** Ids of the created resources by bulkId. */
+  /** The ids of the created resources by bulkId. */
   readonly #ids = new Map<string, string>();
   readonly #replies = new Map<number, ScimReply>();
   readonly #begun = new Set<number>();
-  /** Operations whose resource was created without its circular references. */
+  /** The operations whose resource was created without its circular references. */
   readonly #incomplete: number[] = [];
   #errors = 0;
 
@@ -61,7 +64,7 @@ class Batch {
     return this.#errors >= this.#failOnErrors;
   }
 
-  /** Runs the operation unless it has started, after the operations whose resources it refers to. */
+  /** Runs the operation, if it has not started yet. The operations that create its referenced resources run first. */
   async #reach(index: number): Promise<void> {
     const operation = this.#operations[index];
     if (operation === undefined || this.#begun.has(index) || this.#isEnded) return;
@@ -69,7 +72,7 @@ class Batch {
     for (const id of referencesOf(operation)) {
       if (!this.#ids.has(id)) await this.#reach(this.#indexOf(id));
     }
-    // One of the operations that had to run first may have reached the limit `failOnErrors`.
+    // One of the referenced operations may have reached the limit `failOnErrors`.
     if (this.#isEnded) return;
     this.#note(index, await this.#runOne(index, operation));
   }
@@ -98,10 +101,7 @@ class Batch {
     return this.#send(withIds({ ...operation, data: withoutReferences(data, new Set(missing)) }, this.#ids));
   }
 
-  /**
-   * Returns whether the operation has started but not ended. Such an operation waits for another operation, so the
-   * reference is circular.
-   */
+  /** Returns whether the operation has started but not ended. Then it waits for another one in a circle. */
   #isWaiting(bulkId: string): boolean {
     const index = this.#indexOf(bulkId);
     return this.#begun.has(index) && !this.#replies.has(index);
@@ -136,8 +136,8 @@ class Batch {
 }
 
 /**
- * Returns the result of one operation. Only errors include a body, because for a success the location is enough. Only a
- * failed POST has no location (RFC 7644 section 3.7), because every other operation names a resource.
+ * Returns the result of one operation. Only an error includes a body, because the location is enough for a success.
+ * Only a failed POST has no location (RFC 7644 section 3.7), because it names no resource.
  */
 function answerOf(
   { method, bulkId, path }: BulkOperation,

@@ -6,13 +6,13 @@ import { uniqueValue } from './indexing.ts';
 import { record, userEnd } from './record.ts';
 
 /*
- * How names stay unique although each write affects a single item:
+ * Each write changes a single item. The following order of writes keeps names unique:
  *
  *     new resource   claim the value ──▶ save the resource under its new id
  *     new name       claim the value ──▶ save the resource ──▶ check that it still holds the claim ──▶ release the old value
  *
- * Another request may take over a claim if its holder does not exist or does not have the value. Such a claim comes
- * from a request that died or has not saved its resource yet:
+ * A request may take over another request's claim if the holder does not exist or does not have the value. The other
+ * request has then died, or has not saved its resource yet:
  *
  *     the holder does not exist              its id is blocked first, so its save fails; no check after the save is needed
  *     the holder exists under another name   the holder finds out after its save, and restores its old name
@@ -21,7 +21,7 @@ import { record, userEnd } from './record.ts';
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
   resource?.state === 'live' && uniqueValue(resource)?.value === value.value;
 
-/** Whether the item is not a resource but a block, which prevents that a resource is saved under this id. */
+/** Whether the item only blocks its id, so that no resource can be saved under this id. */
 export const isBlocked = ({ state, revision }: ScimResource): boolean =>
   state === 'deleting' && revision === 0;
 
@@ -31,12 +31,13 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   const unique = uniqueValue(resource);
   if (unique === undefined) return;
   const claim = (from?: string) => ports.scim.claim(connection, unique, resource.id, from);
-  // The holder is read only if the claim fails, because almost all values are free.
+  // Almost all values are free. So the holder is read only if the claim fails.
   if (await claim()) return;
   const holder = await freeHolder(unique, resource, context);
   if (!(await claim(holder))) throw uniquenessError(resource.type);
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
-  // The holder has saved its resource and verified its claim in the meantime. So it gets the claim back.
+  // The holder may have saved its resource and verified its claim before the claim moved. So the holder gets the claim
+  // back.
   await ports.scim.claim(connection, unique, holder, resource.id);
   throw uniquenessError(resource.type);
 }
@@ -47,9 +48,10 @@ async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: 
 }
 
 /**
- * Returns the holder of a value if the resource may take the value over: the holder is the resource itself, or does not
- * have the value. If the holder does not exist, its id is blocked, so that it can no longer be saved.
- * @throws ScimError uniqueness
+ * Returns the holder of a value from which the resource may take the value over. This is the resource itself, or a
+ * holder that does not have the value. If the holder does not exist, its id is blocked, so that no request can still
+ * save it.
+ * @throws ScimError uniqueness if the holder has the value
  */
 async function freeHolder(value: IndexedValue, resource: ScimResource, context: ScimContext) {
   const { ports, connection } = context;
@@ -71,8 +73,8 @@ async function block(id: string, value: IndexedValue, context: ScimContext): Pro
 }
 
 /**
- * Erases the desired state of a user whose id was blocked. It exists because a user is recorded in the desired state
- * before the resource is saved.
+ * Erases the desired state of a user whose id was blocked. A request records a user in the desired state before it
+ * saves the resource, so this state may exist.
  */
 export async function eraseBlocked(blocked: ScimResource, context: ScimContext): Promise<void> {
   if (blocked.type !== 'User') return;

@@ -18,20 +18,20 @@ import {
  *
  *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ are the access token and its secret valid?
  *
- * Both are read for each request, so access tokens become invalid together with their secret.
+ * Each SCIM request reads both, so access tokens become invalid together with their secret.
  */
 
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 type MakingPorts = TokenPorts & Pick<Ports, 'randomHex'>;
 
-/** Lifetime of an access token. Clients then request another one (RFC 6749 section 4.4.3: no refresh token). */
+/** The lifetime of an access token. There is no refresh token (RFC 6749 section 4.4.3). */
 export const ACCESS_SECONDS = 3_600;
 
 const SECRET_FORM = /^gsync_client_([0-9a-f]{8})_[0-9a-f]{64}$/;
 
 /**
  * Creates a client with its first secret.
- * @param expiresMs expiry of the secret; undefined if it never expires
+ * @param expiresMs expiry of the secret; undefined if the secret never expires
  */
 export const createClient = (
   connection: ConnectionName,
@@ -63,7 +63,7 @@ const secretsOf = async (connection: ConnectionName, id: string, ports: TokenPor
 export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
   secrets.some(({ state }) => state === 'active');
 
-/** Times of `rotateSecret`, in milliseconds since 1970. */
+/** The times for `rotateSecret`, in milliseconds since 1970. */
 export interface Rotation {
   /** Expiry of the new secret; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
@@ -71,7 +71,7 @@ export interface Rotation {
   readonly previousEndMs: number;
 }
 
-/** Creates another secret for a client. Earlier secrets and their access tokens expire by `previousEndMs`. */
+/** Creates a further secret for a client. Earlier secrets and access tokens expire by `previousEndMs`. */
 export async function rotateSecret(
   connection: ConnectionName,
   id: string,
@@ -102,7 +102,7 @@ export async function revokeClient(
 
 /**
  * Returns the stored secret with its connection; undefined if the secret is unknown, wrong, expired or of another
- * client. The caller must not learn which of these is the case.
+ * client. The result does not show which of these is the reason.
  */
 export async function validSecret(
   { id, secret }: { readonly id: string; readonly secret: string },

@@ -7,43 +7,43 @@ import { isObject, type ScimObject, type ScimValue } from '../../scim/value.ts';
 import type { StorePorts } from '../ingest/store-fold.ts';
 import type { Ports } from '../ports/bundles.ts';
 
-/** The ports of the SCIM server: the ports of ingest, and a few others. */
+/** The ports of the SCIM server. They include the ports of ingest. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
-/** Members in a request that are not users, because the provider's references are outdated. */
+/** The ids in a member list that do not belong to a user, because the provider's references are out of date. */
 export interface StaleMembers {
   readonly group: GroupId;
-  /** Users that were deleted. They are ignored. */
+  /** The ids of deleted users. The SCIM server ignores them. */
   readonly deleted: readonly string[];
-  /** Ids that no user ever had. The group lists them without an address, and they are pending members. */
+  /** The ids that no user ever had. The group lists each of them without an address, as a pending member. */
   readonly unknown: readonly string[];
 }
 
-/** Context of one request. Nothing about a connection is cached between requests. */
+/** The context of one request. No data of a connection is cached between requests. */
 export interface ScimContext {
   readonly ports: DirectoryPorts;
   readonly connection: ConnectionName;
   readonly settings: ConnectionSettings;
-  /** Rejects if the token is not valid any more. It is awaited before any write. */
+  /** Rejects if the token is no longer valid. Each write waits for this promise first. */
   readonly admitted: Promise<unknown>;
-  /** The token of the request, which is the author of its events. */
+  /** The token of the request. It is the author of the request's events. */
   readonly actor: EventActor;
   readonly types: ResourceTypes;
-  /** Base URL of the endpoint, without a trailing slash: `https://…/scim/v2`. */
+  /** The base URL of the endpoint, without a trailing slash: `https://…/scim/v2`. */
   readonly baseUrl: string;
-  /** Records members of the request that are not users, for log and metrics. */
+  /** Notes stale members of the request, for log and metrics. */
   readonly noteStale: (stale: StaleMembers) => void;
-  /** Converts an error to a reply. An internal error is also kept for the log. */
+  /** Converts an error to a reply. It also keeps an internal error for the log. */
   readonly answerError: (error: unknown) => ScimReply;
 }
 
 /** One SCIM request: from API Gateway, a local listener, or an operation of a bulk request. */
 export interface ScimRequest {
   readonly method: string;
-  /** Path below the base URL, not decoded: `/Users/2819c223`. */
+  /** The path below the base URL, not decoded: `/Users/2819c223`. */
   readonly path: string;
   readonly query: ScimObject;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: ScimValue | undefined;
 }

@@ -9,13 +9,13 @@ import { GROUP_ID_MARK } from './nesting.ts';
 import { yieldToReader } from './reader-groups.ts';
 import { factsOf, record, recordNewUser } from './record.ts';
 
-/** Returns a new id. Ids sort by creation time, and a group's id has a mark. */
+/** Returns a new id. Ids sort by creation time. A group's id begins with `GROUP_ID_MARK`. */
 export const newResourceId = (type: TypeName, { ports }: ScimContext): string =>
   `${type === 'Group' ? GROUP_ID_MARK : ''}${ports.newId()}`;
 
 /**
- * Creates a user. Its attributes are recorded in the desired state before the resource is saved, so the save is the
- * last step.
+ * Creates a user. The attributes are recorded in the desired state before the resource is saved. So if the save
+ * succeeds, the user is complete.
  * @throws ScimError uniqueness
  */
 export async function createUserResource(
@@ -74,7 +74,7 @@ async function saveNew(resource: ScimResource, context: ScimContext, prepare: ()
   await Promise.all([pointAt(resource, context), prepare()]);
   if (!(await ports.scim.save(connection, resource, undefined))) {
     const [found] = await ports.scim.read(connection, resource.type, [resource.id]);
-    if (found === undefined || !isBlocked(found)) throw new Error('a new id was not new');
+    if (found === undefined || !isBlocked(found)) throw new Error('expected an unused id, got a used id');
     await unindex(resource, undefined, context);
     await eraseBlocked(found, context);
     throw uniquenessError(resource.type);

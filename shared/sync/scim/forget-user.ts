@@ -3,8 +3,8 @@ import type { ScimStore } from '../ports/scim.ts';
 import { unindex } from './indexing.ts';
 
 /**
- * Erases the SCIM data of a user and the index entries of its values. The id and the memberships stay. A client that
- * requests the user then gets 404, and can create the user again.
+ * Erases the SCIM data of a user and the index entries of its values. The id and the memberships stay. After that, a
+ * client that requests the user gets 404. It can create the user again.
  * @returns false if there is no such user
  */
 export async function forgetScimUser(

@@ -17,17 +17,17 @@ export interface GroupView {
 }
 
 /**
- * The maximum number of reads if a write begins during each of them. After the last read, the response gets the
+ * The maximum number of reads if a write of members begins during each read. After the last read, the response gets the
  * temporary tag of an open write.
  */
 const MAX_READS = 3;
 /**
- * The maximum number of reads if replacements of the whole list begin or end during each of them. A response must show
- * such a list completely or not at all.
+ * The maximum number of reads if a replacement of the whole list begins or ends during each read. A response must show
+ * the list before or after a replacement, and never a part of it.
  */
 const MAX_REPLACEMENTS_MET = 20;
 
-/** Returns whether a write of members is open. While a write is open, no read can return the list of its version. */
+/** Returns whether a write of members is open, so that no read can return the final list of the item's version. */
 export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolean =>
   openWrites(writes, ports.clock()).length > 0;
 
@@ -35,36 +35,32 @@ export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolea
 export const etagWithoutMembers = (resource: ScimResource, context: ScimContext): string =>
   isOpen(resource, context) ? openEtagOf(resource.version, 'open') : etagOf(resource.version);
 
-/**
- * Returns the whole list that is being written while readers still see the list before it; undefined if there is none.
- */
+/** Returns the open replacement for which readers still see the earlier list; undefined if there is none. */
 function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
-  // The floor is written last, and removes all members that are not in the list. So if the floor is written, the list
-  // is complete.
+  // The write of the floor is the last step of a replacement, and removes all members that are not in the new list. So
+  // if the floor is written, the new list is complete.
   return latest === undefined || floor >= latest.held.first ? undefined : latest;
 }
 
 /** The members that a single read found. */
 interface Found {
   readonly members: readonly MemberId[];
-  /**
-   * `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the item was read.
-   */
+  /** `exact`: the list of the item's version. `open`: a write is open. `mixed`: a write began after the read. */
   readonly kind: 'exact' | 'open' | 'mixed';
 }
 
 /**
- * Reads the members of a group whose item was already read. Group and members are separate items, so a write may
- * run between the two reads:
+ * Reads the members of a group whose item was already read. Group and members are separate items, so a write may run
+ * between the two reads:
  *
  *   floor or register later than the item's revision   another write began after the item was read: read both again
  *   floor earlier than `listedAt` of the item          the floor was read before that write ended: read both again
  *   item with an open write                            the list may be incomplete: use the tag of the content
  *   item with a held list                              a whole list is being written: held list plus later changes
  *
- * The lists are stored before the first register of a whole list is written. So if a read found such a register, the
- * next read of the item also finds the stored lists.
+ * A replacement stores its two lists before it writes the first register. So if a read found a new register, the next
+ * read of the item also finds the stored lists.
  * @param floor the floor of the group, if it was read together with the item
  */
 export async function viewGroup(
@@ -98,7 +94,7 @@ const viewOnce = (
 ): Promise<Found | undefined> =>
   replacement ? viewHeld(resource, replacement, context) : viewRegisters(resource, since, context);
 
-/** Returns whether another read is needed: a whole list is held now, or a write began during the read. */
+/** Returns whether another read is needed: the item now has an open replacement, or a write began during the read. */
 function isReadAgain(
   again: ScimResource,
   { view, since, read }: { readonly view: Found | undefined; readonly since: Stamp; readonly read: number },
@@ -124,7 +120,7 @@ async function viewRegisters(resource: ScimResource, since: Stamp, context: Scim
   return { members, kind: isMixed ? 'mixed' : 'exact' };
 }
 
-/** @returns undefined if the write has ended in the meantime */
+/** @returns undefined if the replacement has ended in the meantime */
 async function viewHeld(
   resource: ScimResource,
   { write, held }: Replacement,
@@ -134,7 +130,7 @@ async function viewHeld(
   const lists = await ports.scim.heldList(ref, write, held);
   if (lists === undefined) return undefined;
   const members = new Set(lists.before.map(memberId));
-  // Only changes that began after the whole list are added to it.
+  // Only changes that began after the replacement are added to its list.
   const isLater = stampOf(resource, MAX_OPERATION) > held.last;
   for (const { member, stamp, value } of isLater ? await ports.scim.memberships(ref) : []) {
     if (stamp <= held.last) continue;
@@ -145,9 +141,9 @@ async function viewHeld(
 }
 
 /**
- * Stores the lists before and after a replacement, so that readers see the previous list until the write ends, and so
- * that another request can finish the write.
- * @returns the resource with the held lists
+ * Stores the lists before and after a replacement. Readers see the first list until the replacement ends. If the
+ * process crashes, another request can finish the replacement with the second list.
+ * @returns the resource with the stored lists
  */
 export async function holdMembers(
   { after, write }: { readonly after: ScimResource; readonly write: string },

@@ -20,17 +20,17 @@ export type ScimPorts = DirectoryPorts & TokenEndpointPorts & SourcePorts;
 
 export interface ScimReport {
   readonly reply: HttpReply;
-  /** undefined if the request was not authorised. */
+  /** The connection of the token; undefined if the request was not authorised. */
   readonly connection: ConnectionName | undefined;
   readonly tokenExpiresSoon: boolean;
   readonly staleMembers: readonly StaleMembers[];
-  /** The internal error, if there was one. */
+  /** The internal error that caused the response, if there was one. */
   readonly cause: unknown;
 }
 
 /**
- * The SCIM 2.0 server (RFC 7643, RFC 7644). Each request gets one response, also after an error. Only the token decides
- * the connection, so a client cannot see the data of another connection.
+ * The SCIM 2.0 server (RFC 7643, RFC 7644). Each request gets one response, even after an error. The token alone
+ * decides the connection, so a client cannot see the data of another connection.
  */
 export async function handleScim(request: HttpRequest, ports: ScimPorts): Promise<ScimReport> {
   let connection: ConnectionName | undefined;
@@ -41,11 +41,11 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   const answerError = (error: unknown): ScimReply => {
     if (error instanceof ScimError) return errorReply(error);
     cause = error;
-    // A retry of the request would fail again.
+    // The response is not a 5xx, because a retry of the request would fail again.
     if (isUnstorable(error))
       return errorReply(badRequest('invalidValue', 'expected values that can be stored'));
     // The error itself goes only to the log, because it may contain internal details.
-    return errorReply(new ScimError(500, 'something failed on our side; the request may be sent again'));
+    return errorReply(new ScimError(500, 'internal error: the request can be sent again'));
   };
   let reply: ScimReply;
   try {
@@ -57,8 +57,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
     const method = isHead ? 'GET' : request.method;
     const { token, cachedConnection } = recognise(request, ports);
     const cached = cachedConnection && (await ports.connections.find(cachedConnection));
-    // If this process has seen the token as valid before, the token is read in the same table request as the first
-    // items.
+    // If this process already knows the token, one table request reads the token together with the first items.
     const admitted = admit(token, cachedConnection !== undefined, ports);
     const owner = cached ?? (await admitted).connection;
     const answer = async () => {
@@ -96,10 +95,7 @@ export async function handleScim(request: HttpRequest, ports: ScimPorts): Promis
   return { reply: isHead ? { ...http, body: '' } : http, connection, tokenExpiresSoon, staleMembers, cause };
 }
 
-/**
- * Returns the response to a request from an address that is not allowed. It does not read the table, and does not say
- * which addresses are allowed.
- */
+/** Returns the response to an address that is not allowed. It does not show which addresses are allowed. */
 export function refuseAddress(): ScimReport {
   const error = new ScimError(403, 'expected a request from an allowed address (setting scimAllowedIps)');
   return {
@@ -122,9 +118,9 @@ function pathBelow(path: string): string {
 }
 
 /**
- * Limits requests with unknown or rejected tokens before they affect other clients. Rejected tokens are remembered, so
- * they are not read from the table each time. Unknown tokens share the limit of the client's address, which limits
- * guessing.
+ * Limits requests with unknown or rejected tokens before they affect other clients. It remembers rejected tokens, so
+ * that a repeated token causes no read of the table. All unknown tokens from one address share one limit, so that a
+ * client cannot guess tokens quickly.
  */
 function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
@@ -136,7 +132,7 @@ function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts
   return { token, cachedConnection };
 }
 
-/** @throws ScimError 401 unless the token is valid */
+/** @throws ScimError 401 if the token is not valid */
 async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
   const { limiter } = ports;
   const valid = await validToken(token, ports);
@@ -154,7 +150,7 @@ const unauthorised = (error: string) =>
 
 const JSON_TYPES = /^(?:application\/(?:scim\+)?json|\*\/\*)\s*(?:;.*)?$/i;
 
-/** A body of these methods has no meaning (RFC 9110 sections 9.3.1 and 9.3.5). */
+/** The methods for which a request body has no meaning (RFC 9110 sections 9.3.1 and 9.3.5). */
 const BODYLESS = new Set(['GET', 'HEAD', 'DELETE']);
 
 function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined {
@@ -176,10 +172,7 @@ function readBody({ body, headers, method }: HttpRequest): ScimValue | undefined
   return parsed.value as ScimValue;
 }
 
-/**
- * Invalid UTF-8 is rejected. Otherwise it would be replaced by other characters, and the stored name would differ from
- * the sent one.
- */
+/** Rejects invalid UTF-8. Otherwise the stored name would differ from the sent name. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -1,15 +1,15 @@
 export interface HttpRequest {
   readonly method: string;
-  /** Path of the URL, not decoded. */
+  /** The path of the URL, not decoded. */
   readonly path: string;
   readonly query: string;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Text, or bytes if they are not decoded yet; undefined for no body. */
+  /** The body as text, or as bytes that are not decoded yet; undefined if there is no body. */
   readonly body: string | Uint8Array | undefined;
-  /** Scheme and host that the client used. */
+  /** The scheme and host of the URL that the client used. */
   readonly origin: string;
-  /** Address of the client, if known. */
+  /** The IP address of the client, if known. */
   readonly source?: string | undefined;
 }
 

@@ -19,8 +19,8 @@ export function claimOf(text: string, type: TypeName): IndexedValue {
 }
 
 /**
- * Normalises a name so that names which look the same are equal: composed Unicode form, single spaces, no invisible
- * characters.
+ * Normalises a name, so that two names that look the same are equal. The result has the composed Unicode form, single
+ * spaces and no invisible characters.
  */
 const plainName = (text: string): string =>
   text
@@ -34,7 +34,7 @@ export function uniqueValue(resource: ScimResource | undefined): IndexedValue | 
   return resource !== undefined && typeof text === 'string' ? claimOf(text, resource.type) : undefined;
 }
 
-/** Returns an index value that several resources may share. Case is ignored, except in external ids. */
+/** Returns an index value that several resources may share. The value ignores case, except for external ids. */
 export function pointerOf(
   attribute: 'externalId' | 'emails' | 'employeeNumber',
   text: string,
@@ -67,8 +67,8 @@ export const isIndexedAlike = (before: ScimResource, after: ScimResource): boole
   pointersOf(before).map(nameOf).join() === pointersOf(after).map(nameOf).join();
 
 /**
- * Adds an index entry for each value that several resources may share. These writes have no conditions, so they need
- * only one request.
+ * Adds an index entry for each value that several resources may share. These writes have no conditions, so one request
+ * is enough for all of them.
  */
 export async function pointAt(resource: ScimResource, { ports, connection }: IndexContext): Promise<void> {
   await Promise.all(

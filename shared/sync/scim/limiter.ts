@@ -2,7 +2,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import { ScimError } from '../../scim/errors.ts';
 import { hashOf } from './tokens.ts';
 
-/** Request rate of one caller: a burst, and a number per second after that. */
+/** The request rate of one caller: a burst, and then a number per second. */
 export interface RequestRate {
   readonly burst: number;
   readonly perSecond: number;
@@ -10,14 +10,13 @@ export interface RequestRate {
 
 /**
  * The request rate of one token at one server: four times the rate that Entra ID requires (25 per second). In a
- * deployed stage, API Gateway limits the requests of all connections together to the same rate by default, so its limit
- * applies first.
+ * deployed stage, API Gateway by default limits all connections together to this rate.
  */
 export const REQUEST_RATE: RequestRate = { burst: 1_000, perSecond: 100 };
 
 /**
- * The request rate of one client address with unknown tokens. It is low, because each such token costs a read, but high
- * enough to trigger the alarm about refused tokens.
+ * The request rate of one client address with unknown tokens. The rate is low, because each unknown token costs a read
+ * of the table. It is high enough to trigger the alarm about refused tokens.
  */
 export const UNKNOWN_TOKEN_RATE: RequestRate = { burst: 50, perSecond: 1 };
 
@@ -28,13 +27,14 @@ export interface RateLimiter {
    */
   take(caller: string, rate?: RequestRate): number;
   /**
-   * Returns the connection of a token as of its last read; null if it was invalid; undefined if it must be read again.
+   * Returns the connection of a token, as the last read of the token showed; null if the token was invalid; undefined
+   * if the token must be read again.
    */
   cachedConnection(token: string): ConnectionName | null | undefined;
   noteToken(token: string, connection: ConnectionName | null): void;
 }
 
-/** @throws ScimError 429 unless `seconds` is 0 */
+/** @throws ScimError 429 if `seconds` is greater than 0 */
 export function waitFor(seconds: number): void {
   if (seconds === 0) return;
   throw new ScimError(429, 'expected fewer requests at a time', {
@@ -42,7 +42,10 @@ export function waitFor(seconds: number): void {
   });
 }
 
-/** Limits memory, because clients can invent addresses and tokens. The least recently used entry is dropped. */
+/**
+ * The maximum number of remembered callers and tokens. It limits memory, because clients can invent addresses and
+ * tokens. Above it, the least recently used entry is dropped.
+ */
 const MAX_REMEMBERED = 10_000;
 const REFUSED_FOR_MS = 60_000;
 

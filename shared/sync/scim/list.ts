@@ -27,13 +27,10 @@ import {
 } from './user-groups.ts';
 
 const GROUPS_IN_FLIGHT = 8;
-/**
- * The maximum number of resources that may be read for a sort, or for a filter without an index. Such a read takes
- * about 2 s.
- */
+/** The maximum number of resources that are read for a sort or an unindexed filter. The read takes about 2 s. */
 const MAX_SCANNED = 20_000;
 
-/** A resource that matches the filter, with the document that was compared. */
+/** A resource that matches the filter, with the document to which the filter was applied. */
 interface Found {
   readonly resource: ScimResource;
   readonly document: ScimObject;
@@ -41,8 +38,8 @@ interface Found {
 
 /**
  * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). Resources are
- * sorted by their ids, and a new resource has the greatest id. So if a client reads the list page by page, new
- * resources appear only at its end.
+ * sorted by their ids, and a new resource has the greatest id. So new resources appear only at the end, even while a
+ * client reads the list page by page.
  */
 export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
   const { filter, sortBy } = query;
@@ -58,7 +55,8 @@ export async function listResources(names: readonly TypeName[], query: ListQuery
 }
 
 /**
- * Returns the ids of a list if they can be found without reading the resources: all of a type, or the users of a group.
+ * Returns the ids of a list if it contains all resources of a type, or the users of a group. In these cases, the
+ * resources need not be read to find the ids.
  */
 async function idsInOrder(
   type: ResourceType,
@@ -75,20 +73,18 @@ async function idsInOrder(
 interface Listed {
   readonly names: readonly TypeName[];
   readonly query: ListQuery;
-  /** undefined if the resources were not read yet. Such resources have one type and are sorted by id. */
+  /** The resources. Undefined if they are unread; the list then has one type and is sorted by id. */
   readonly found: readonly Found[] | undefined;
   readonly context: ScimContext;
 }
 
-/**
- * Returns a page of the resources with these ids. The page is shorter than requested if the response would be too large
- * (section 3.4.2.4).
- */
+/** Returns a page of these resources. It is shortened if the response would be too large (section 3.4.2.4). */
 async function listPage(ids: readonly string[], { names, query, found, context }: Listed) {
   const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const [only] = names;
   const isOrdered = names.length === 1 && sortBy === undefined;
-  // A cursor is valid only for the same types, filter and order. The requested attributes may differ from page to page.
+  // The client may use a cursor only with the same types, filter and order. The requested attributes may differ from
+  // page to page.
   const scope = hashOf(JSON.stringify([names, filter, sortBy, descending])).slice(0, 8);
   const from = cursor === undefined ? startIndex - 1 : startOfPage({ cursor, scope }, ids, isOrdered);
   const page =
@@ -107,7 +103,7 @@ async function listPage(ids: readonly string[], { names, query, found, context }
 
 /**
  * Returns the first resources of a page, as many as fit into one response.
- * @throws ScimError tooMany if not even the first one fits
+ * @throws ScimError tooMany if the first resource is too large for a response
  */
 async function showAll(
   page: readonly ScimResource[],
@@ -132,8 +128,8 @@ async function showAll(
 }
 
 /**
- * Returns the group if the filter only selects the members of one group. Then only the users of the requested page are
- * read.
+ * Returns the group if the filter only selects the members of one group. For such a filter, the server reads only the
+ * users of the requested page.
  */
 function groupNamedBy(filter: Filter | undefined, type: ResourceType): string | undefined {
   if (filter === undefined || filter.kind === 'and') return undefined;
@@ -146,16 +142,17 @@ async function idsOf(type: TypeName, context: ScimContext): Promise<readonly str
   const { ids, deleting } = await ports.scim.order(connection, type, ports.clock());
   const found = await ports.scim.read(connection, type, deleting);
   for (const resource of found) await finishWrite(resource, context);
-  // The resource was removed, but its process died before it updated the order.
+  // These resources were removed by a process that died before it updated the order.
   const gone = deleting.filter((one) => !found.some(({ id }) => id === one));
   for (const id of gone) await ports.scim.noteOrder(connection, { type, id });
   return ids;
 }
 
 /**
- * Returns where a cursor's page starts. A cursor contains its list and the id of the page's first resource; clients
- * treat it as opaque.
- * @throws ScimError invalidCursor; or expiredCursor if that resource is gone and the list is not sorted by id
+ * Returns the index in `ids` at which a cursor's page starts. A cursor contains a hash of its query and the id of the
+ * page's first resource. Clients treat it as opaque.
+ * @throws ScimError `invalidCursor` if the cursor belongs to another list; `expiredCursor` if its resource is gone and
+ * the list is not sorted by id
  */
 function startOfPage(
   { cursor, scope }: { readonly cursor: string; readonly scope: string },
@@ -165,15 +162,16 @@ function startOfPage(
   if (cursor === '') return 0;
   const [, of, id] = /^(\S+) (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (of !== scope || id === undefined)
-    throw badRequest('invalidCursor', 'cursor: expected one that a page of this list gave');
+    throw badRequest('invalidCursor', 'cursor: expected a cursor from a page of this list');
   const at = ids.indexOf(id);
   if (at !== -1) return at;
-  if (!isOrdered) throw badRequest('expiredCursor', 'cursor: expected one whose resource is still listed');
+  if (!isOrdered)
+    throw badRequest('expiredCursor', 'cursor: expected a cursor whose resource is still in the list');
   const after = ids.findIndex((one) => one > id);
   return after === -1 ? ids.length : after;
 }
 
-/** Reads the resources of the page, which are adjacent, in one query. */
+/** Reads the resources of a page. Their ids are adjacent, so one query is enough. */
 async function readAll(ids: readonly string[], type: TypeName, context: ScimContext) {
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -205,7 +203,10 @@ async function findAll(type: ResourceType, { filter, sortBy, descending }: ListQ
   );
 }
 
-/** Returns the resources that can match the filter: by index if it selects a value, else all. */
+/**
+ * Returns the resources that can match the filter. If the filter selects a value of an index, these are the resources
+ * from the index; otherwise all resources of the type.
+ */
 async function candidates(type: ResourceType, filter: Filter | undefined, context: ScimContext) {
   const { ports, connection } = context;
   const lookup = filter && lookupOf(filter, type);
@@ -263,7 +264,7 @@ async function documentFor(filter: Filter, { resource, document }: Found, { cont
         : await groupsAmong(resource.id, needed, readMembers);
     return { ...document, groups };
   }
-  // While a whole list is being written, readers see another list than the registers contain.
+  // During a replacement of the whole list, the registers differ from the list that readers see.
   const isWhole = needed === 'all' || resource.replacements.size > 0;
   const members = isWhole
     ? (await viewGroup(resource, context)).members

@@ -9,29 +9,29 @@ import type { ScimContext, StaleMembers } from './context.ts';
 import { isEnded, stampOf } from './record.ts';
 
 /**
- * A list of up to this size is always written as a whole. A larger list is written as a whole only if at least as many
- * members change as the list has.
+ * A replacement with a list of at most this size is always written as a snapshot. A longer list is written as a
+ * snapshot only if at least as many members change as the list contains.
  */
 const RESTATED_SIZE = 100;
 /**
- * Providers usually send at most this many members in one operation. If there are more, the request first reads which
- * of them are already listed.
+ * Providers usually send at most this many members in one operation. For an operation with more members, the request
+ * first reads which of them the group already lists.
  */
 const LOOKED_UP_SIZE = 1_000;
 
 /**
- * Returns the members that a group lists: present registers that are not older than its floor. A deactivated user stays
- * listed, as the client requested, although apply does not add the user until the account is active again.
+ * Returns the members that a group lists: the present registers that are not older than its floor. The list contains
+ * deactivated users too, because the client requested them. Apply adds such a user only while the account is active.
  */
 export async function listedMembers(group: GroupId, { ports, connection }: ScimContext) {
   const ref = { connection, group };
-  // The floor is read before the members. A floor that is read after them could belong to a later list, and would hide
-  // these members.
+  // The floor is read before the members. A floor that is read after the members could belong to a later list, and
+  // would hide members of the earlier list.
   const floor = await readFloor(ref, ports);
   return listedOf(await ports.scim.memberships(ref), floor);
 }
 
-/** Returns the given members that the group lists. Reads only the registers of these members. */
+/** Returns the members of `members` that the group lists. It reads only their registers. */
 export async function listedAmong(
   group: GroupId,
   members: readonly MemberId[],
@@ -54,7 +54,7 @@ export async function readFloor(
 
 /**
  * Returns whether a change of members has no effect: the list already has the added members, and lacks the removed
- * ones. In most cases, the first member that is read shows that the list must change.
+ * members. It first reads a single member, because this member usually shows that the list must change.
  */
 export async function isAlreadyListed(
   group: GroupId,
@@ -72,10 +72,10 @@ export async function isAlreadyListed(
 
 /**
  * Returns the change without deleted users. Providers send groups and users concurrently and repeat requests, so a
- * request may contain a deleted user together with others. Only a POST creates a user, always with a new id, so a
- * deleted id never becomes valid again. Stale members are reported with `noteStale`.
- * @param newcomers members of the change that the group does not list, or may not list
- * @returns the change itself if none of them is deleted
+ * request may contain deleted users. Only a POST creates a user, and always with a new id. So a deleted id never
+ * becomes valid again. Stale members are reported with `noteStale`.
+ * @param newcomers the members of the change that the group may not list yet
+ * @returns the same object as `change` if it has no deleted user
  */
 export async function withoutDeleted(
   group: GroupId,
@@ -105,13 +105,13 @@ async function staleAmong(
     const user = users.get(memberId(id));
     return deleting.has(id) || (user !== undefined && isEnded(user));
   };
-  // A user that no SCIM client has created may still be known from events.
+  // If no SCIM client has created the user, events may have described the user.
   const isUnknown = (id: string) => (users.get(memberId(id))?.attributes.size ?? 0) === 0;
   const deleted = missing.filter(isDeleted);
   return { group, deleted, unknown: missing.filter((id) => !isDeleted(id) && isUnknown(id)) };
 }
 
-/** Adds the members of a new group that is not visible yet. They take effect when the group itself is recorded. */
+/** Adds the members of a new group before the group is visible. They take effect when the group itself is recorded. */
 export async function addFirstMembers(
   resource: ScimResource,
   ids: readonly string[],
@@ -123,10 +123,10 @@ export async function addFirstMembers(
 }
 
 /**
- * Returns the events for a change of members. A whole list becomes a snapshot, which ends all other memberships. But if
- * a large list changes only a little, the events contain only the difference to the current list.
- * @param isAlone whether all earlier writes of members have ended. Only then does the list that is read here contain
- * their results. Later writes do not matter, because their registers have later stamps.
+ * Returns the events for a change of members. A whole list becomes a snapshot, which ends all other memberships. If few
+ * members of a large list change, the events contain only the difference to the current list.
+ * @param isAlone whether all earlier writes of members have ended, so that the current list contains their results.
+ * Later writes make no difference, because their registers have later stamps
  */
 export async function membershipChanges(
   group: GroupId,
@@ -138,7 +138,7 @@ export async function membershipChanges(
   }: {
     readonly context: ScimContext;
     readonly isAlone: boolean;
-    /** The list that a whole list replaces, read after the write began. */
+    /** The list before the replacement, read after the write began; undefined if it must be read here. */
     readonly current: readonly string[] | undefined;
   },
 ): Promise<readonly DirectoryChange[]> {
@@ -156,8 +156,8 @@ export async function membershipChanges(
 }
 
 /**
- * Returns the new members that the group does not list yet; a small set is returned unchanged, without a read. If a
- * client repeats a large request after a time-out, each repetition then has fewer members to write.
+ * Returns the new members that the group does not list yet; a small set without a read. After a time-out, a client
+ * repeats a large request. Each repetition then writes only the members that are still missing.
  */
 async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;

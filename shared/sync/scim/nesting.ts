@@ -8,11 +8,11 @@ import { acceptsNested } from '../../scim/resource-type.ts';
 import type { ScimContext } from './context.ts';
 
 /*
- * A group can be a member of another group. Clients name a nested group by its id, like a user. The id of its member
- * register is marked as that of a group (`domain/nesting.ts`), so users and groups can be in the same list.
+ * A group can be a member of another group. Clients name a nested group by its id, like a user. In the outer group's
+ * member register, this id has a mark for groups (`domain/nesting.ts`). So users and groups can be in the same list.
  */
 
-/** Prefix of every group id. So it is clear without a read that an id without this prefix is not a group. */
+/** The prefix of every group id. An id without this prefix is not a group, so it need not be read. */
 export const GROUP_ID_MARK = 'g';
 
 /** Converts the id of a member register to the id that clients use. */
@@ -21,7 +21,7 @@ export function listedMember(id: string): ListedMember {
   return group === undefined ? { value: id, type: 'User' } : { value: group, type: 'Group' };
 }
 
-/** Returns the register ids that an id of a client may have in a group. */
+/** Returns the ids that the member register of this user or group may have. */
 export const listedIdsOf = (id: string): readonly MemberId[] =>
   id.startsWith(GROUP_ID_MARK) ? [memberId(id), nestedMember(groupId(id))] : [memberId(id)];
 
@@ -29,10 +29,10 @@ export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
   [...ids].flatMap((id) => nestedGroup(id) ?? []);
 
 /**
- * Returns the change with the ids of member registers in place of the ids of nested groups. Deleted groups are left
- * out, like deleted users.
- * @throws ScimError invalidValue if the change contains a group but nesting is off, or if the groups would be nested
- * too deep
+ * Returns the change with the ids of member registers in place of the ids of nested groups. The result does not contain
+ * deleted groups.
+ * @throws ScimError `invalidValue` if the change contains a group and nesting is off, or if the groups would be nested
+ * too deeply
  */
 export async function withNestedGroups(
   group: GroupId,
@@ -76,7 +76,7 @@ async function deletedGroups(ids: readonly string[], { ports, connection }: Scim
   return new Set<string>(deleted.flatMap((state) => state?.ref.group ?? []));
 }
 
-/** @throws ScimError invalidValue if the groups would be nested too deep, or would be too many */
+/** @throws ScimError `invalidValue` if the nesting would have too many levels or too many groups */
 async function checkNesting(group: GroupId, joining: readonly GroupId[], context: ScimContext) {
   if (joining.length === 0) return;
   const { ports, connection } = context;
@@ -99,10 +99,7 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
   }
 }
 
-/**
- * Returns the groups that can be reached from the group, and the number of levels. The search stops soon after a limit
- * is exceeded.
- */
+/** Returns the groups within the group, and the number of levels. The search stops at a limit. */
 async function levelsFrom(
   first: readonly GroupId[],
   next: (group: GroupId) => Promise<readonly GroupId[]>,
@@ -120,9 +117,7 @@ async function levelsFrom(
   return { levels, groups };
 }
 
-/**
- * Stores the nested groups before their registers are written. Every later change of them then reaches the outer group.
- */
+/** Notes the nested groups, before their registers are written. From then on, their changes reach the group. */
 export async function noteNesting(
   group: GroupId,
   members: Iterable<string>,

@@ -5,22 +5,20 @@ import { dirtyNow } from '../wake.ts';
 import type { ScimContext } from './context.ts';
 
 /*
- * A group has one source (`shared/sync/directory/sources.ts`). If the directory reader owns a group, the group of a
- * SCIM client for it is still stored, so that the client can read what it wrote. But it is not written to the platform.
+ * A group has one source (`shared/sync/directory/sources.ts`). If the directory reader is the source of a group, a SCIM
+ * client may still create a group of its own with the same name. groupsync stores this SCIM group, so that the client
+ * can read it, but does not write it to the platform.
  */
 
-/**
- * If the reader owns a group with the same name or external id, releases the new SCIM group and records that it belongs
- * to the reader's group.
- */
+/** Releases a new SCIM group, and records a move, if the reader has a group with the same name or external id. */
 export async function yieldToReader(group: ScimResource, context: ScimContext): Promise<void> {
   const { connection, ports, settings } = context;
   const owner = settings.directory === null ? undefined : await readersGroup(group, context);
   if (owner === undefined) return;
   const ref = { connection, group: groupId(group.id) };
   await ports.reader.noteMove(connection, { from: ref.group, to: owner, source: 'directory' });
-  // The group is released before it exists in the desired state. Otherwise a worker could create a platform group in
-  // between.
+  // The group is released before it has a name in the desired state. Otherwise a worker could create a platform group
+  // before the release.
   await ports.desired.markDirty(ref, dirtyNow(ports));
   await ports.groups.release(ref, dirtyNow(ports));
 }

@@ -17,16 +17,15 @@ import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { askReader } from './reader-groups.ts';
 
-/** A change of the desired state, and the resource whose revision gives the stamp. */
+/** A change of the desired state, and the resource from whose revision the stamp is made. */
 export interface Recorded {
   readonly by: ScimResource;
   readonly change: DirectoryChange;
 }
 
 /**
- * Returns the stamp of a resource's revision: the modification time, which never decreases, then the revision as
- * sequence. The stamp depends only on the resource. So if the change is recorded again after a crash, the event is the
- * same.
+ * Returns the stamp of a resource's revision. Its time is the modification time, which never decreases, and its
+ * sequence is the revision. The stamp depends only on the resource, so a repetition after a crash has the same stamp.
  */
 export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 0): Stamp =>
   makeStamp({
@@ -38,9 +37,9 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
   });
 
 /**
- * Records the changes of a request as ingest records events: first the registers, then the group's revision and
- * its dirty mark, then the wake-up.
- * @throws Error if a write or a message failed; the client gets a 500 and retries
+ * Records the changes of a request in the same order as ingest records events: first the registers, then `rev` and the
+ * dirty mark of the group, then the wake-up.
+ * @throws Error if a write or a message failed. The client then gets a 500 and retries
  */
 export async function record(changes: readonly Recorded[], context: ScimContext) {
   const { ports, connection, actor } = context;
@@ -64,7 +63,7 @@ export async function record(changes: readonly Recorded[], context: ScimContext)
   await askReader(events, context);
 }
 
-/** Records a user whose id no other request knows yet. No read is needed, because the user is in no group. */
+/** Records a user whose id no other request knows yet. The function needs no read, because the user is in no group. */
 export async function recordNewUser(resource: ScimResource, { ports, connection, actor }: ScimContext) {
   const change = factsOf(resource);
   const event = { connection, id: resource.id, source: SCIM_SOURCE, stamp: stampOf(resource), actor, change };
@@ -83,15 +82,15 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** The names, as in events, of the attributes that match rules may use. */
+/** The attributes that match rules may use, under the names that events use. */
 const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
 
 /**
  * Returns the desired state of a SCIM user. It always contains every attribute, so it depends only on the resource. An
- * attribute that the resource lacks is empty, which matches no person. `active` is the exception: if the resource has
- * no `active`, the change has none either. Otherwise the change could reactivate an account.
+ * attribute that the resource lacks is empty. An empty attribute matches no person. The exception is `active`: if the
+ * resource has no `active`, the change has no `active`. Otherwise the change could reactivate an account.
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
@@ -109,9 +108,9 @@ function userChange({ id, attributes }: ScimResource): DirectoryChange {
 }
 
 /**
- * Returns the deletion of a user and the erasure of its data. The deletion ends earlier memberships. The account is
- * also deactivated, because a late or concurrent request may still record a membership. It stays inactive forever,
- * because its id is never given to another user.
+ * Returns two changes: the deletion of a user, and the erasure of its data. The deletion ends earlier memberships. The
+ * erasure also deactivates the account, because a late or concurrent request may still record a membership. The account
+ * stays inactive forever, because no other user gets its id.
  */
 export function userEnd({ id }: ScimResource): readonly DirectoryChange[] {
   const user = memberId(id);
@@ -134,8 +133,8 @@ const extension = (attributes: ScimObject): ScimObject => {
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /**
- * Returns all addresses. The first one is the primary address, or else the work address, or else the first in the list.
- * Entries without an address are skipped.
+ * Returns all addresses, without empty entries. The first address of the result is the primary address. If there is
+ * none, it is the work address, or else the first address of the list.
  */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)
@@ -149,7 +148,7 @@ function emailsOf(emails: ScimValue | undefined): readonly string[] {
   return [...new Set(inOrder.map(({ value }) => text(value)))];
 }
 
-/** Joins as many addresses as fit into one attribute, in order. */
+/** Joins the addresses in order, as many as fit into one attribute. */
 function listed(addresses: readonly string[]): string {
   const plain = addresses.filter((address) => !/\s/.test(address));
   return plain.reduce((list, address) => {
@@ -158,7 +157,7 @@ function listed(addresses: readonly string[]): string {
   }, '');
 }
 
-/** Returns the next revision for a change that clients see. The registers of the revision are not written yet. */
+/** Returns the next revision for a change that clients see. Its registers are not written yet. */
 export function nextRevision(before: ScimResource, nowMs: number): ScimResource {
   const revision = before.revision + 1;
   const modifiedMs = Math.max(nowMs, before.modifiedMs);
@@ -166,9 +165,9 @@ export function nextRevision(before: ScimResource, nowMs: number): ScimResource 
 }
 
 /**
- * Returns the next revision for a request that changes nothing that clients see (RFC 7644 section 3.5.2.1: "the modify
- * timestamp shall not change"). The request still records the desired state again, with the stamps of this revision,
- * because a crash may have interrupted an earlier write.
+ * Returns the next revision for a request without a visible change (RFC 7644 section 3.5.2.1: "the modify timestamp
+ * shall not change"). The request still records the desired state again, with the stamps of this revision. The reason
+ * is that a crash may have interrupted an earlier write.
  */
 export const idleRevision = (before: ScimResource, nowMs: number): ScimResource => ({
   ...nextRevision(before, nowMs),
@@ -179,14 +178,14 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
 /** The maximum number of retries after concurrent writes. More conflicts on one resource point to a defect. */
 export const MAX_RACES = 50;
 
-/** A write of a group's members that has begun, with the revision that gives its stamps. */
+/** A write of a group's members that has begun, with the revision from which its stamps are made. */
 export interface MemberWrite {
   readonly id: string;
   readonly revision: ScimResource;
 }
 
 /**
- * Begins a write of a group's members without a client's request for that group, such as when a user is deleted.
+ * Begins a write of a group's members that no client requested for this group. An example is the deletion of a user.
  * @returns an empty list if the group is not a SCIM resource
  */
 export async function beginWrite(group: GroupId, { ports, connection }: ScimContext): Promise<MemberWrite[]> {

@@ -5,7 +5,7 @@ import type { HeldList, ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { record } from './record.ts';
 
-/** A whole list that is stored for readers while it is being written. */
+/** An open replacement of a group's whole member list, with its id. */
 export interface Replacement {
   readonly write: string;
   readonly held: HeldList;
@@ -23,10 +23,7 @@ export function deadReplacement(resource: ScimResource, nowMs: number): Replacem
   return isOpen ? undefined : latest;
 }
 
-/**
- * Finishes the write of a whole list whose process died. The registers get the stamps of the original revision, so
- * later changes are kept.
- */
+/** Finishes a dead process's replacement, with the original stamps, so that it does not undo later changes. */
 export async function finishReplacement(
   found: ScimResource,
   { write, held }: Replacement,

@@ -19,14 +19,14 @@ import { beginWrite, factsOf, idleRevision, MAX_RACES, nextRevision, record, use
 import { deadReplacement, finishReplacement } from './replacement.ts';
 
 /**
- * Returns the resource, read consistently. A resource that a crash left unsettled is repaired first.
+ * Reads a resource consistently. If a crash interrupted a write of the resource, this function completes the write
+ * first.
  * @throws ScimError 404
  */
 export async function findResource(id: string, type: TypeName, context: ScimContext): Promise<ScimResource> {
   const [found] = await context.ports.scim.read(context.connection, type, [id]);
   const finished = found && (await finishWrite(found, context));
-  if (finished === undefined)
-    throw new ScimError(404, `expected the id of a ${type}, got one that does not exist`);
+  if (finished === undefined) throw new ScimError(404, `expected the id of a ${type}, got an unknown id`);
   return finished;
 }
 
@@ -60,24 +60,24 @@ export interface Change {
   readonly ifNoneMatch?: string | undefined;
 }
 
-/** The part of a request that changes a group's members. */
+/** The effect of a request on a group's members. */
 export interface MembersChange {
   readonly isChange: boolean;
-  /** If the members need no change: the revision for which this is true; undefined if it is true for every revision. */
+  /** The revision at which the members need no change; undefined if this does not depend on the revision. */
   readonly seen?: number;
 }
 
 export interface Rewrite {
   readonly before: ScimResource;
   readonly after: ScimResource;
-  /** Id of the write of members that began with this revision; undefined if the list of members does not change. */
+  /** The id of the write of members that began with this revision; undefined if the member list does not change. */
   readonly write?: string | undefined;
 }
 
 /**
- * Writes the next revision of a resource if the current one has not changed in the meantime. The caller records the
- * change in the desired state and settles the resource.
- * @throws ScimError 404, 412, 409 or an error of `edit`; in each case, nothing has changed
+ * Writes the next revision of a resource, if the resource still has the revision from which the change was made. The
+ * caller records the change in the desired state and settles the resource.
+ * @throws ScimError 404, 412, 409 or an error of `edit`. After an error, the resource is unchanged
  */
 export async function rewriteResource(
   id: string,
@@ -153,13 +153,15 @@ function rewritten(
 }
 
 /**
- * @throws ScimError 412 if the version is not the current one; also while members are being written, because no read
- * has returned the list of the current version yet
+ * @throws ScimError 412 if the version is not the current version. While a write of members is open, every version gets
+ * a 412, because no client has seen the final list of the current version
  */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
   if (namesVersion(ifMatch, isOpen ? undefined : version)) return;
-  const reason = isOpen ? 'another request is writing its members; read it again' : 'got another one';
+  const reason = isOpen
+    ? 'but another request is writing its members: read the resource again'
+    : 'got another version';
   throw new ScimError(412, `If-Match: expected the current version of the resource, ${reason}`);
 }
 
@@ -170,9 +172,9 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * Writes the next revision of a group whose attributes do not change. This takes only one write, even with concurrent
+ * Writes the next revision of a group whose attributes do not change. One write is enough, even with concurrent
  * requests.
- * @returns undefined if this is not possible, and the caller must use `rewriteResource`
+ * @returns undefined if one write is not enough. The caller must then use `rewriteResource`
  */
 export async function advanceGroup(
   id: string,
@@ -189,7 +191,7 @@ export async function advanceGroup(
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
   if (advanced !== undefined) return { before: advanced, after: advanced, write: begins };
   if (seen === undefined) return undefined;
-  // If another request wrote the group in between, the list may have changed since it was read. So `seen` is checked.
+  // `seen` is given because another request may have changed the member list after this request read it.
   const after = await ports.scim.advance(connection, target, {
     nowMs,
     isChange: true,
@@ -199,10 +201,7 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/**
- * Reads a resource for a change. If it is unsettled, it is not repaired first, because the next revision records
- * everything again.
- */
+/** Reads a resource for a change. The next revision records everything again, so an interrupted write stays. */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);
@@ -222,7 +221,7 @@ async function restoreUnlessHeld({ before, after }: Rewrite, context: ScimContex
 
 /**
  * Ends a change after its registers were written, and releases the index values that the resource no longer has.
- * @param listedAt stamp of the whole list of members that the change wrote; earlier writes have no effect on that list
+ * @param listedAt the stamp of the whole member list that the change wrote. Earlier writes cannot change that list
  */
 export async function settleResource(
   { before, after, write }: Rewrite,
@@ -245,8 +244,8 @@ export async function settleResource(
 
 /**
  * Completes the deletion of a resource in the state `deleting`: records the deletion in the desired state, releases the
- * index entries, and removes the resource. Each step can be repeated, so after a crash any later request can complete
- * the deletion.
+ * index entries, and removes the resource. A later request can repeat each step. So after a crash, any later request
+ * can complete the deletion.
  */
 export async function finishDeletion(deleting: ScimResource, context: ScimContext): Promise<void> {
   const { ports, connection } = context;
@@ -263,10 +262,7 @@ export async function finishDeletion(deleting: ScimResource, context: ScimContex
   await ports.scim.remove(connection, deleting);
 }
 
-/**
- * Records a deletion, which ends the memberships. Each group that lists the member gets a new version without the
- * member.
- */
+/** Records a deletion. Each group that lists the member gets a new version without the member. */
 async function recordEnd(
   deleting: ScimResource,
   member: MemberId,

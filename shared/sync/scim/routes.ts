@@ -29,8 +29,7 @@ type Methods = Readonly<Partial<Record<string, Endpoint>>>;
 export async function route(request: ScimRequest, context: ScimContext): Promise<ScimReply> {
   const segments = request.path.split('/').filter((segment) => segment !== '');
   const methods = methodsOf(segments);
-  if (methods === undefined)
-    throw new ScimError(404, 'expected an endpoint of SCIM 2.0, got a path that is none');
+  if (methods === undefined) throw new ScimError(404, 'expected an endpoint of SCIM 2.0, got another path');
   const endpoint = methods[request.method.toUpperCase()];
   if (endpoint === undefined) {
     const allow = Object.keys(methods).join(', ');
@@ -92,15 +91,14 @@ const ME: Methods = {
 
 const announcedBy = ({ scim }: ScimContext['settings']) => ({ pagination: scim.announcePagination });
 
-/** Discovery ignores query parameters. Only a filter is rejected (RFC 7644 section 4). */
+/** Discovery ignores query parameters, except a filter, which it rejects (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
   const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
     GET: async ({ query }, context) => {
       if (fieldOf(query, 'filter') !== undefined)
-        throw new ScimError(403, `${first}: expected no filter, which discovery does not have`);
+        throw new ScimError(403, `${first}: expected no filter, because discovery does not support filters`);
       const found = find(context);
-      if (found === undefined)
-        throw new ScimError(404, `expected one of ${first}, got one that does not exist`);
+      if (found === undefined) throw new ScimError(404, `expected an id from ${first}, got an unknown id`);
       return ok(found);
     },
   });
@@ -145,17 +143,14 @@ const search = (types: readonly TypeName[]) =>
     return body;
   });
 
-/**
- * Bulk operations may only change resources (RFC 7644 section 3.7). A nested bulk request could exceed the limit of
- * operations.
- */
+/** The paths that bulk operations may have: they may only change resources (RFC 7644 section 3.7). */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
 
 const bulk: Endpoint = (request, context) =>
   runBulk(objectBody(request), context, async (operation) => {
     try {
       if (!OF_RESOURCES.test(operation.path)) {
-        throw badRequest('invalidSyntax', 'path: expected /Users or /Groups, perhaps with an id');
+        throw badRequest('invalidSyntax', 'path: expected /Users or /Groups, with or without an id');
       }
       return await route(operation, context);
     } catch (error) {
@@ -196,10 +191,7 @@ const conditionsOf = ({ headers }: ScimRequest) => ({
   ifNoneMatch: headers['if-none-match'],
 });
 
-/**
- * The response to a PATCH of a group has no body unless the client requests attributes, because a group may have many
- * members.
- */
+/** A response to a PATCH of a group has a body only on request, because a group may have many members. */
 const rewrite =
   (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {
@@ -224,7 +216,7 @@ const remove =
 
 /**
  * Returns the response to a write. It shows the resource as this request wrote it. If the response must show members,
- * and the request did not contain all of them, the group is read again.
+ * and the request did not contain all members, the function reads the group again.
  */
 async function answerWritten(
   { resource, members, isNew = false }: Written & { readonly isNew?: boolean },
@@ -243,14 +235,14 @@ async function answerWritten(
     readFloor({ connection, group: groupId(resource.id) }, ports),
   ]);
   const { document, etag } = await show(now, projection, context, { floor });
-  // The write has succeeded. So if the response is too large, it is shortened, and not replaced by an error.
+  // The write has succeeded. So a response that is too large must not become an error. It omits the members instead.
   const { members: _members, ...others } = document;
   return ok(answerBytes(document) > MAX_ANSWER_BYTES ? others : document, { ...headers, etag });
 }
 
 const NO_WRITES: ScimResource['writes'] = new Map();
 
-/** Headers of the response to a write, with the version that the request created. */
+/** The headers of the response to a write, with the version that the request created. */
 const writtenHeaders = ({ type, id, version }: ScimResource, { types, baseUrl }: ScimContext) => ({
   etag: etagOf(version),
   location: locationOf(types[type], id, baseUrl),

@@ -10,12 +10,12 @@ import { listedMember } from './nesting.ts';
 import { groupsOfUser } from './user-groups.ts';
 
 /**
- * On a page with more users, `groups` is shown only if the client requests this attribute, because it costs a query for
- * each user.
+ * On a page with more users than this, the response has `groups` only if the client requests this attribute, because
+ * `groups` costs a query for each user.
  */
 const MAX_USERS_WITH_GROUPS = 20;
 
-/** A resource as a response, with its entity tag. */
+/** A resource in the form of the response, with its entity tag. */
 export interface Shown {
   readonly document: ScimObject;
   readonly etag: string;
@@ -25,13 +25,13 @@ interface Given {
   /** The group's floor, if it was read together with the resource. */
   readonly floor?: Stamp | undefined;
   readonly members?: readonly string[] | undefined;
-  /** Number of resources in the response. */
+  /** The number of resources in the response. */
   readonly among?: number;
-  /** Whether this request created the resource, which is then in no group. */
+  /** Whether this request created the resource. A new resource is in no group. */
   readonly isNew?: boolean;
 }
 
-/** Returns a resource as the request wants to see it. A group's members are read only if they are shown. */
+/** Returns a resource with the selected attributes. Reads a group's members only if the response shows them. */
 export async function show(
   resource: ScimResource,
   projection: Projection,
@@ -59,9 +59,7 @@ export async function show(
   return { document: project(document, projection, type), etag: view.etag };
 }
 
-/**
- * Returns whether a user's groups are shown: by default they are, but on a large page only if the client requests them.
- */
+/** Returns whether the response shows a user's groups. On a large page, the client must request them. */
 function showsGroups(
   type: ResourceType,
   projection: Projection,
@@ -71,7 +69,7 @@ function showsGroups(
   return projection.only !== undefined || among <= MAX_USERS_WITH_GROUPS;
 }
 
-/** Returns the names of the members that are resources, by id. */
+/** Returns the names of the members by id. A member that is no SCIM resource has no name. */
 async function namesOf(members: readonly ListedMember[], { ports, connection }: ScimContext) {
   const read = async (type: TypeName) => {
     const ids = members.filter((member) => member.type === type).map(({ value }) => value);

@@ -9,7 +9,7 @@ import type { HttpRequest } from './http.ts';
 import { type RateLimiter, UNKNOWN_TOKEN_RATE, waitFor } from './limiter.ts';
 import { EXPIRES_SOON_MS } from './tokens.ts';
 
-/** Path below the base URL. */
+/** The path of the token endpoint below the base URL. */
 export const TOKEN_PATH = '/oauth/token';
 
 /** The maximum size of the form. Id, secret and grant need only about 150 bytes. */
@@ -23,14 +23,14 @@ export interface TokenEndpointPorts extends Pick<Ports, 'tokens' | 'clock' | 'ra
 
 interface TokenAnswer {
   readonly reply: ScimReply;
-  /** Connection of the client, if its secret is valid. */
+  /** The connection of the client, if the client's secret is valid. */
   readonly connection: ConnectionName | undefined;
   readonly tokenExpiresSoon: boolean;
 }
 
 /**
- * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The requests of each address are limited,
- * like requests with unknown tokens. A client needs about one request an hour.
+ * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The requests of each address have the same
+ * limit as requests with unknown tokens. A client needs about one request an hour.
  * @throws ScimError 405 or 429, for which OAuth has no error
  */
 export async function answerTokenRequest(
@@ -58,7 +58,7 @@ export async function answerTokenRequest(
   return { reply: { status, headers: { ...headers, ...UNSTORED }, body }, connection, tokenExpiresSoon };
 }
 
-/** RFC 6749 section 5.1. */
+/** The headers that RFC 6749 section 5.1 requires. */
 const UNSTORED = { 'content-type': 'application/json', 'cache-control': 'no-store', pragma: 'no-cache' };
 
 const refused = (description: string): ScimReply => ({

@@ -6,8 +6,8 @@ import type { ScimToken } from '../ports/scim.ts';
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
 
 /**
- * `gsync_<kind>_<8>_<64>`: a product name, a kind, an identifying prefix and a secret (256 bits). Kinds: `scim` is
- * a bearer token, `client` the secret of an OAuth client, `access` an access token with the prefix of its secret.
+ * `gsync_<kind>_<8>_<64>`: a product name, a kind, an identifying prefix and a secret (256 bits). The kinds are:
+ * `scim`, a bearer token; `client`, the secret of an OAuth client; `access`, an access token with its secret's prefix.
  */
 const BEARER_FORM = /^gsync_(?:scim|access)_([0-9a-f]{8})_[0-9a-f]{64}$/;
 const ACCESS_MARK = 'gsync_access_';
@@ -19,11 +19,10 @@ export const prefixOf = (token: string): string | undefined => BEARER_FORM.exec(
 export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 interface Creation {
-  /** Expiry in milliseconds since 1970; undefined if the token never expires. */
+  /** The expiry in milliseconds since 1970; undefined if the token never expires. */
   readonly expiresMs?: number | undefined;
   /**
-   * The OAuth client of the secret; `new` for a client with the secret's prefix as its id; undefined for a bearer
-   * token.
+   * The OAuth client of the secret. `new` makes a client with the secret's prefix as id. Undefined for a bearer token.
    */
   readonly client?: string | undefined;
 }
@@ -47,10 +46,10 @@ export async function createToken(
     };
     if (await tokens.add(kept)) return { token, kept };
   }
-  throw new Error(`found no free prefix in ${MAX_TRIES} tries`);
+  throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
 
-/** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
+/** The value of `client` for a new client. An id of a client has eight hexadecimal digits instead. */
 export const NEW_CLIENT = 'new';
 
 /** A token without its secret and hash, for display. */
@@ -85,15 +84,15 @@ export const stateOf = (
 export const revokeToken = (connection: ConnectionName, prefix: string, { tokens, clock }: TokenPorts) =>
   tokens.revoke(connection, prefix, clock());
 
-/** Revokes all tokens of a removed connection. Otherwise its clients could use a later one of the same name. */
+/** Revokes all tokens of a removed connection. Otherwise its clients could use a later connection of the same name. */
 export async function revokeAllTokens(connection: ConnectionName, { tokens, clock }: TokenPorts) {
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
-/** Time before expiry from which a warning is given. An operator then has time to create and install another token. */
+/** A warning begins this long before a token expires. This leaves time to create and install another token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
-/** This hash is compared if the prefix is unknown, so that the check takes as long as for a wrong secret. */
+/** The hash for an unknown prefix, so that the check takes the same time as for a wrong secret. */
 const NO_HASH = hashOf('');
 
 /** Returns whether a token has this hash, in constant time. */
@@ -102,8 +101,8 @@ export const matchesHash = (token: string, hash: string | undefined): boolean =>
 
 /**
  * Returns the stored token with its connection; undefined if the token is unknown, wrong, expired or revoked. The
- * caller must not learn which of these is the case. Records the use, at most once an hour. For an access token, returns
- * the client secret for which it was issued.
+ * result does not show which of these is the reason. It records the use, at most once an hour. For an access token, it
+ * returns the client secret for which the access token was issued.
  */
 export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);

@@ -21,7 +21,7 @@ export async function groupsOfUser(user: string, context: ScimContext): Promise<
   const shown: ScimResource[] = [];
   for (const group of groups) {
     if (group.state !== 'live') continue;
-    // While a whole list is being written, its registers are not the list that readers see.
+    // During a replacement of the whole list, the registers differ from the list that readers see.
     const isMember =
       group.replacements.size > 0
         ? (await viewGroup(group, context)).members.includes(memberId(user))
@@ -46,7 +46,7 @@ export async function usersOfGroup(id: string, context: ScimContext): Promise<re
   return (await viewGroup(group, context)).members.filter((member) => nestedGroup(member) === undefined);
 }
 
-/** Reads the members of groups for a filter. Each list is read once per request. */
+/** Returns a function that reads the members of a group for a filter. It reads each list once per request. */
 export function createMembersReader(context: ScimContext) {
   const lists = new Map<string, Promise<ReadonlySet<string>>>();
   return (group: GroupId): Promise<ReadonlySet<string>> => {

@@ -49,8 +49,8 @@ async function createUser(body: ScimObject, context: ScimContext): Promise<Writt
 }
 
 /**
- * Removes all attributes that the body does not contain, except `active`: a missing `active` must not reactivate an
- * account.
+ * Replaces a user, and removes all attributes that the body does not contain. A missing `active` keeps its value,
+ * because it must not reactivate an account.
  */
 function replaceUser(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.User;
@@ -79,7 +79,7 @@ async function rewriteUser(id: string, change: Change, edit: (attributes: ScimOb
   return { resource: rewrite.after };
 }
 
-/** Writes the members before the group. So readers see either the complete group or, after a crash, no group. */
+/** Writes the members before the group. So readers see the complete group, or no group after a crash. */
 async function createGroup(body: ScimObject, context: ScimContext): Promise<Written> {
   const type = context.types.Group;
   checkSchemas(body, type.core.id);
@@ -112,7 +112,7 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/** Replaces a group. Without `members` in the body, the members stay. A list replaces them, even an empty one. */
+/** Replaces a group. Without `members` in the body, the members stay. An empty list removes them. */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
@@ -135,9 +135,9 @@ type Edit = (attributes: ScimObject) => ScimObject;
 /**
  * Changes the attributes and the members of a group. The whole request is validated before any part is written, and all
  * parts have the stamp of one revision. Adding members who are already in the group changes nothing (RFC 7644 section
- * 3.5.2.1). The version increases before the registers are written. If the process crashes in between, the client
- * repeats the request, which then increases the version again, unless it finds the wanted list. `scim/member-writes.ts`
- * describes the lists that other requests read in between.
+ * 3.5.2.1). The version increases before the registers are written. After a crash between these two writes, the client
+ * repeats the request. The repeated request increases the version again, except if it finds the wanted list.
+ * `scim/member-writes.ts` describes which list other requests read during the write.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
@@ -177,7 +177,7 @@ async function rewriteGroup(id: string, change: Change, edit: Edit, members: rea
 }
 
 /**
- * Returns whether readers could see only a part of a new whole list: the floor removes all members in one write, but
+ * Returns whether readers could see only a part of a new whole list. The floor removes all members in one write, but
  * each added member needs a write of its own.
  */
 function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<string>): boolean {
@@ -193,10 +193,10 @@ interface DecidedMembers {
   readonly found: ScimResource | undefined;
 }
 
-/** Returns the change of a group's members in a request, and whether it changes the list. */
+/** Returns the change of a group's members in a request, and whether the change has an effect. */
 async function decideMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
   const { types } = context;
-  // A filter selects among the members of the version in `If-Match`. So the group is read before its members.
+  // A filter selects members from the list of the version in `If-Match`. So the group is read before its members.
   const isFiltered = needsCurrentMembers(operations);
   const seen = isFiltered ? await readGroup(group, context) : undefined;
   const current: readonly string[] = isFiltered ? await listedMembers(group, context) : [];
@@ -219,8 +219,8 @@ interface RequestedMembers {
 }
 
 /**
- * Checks for deletion only the members who are not listed yet. A listed member was not deleted, because a deletion
- * removes the user from every list.
+ * Checks only members who are not listed yet for deleted users. A listed member is not a deleted user, because a
+ * deletion removes the user from every list.
  */
 async function decideWholeList(
   group: GroupId,
@@ -236,9 +236,9 @@ async function decideWholeList(
 }
 
 /**
- * Reads the members together with the group, so that most requests need no other read. A list that was read before the
- * group may be older than the group's version. So only a list that is read after the group proves that the request
- * changes nothing.
+ * Reads the members concurrently with the group. For most requests, this read is enough. If it shows no change, the
+ * members are read again after the group. Only this second read proves that the request changes nothing, because the
+ * first list may be older than the group's version.
  */
 async function decideDifference(
   group: GroupId,
@@ -260,7 +260,7 @@ function decided(
   { found, isSame }: { readonly found: ScimResource | undefined; readonly isSame: boolean },
   context: ScimContext,
 ): DecidedMembers {
-  // While members are being written, the list that was read is not final.
+  // While a write of members is open, the list from this read is not final.
   const isProved = isSame && found !== undefined && !isOpen(found, context);
   const membersChange = isProved
     ? { isChange: false, seen: found.revision }
@@ -269,8 +269,8 @@ function decided(
 }
 
 /**
- * Handles the most common requests: those that only change members, or repeat the same attributes. They do not change
- * the group's attributes, so one write without a condition on them is enough.
+ * Handles the most common requests, which only change members or repeat the same attributes. The group's attributes do
+ * not change, so one write without a condition on the attributes is enough.
  */
 async function advanceIfUnchanged(
   id: string,
@@ -288,7 +288,7 @@ async function advanceIfUnchanged(
 
 const keepAttributes: Edit = (attributes) => attributes;
 
-/** Whether the name must be recorded: it has changed, or a crash may have prevented that it was recorded earlier. */
+/** Whether the name must be recorded: it has changed, or an earlier record may be missing after a crash. */
 const changesName = ({ before, after }: Rewrite): boolean =>
   !before.settled || before.attributes['displayName'] !== after.attributes['displayName'];
 

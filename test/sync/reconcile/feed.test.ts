@@ -80,7 +80,7 @@ describe('run of the feed', () => {
     });
     expect(await world.ports.feed.begin(CONNECTION, later as never)).toEqual({ position: undefined });
     wakeUp();
-    await expect(paused).rejects.toThrow('paused for too long');
+    await expect(paused).rejects.toThrow('suspended for too long');
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
