@@ -15,8 +15,8 @@ const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
 /**
- * At random times, calls `explain` and `plan` for a group, runs apply immediately after that, and compares the two
- * answers with the result of apply.
+ * At random times, asks `explain` and `plan` about a group and runs apply immediately afterwards. Compares both answers
+ * with the result of apply.
  */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');
@@ -53,7 +53,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     );
     const { rev, writes } = progress();
     const stood = others();
-    // If the group changes again before apply runs, the answers are only outdated, not wrong.
+    // If the group changes before apply runs, a different result does not mean that the answers were wrong.
     const isOld = (revs: number, written: number) =>
       progress().rev !== rev + revs ||
       progress().writes !== writes + written ||
@@ -71,7 +71,8 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
     const { outcome, writes: made } = await applyGroup(ref, ports);
     if (isOld(1, made.length)) return;
     cloud.runLog.fired('asked');
-    // If apply adopts or links a platform group again, that group existed before this apply.
+    // Apply may adopt a platform group, or link an earlier platform group again. Such a group existed before this
+    // apply.
     const before = groups.get((linked ?? linkIn(state()))?.id ?? '');
     const after = platform()?.groups.get(linkIn(state())?.id ?? '');
     const around = { connection: name, group, before, after, isSeen, outcome, sentAgain };
@@ -88,6 +89,6 @@ function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readon
   return userId ? [role, userId] : [role];
 }
 
-/** Returns the stored people. They may have changed although no group was woken yet. */
+/** Returns the stored people. They may have changed without a wake-up of their groups yet. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

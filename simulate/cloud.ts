@@ -28,7 +28,7 @@ export function createCloud(
   const pages = random.fork('pages');
   const table = new MemoryTable({
     indexLag: { ms: [0, 500, 5_000, 60_000][run.seed % 4] ?? 0, nowMs },
-    // Pages are small in some runs, so that even a short list has several pages.
+    // In some runs pages are small, so that even a short list has several pages.
     pageBytes: [4_000, 64_000, 1_048_576][run.seed % 3] as number,
     keysAtOnce: [7, 100][Math.floor(run.seed / 4) % 2] as number,
     isEmptyPage() {
@@ -90,21 +90,20 @@ export function createCloud(
     queues,
     /** Platforms by company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
-    /** The directories that readers read, by connection. */
+    /** The simulated directories of the connections that have a reader, by connection. */
     sources: sources as ReadonlyMap<string, SimulatedSource>,
     secretsManager,
     lambdas,
-    /** The connections that exist now, by name. */
     connections: new Map<string, ConnectionSpec>(),
     directory: createDirectoryRecord(new Set(sources.keys())),
     actions: [] as OperatorDone[],
     lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
-    /** The number of changes of people in the HR systems. */
+    /** The number of changes of people that happened in the HR systems. */
     companyActions: 0,
-    /** The time until which a fault of the platform or of AWS may have effects. */
+    /** The end of the period in which faults of the platform or of AWS may have effects. */
     troubledUntilMs: 0,
-    /** Whether the run has ended. No new work may then start. */
+    /** Whether the run has ended. After its end, no new work may start. */
     isOver: false,
     /** Runs work concurrently. If the work throws an error, the next call of `pass` throws it. */
     start(work: Promise<unknown>) {
@@ -113,8 +112,8 @@ export function createCloud(
       });
     },
     /**
-     * Executes one invocation, and logs a failure that a simulated fault caused. @returns whether the invocation
-     * completed
+     * Executes one invocation. If a simulated fault makes the invocation fail, logs the failure.
+     * @returns whether the invocation completed
      */
     invoke: (actor: Actor, timeoutMs: number, run: (container: Container) => Promise<void>) =>
       lambdas.invoke(actor, timeoutMs, run).catch((error: unknown) => {
@@ -139,11 +138,13 @@ export const platformOf = (cloud: Cloud, connection: string): SimulatedPlatform 
   return spec && cloud.platforms.get(spec.company);
 };
 
-/** Returns the stored item of a directory group. Ids of a simulation run need no encoding. */
+/**
+ * Returns the stored item of a directory group. Ids of a simulation run contain no characters that keys must encode.
+ */
 export const groupItem = ({ table }: Pick<Cloud, 'table'>, connection: string, group: string) =>
   group === '' ? undefined : table.items.get(`G#${connection}#${group} GROUP`);
 
-/** Returns the link to a platform group that the item of a directory group contains. */
+/** Returns the link to a platform group from the item of a directory group. */
 export const linkIn = (item: Readonly<Record<string, unknown>> | undefined) =>
   item?.['link'] as Pick<LinkedGroup, 'id' | 'version'> | undefined;
 
@@ -152,8 +153,8 @@ const LANES: Partial<Record<Actor, LogLine['lane']>> = {
 };
 
 /**
- * Returns whether an error is a program error of the engine or of the simulation, and not the effect of a simulated
- * fault.
+ * Returns whether an error is a program error of the engine or of the simulation. A simulated fault is not a program
+ * error.
  */
 const isMistake = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;

@@ -11,7 +11,10 @@ import { isOfReader } from './reader/reader-events.ts';
 import { type DirectoryHappening, type ScimRequest, scimRequestOf } from './messages.ts';
 import type { QueuedMessage } from './queues.ts';
 
-/** The number of concurrent invocations for one queue. With more, runs were slower and found no other bugs. */
+/**
+ * The maximum number of concurrent invocations for one queue. A larger number made runs slower and found no additional
+ * bugs.
+ */
 const AT_ONCE = 3;
 
 /**
@@ -125,12 +128,12 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
 /** Waiting requests of a SCIM client, by group or user. */
 export type ScimLanes = Map<string, Promise<unknown>>;
 
-/** The time that an identity provider waits before it repeats a request, if the error answer has no Retry-After. */
+/** If the error answer has no Retry-After, an identity provider waits for this time before it repeats a request. */
 const ASKS_AGAIN_MS = 60_000;
 
 /**
- * Sends a request that was delayed on its way. The client no longer waits for the answer, so it does not repeat the
- * request. Its content is from the time at which the client sent it, and newer requests may run at the same time.
+ * Sends a request that was delayed on its way. The client has stopped waiting for the answer, so it does not repeat the
+ * request. The content of the request is as old as its sending. Newer requests may run at the same time.
  */
 async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
@@ -145,8 +148,8 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 }
 
 /**
- * Repeats a request until the server accepts or refuses it, as identity providers do. If a request has failed, newer
- * requests about the same resource do not wait for its repetition.
+ * Repeats a request until the server accepts or refuses it, as identity providers do. While a failed request waits for
+ * its repetition, newer requests about the same resource may pass it.
  */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
@@ -154,8 +157,8 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   const member = 'member' in action ? action.member : '';
   const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
-  // Requests about one resource are sent one after the other. A member is created before a request about a group names
-  // it, and deleted after such requests.
+  // The client sends requests about one resource one after the other. It creates a member before a request about a
+  // group names the member, and deletes the member after such requests.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
@@ -178,7 +181,7 @@ type Handle = (request: Omit<HttpRequest, 'origin'>) => ReturnType<typeof handle
 
 /**
  * Sends a request once. Before a POST, the client searches for the resource.
- * @returns whether the server gave a final answer
+ * @returns whether the server gave a final answer (not an error that the client retries)
  */
 async function requestOnce(
   cloud: Cloud,
@@ -215,11 +218,10 @@ const sendWith =
     return { status, etag: headers['etag'], body: reply.body === '' ? undefined : JSON.parse(reply.body) };
   };
 
-/** @returns whether the server gave a final answer */
 async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise<boolean> {
   const { directory, nowMs, runLog } = cloud;
   const { connection } = request;
-  // The client still has the token of the removed connection.
+  // The connection was removed, but the client still sends the token of this connection.
   const wasRemoved = cloud.actions.some(
     ({ kind, done, died, ...action }) =>
       kind === 'remove_connection' && done && !died && action.connection === connection,
@@ -237,7 +239,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   return true;
 }
 
-/** Returns the revision of the resource that the answer contains; undefined if there is none. */
+/** Returns the revision of the resource in the answer; undefined if the answer has none. */
 function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
   const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
   const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');

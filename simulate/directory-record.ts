@@ -3,12 +3,15 @@ import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
 /**
- * The longest time by which the time of a message may be in the future. The value is copied from the contract, so that
- * an error there is found.
+ * The longest time by which the time of a message may be in the future. The value is a copy of the value in the
+ * contract, so that the checks notice a wrong value there.
  */
 const MAX_AHEAD_MS = 5 * 60_000;
 
-/** The answer of the SCIM server to a request. Its revision orders the requests. The answer to a deletion has none. */
+/**
+ * The answer of the SCIM server to a request. The revision in the answer gives the order of the requests. The answer to
+ * a deletion has no revision.
+ */
 export interface ScimAnswer {
   readonly atMs: number;
   readonly made?: string | undefined;
@@ -16,7 +19,6 @@ export interface ScimAnswer {
   readonly revision?: { readonly modifiedMs?: number | undefined; readonly number: bigint } | undefined;
 }
 
-/** A delivery of a message to ingest. */
 export interface Arrived {
   readonly messageId: string;
   readonly body: string;
@@ -33,9 +35,9 @@ interface Sent {
 }
 
 /**
- * Records the events of the directory, and reads them in the simplest way: sorted, then one after the other. This code
- * shares nothing with the engine. Times are milliseconds since 1970.
- * @param readConnections connections whose directory is read; ingest ignores group events of other sources there
+ * Records the events of the directory, and reads them in the simplest way: sorts them, and applies one after the other.
+ * This code shares nothing with the engine. Times are milliseconds since 1970.
+ * @param readConnections connections with a reader; for these connections, ingest ignores group events of other sources
  */
 export function createDirectoryRecord(readConnections: ReadonlySet<string> = new Set()) {
   const byId = new Map<string, Sent>();
@@ -58,8 +60,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     return sent;
   };
   /**
-   * Messages of a reader are recorded when they arrive. The reader itself decides which messages it sends, so the run
-   * does not contain them.
+   * A reader decides at run time which messages it sends, so the drawn run does not contain them. They are recorded
+   * when they arrive.
    */
   const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
     const events = readerEvents(body);
@@ -68,13 +70,12 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
   };
 
   return {
-    /** Records a message that was sent to the events queue. */
     sent(message: OutgoingMessage, as: { readonly messageId: string; readonly sentAtMs: number }) {
       const isIgnored = readConnections.has(message.connection);
       remember(isIgnored ? { ...message, events: [] } : message, as);
     },
     /**
-     * Edits a dead-lettered message whose time is in the future, and sets its time to the present.
+     * Edits a dead-lettered message whose time is in the future: sets its time to the present.
      * @returns the new body, or the given body if its time is not in the future
      */
     isEdited(body: string, atMs: number): string {
@@ -93,9 +94,9 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       return replacement;
     },
     /**
-     * Records that the events queue delivered a message to ingest, for a connection that exists. Only the first
-     * delivery is recorded. A message whose time is more than 5 minutes ahead is not recorded, because ingest refuses
-     * it. The message is found by its id, or else by its body, for example after a replay.
+     * Records the first delivery of a message to ingest, for a connection that exists. A message whose time is more
+     * than 5 minutes ahead is not recorded, because ingest refuses it. The recorded message is found by its id. If the
+     * id is unknown, for example after a replay, it is found by its body.
      */
     arrived({ messageId, body, connection = '', atMs }: Arrived) {
       const known = byId.get(messageId) ?? byBody.get(body);
@@ -120,8 +121,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       for (const one of all) receive(message.connection, one);
     },
     /**
-     * Records a SCIM request that the server answered with 2xx, and the id `made` that the answer to a POST contains.
-     * The revision in the answer orders requests that overlap.
+     * Records a SCIM request that the server answered with 2xx. `made` is the id in the answer to a POST. The revision
+     * in the answer gives the order of requests that overlap.
      */
     requested(request: ScimRequest, answer: ScimAnswer) {
       const { connection, creates } = request;
@@ -154,13 +155,14 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       if (id === undefined) given.delete(`${connection} ${key}`);
       else given.set(`${connection} ${key}`, id);
     },
-    /** Returns the engine's id of a group or member of the run; undefined if a SCIM resource does not exist. */
+    /**
+     * Returns the id that the engine uses for a group or member of the run; undefined if a SCIM resource does not
+     * exist.
+     */
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
-    /** Returns whether a SCIM request has deleted the resource with this id. */
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
-    /** Returns all events of a connection, in the order of arrival. */
     received: (connection: string): readonly Received[] => received.get(connection) ?? [],
-    /** Returns the reading of all events that had arrived by the given time (default: now). */
+    /** Returns the naive reading of all events that arrived until the given time (default: now). */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
       const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);

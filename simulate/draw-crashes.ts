@@ -3,7 +3,7 @@ import { type AwsAction, type Happening, HOUR_MS, type LambdaName, MINUTE_MS } f
 
 /**
  * For each function, the effects before which it may crash. An effect is a read or a write of one kind of item, or a
- * call.
+ * call to another service.
  */
 export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
   ingest: `get CONNECTION, update M#, put IN#, put USER, update USER, put PART#, query PART#, getMany USER, query IN#,
@@ -32,8 +32,8 @@ export const CRASH_POINTS: Readonly<Record<LambdaName, string>> = {
 
 export const crashPoints = (lambda: LambdaName): readonly string[] => CRASH_POINTS[lambda].split(/,\s+/);
 /**
- * Effects that occur in only one of ten runs. The crash happens at their first occurrence, because a second one is very
- * rare.
+ * Effects that occur in only one of ten runs. A crash happens at their first occurrence, because a second occurrence in
+ * one run is very rare.
  */
 const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
@@ -60,7 +60,6 @@ const SPELLS = {
   twins: 2,
 };
 
-/** Draws the given number of crashes. */
 function drawCrashes(random: Random, connection: string, times: number, endMs: number): Happening[] {
   return Array.from({ length: times }, (): Happening => {
     const lambda = weighted(random, DEATHS);
@@ -79,7 +78,6 @@ export const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flat
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 
-/** Draws crashes of functions, and faults of AWS. */
 export function drawAws(random: Random, connection: string, endMs: number): readonly Happening[] {
   const times = random.chance(0.75) ? between(random, 1, 6) : 0;
   const all = drawCrashes(random, connection, times, endMs);

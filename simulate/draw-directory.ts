@@ -13,7 +13,7 @@ import {
 
 export interface Rhythm {
   readonly happenings: readonly Happening[];
-  /** Groups that many people leave at the same time, so that a hold may wait for an operator. */
+  /** Groups that many people leave at the same time. Each such change may cause a hold. */
   readonly leavings: readonly { readonly atMs: number; readonly group: string }[];
   /** The times of messages that ingest will refuse. */
   readonly refusals: readonly number[];
@@ -21,7 +21,10 @@ export interface Rhythm {
 
 const OF_GROUPS = { join: 30, leave: 20, rename: 6, snapshot: 10, delete: 3, recreate: 4, massLeaving: 3 };
 const OF_PEOPLE = { hire: 6, terminate: 5, handOn: 3, readdress: 2, person: 3 };
-/** The weight of each kind of happening: a kind with a larger weight is drawn more often. */
+/**
+ * The weight of each kind of happening. A happening is one event, change or fault of a run. A kind with a larger weight
+ * is drawn more often.
+ */
 const KINDS = { ...OF_GROUPS, ...OF_PEOPLE, burst: 1.5, again: 3, refused: 1.5 };
 type Kind = keyof typeof KINDS;
 
@@ -31,8 +34,8 @@ interface Plan {
 }
 
 /**
- * Draws the ordinary happenings of one directory and its company. A happening may depend on earlier ones, so they are
- * drawn in the order of time.
+ * Draws the ordinary happenings of one directory and its company. The happenings are drawn in the order of time,
+ * because one may depend on earlier ones.
  */
 export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan): Rhythm {
   const scenario = createScenario(random, town, endMs);
@@ -101,7 +104,7 @@ function createScenario(
       happen(namedAt, { kind: 'name', group, name: nameOf(group) });
     }
   };
-  /** Removes a leaver either from all groups at the same time, or from one group after the other. */
+  /** Removes a leaver from all groups at the same time, or from one group after the other. */
   const goAway = (member: string, atMs: number) => {
     const place = everybody.indexOf(member);
     if (place >= 0) everybody.splice(place, 1);
@@ -152,7 +155,7 @@ function createScenario(
       company(soon(atMs - 2 * HOUR_MS, 4 * HOUR_MS), { kind: 'terminate', role });
       goAway(member, atMs);
     },
-    /** Gives the address of a leaver to a new employee, in the directory and in the HR system, in either order. */
+    /** Gives the address of a leaver to a new employee. The directory or the HR system makes this change first. */
     handOn: (atMs) => {
       const leavers = beginning('p');
       if (leavers.length < 6) return;
@@ -178,7 +181,10 @@ function createScenario(
       company(atMs, { kind, role });
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
-    /** Many members leave at the same time, often several groups, as if the directory's own source had failed. */
+    /**
+     * Many members leave at the same time, often from several groups. This looks like an error in the system that feeds
+     * the directory.
+     */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);
       for (const group of some(random, large, Number(weighted(random, { 1: 3, 2: 1, 4: 1 })))) {
@@ -197,7 +203,10 @@ function createScenario(
         turn(group, [member], soon(atMs, 2 * MINUTE_MS));
       }
     },
-    /** Draws two events in the same second that contradict each other. Only their order decides the result. */
+    /**
+     * Draws two events of the same second that contradict each other. Only the order of the two events decides the
+     * result.
+     */
     again: (atMs, group) => {
       const members = [anyMember()];
       const actions: readonly DirectoryAction[] = [
@@ -234,7 +243,6 @@ function createScenario(
       for (const group of ids) appear(group, between(random, MINUTE_MS, 40 * MINUTE_MS));
       if (hasScim) happenings.push(...drawScimGroups(random.fork('scim'), connection, endMs));
     },
-    /** Draws a message with very many groups, or with very many members. */
     flood(atMs: number) {
       const isHuge = random.chance(0.08);
       if (random.chance(0.5)) {
@@ -257,7 +265,7 @@ const RUBBISH = [
   '{"specversion":"1.0","id":"x","source":"s","type":"directory.group.renamed"}',
 ];
 
-/** Draws the form of a message. Most messages arrive quickly and once, with an exact time. */
+/** Draws the way in which a message is sent. Most messages arrive quickly and once, and have an exact time. */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
   const isTimeless = form.startsWith('scim') && random.chance(0.4);

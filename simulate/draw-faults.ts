@@ -35,13 +35,13 @@ export function drawFaults(random: Random, town: Town, scene: Scene): readonly H
   ];
 }
 
-/** Returns the id that the platform uses for this employee in a group's `users`. */
+/** Returns the id of this employee in the `users` of a group. */
 const userOf = ({ settings }: Town, role: string): string =>
   settings.memberIdField === 'id' ? role : `u-${role}`;
 
 /**
- * Values of Retry-After: seconds, or `date` for an HTTP date one minute ahead. Two hours is longer than groupsync ever
- * waits.
+ * Values of Retry-After: a number of seconds, or `date` for an HTTP date one minute ahead. Two hours is more than
+ * groupsync ever waits.
  */
 const RETRY_AFTERS = ['0', '30', '7200', 'date'];
 
@@ -62,7 +62,7 @@ function drawPlatformFaults(random: Random, town: Town, { endMs }: Scene): reado
   ];
 }
 
-/** Platform faults that their weights would select in only one of fifty runs. */
+/** Platform faults with small weights. By their weights alone, each would occur in only one of fifty runs. */
 const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'deletes_ignored',
   'refuses_name',
@@ -72,7 +72,7 @@ const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'answers_lack_users',
   'answers_404',
 ];
-/** The additional share of connections that have each of these faults. */
+/** In this share of connections, each of these faults is drawn in addition. */
 const SELDOM_SHARE = 0.1;
 
 function drawPlatformFault(
@@ -90,8 +90,8 @@ function drawPlatformFault(
     return random.chance(0.6) ? users : undefined;
   };
   const drawnNames = named();
-  // If all long faults affected all groups, the gate would be closed for days in most runs. So some of them affect only
-  // a few groups.
+  // If all long faults affected all groups, the gate would be closed for days in most runs. So some long faults affect
+  // only a few groups.
   const few = isLong ? some(random, town.groups, 3) : undefined;
   const chosen = few ?? (about === undefined ? undefined : drawnNames);
   // A platform fault may occur several times in a run, most often a fault of the token.
@@ -139,7 +139,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     );
   }
   if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
-    // The ids contain the name of the connection, because two connections of one company have no group in common.
+    // The ids contain the name of the connection, because two connections of one company share no group.
     return Array.from({ length: 6 }, (_, n) =>
       directoryHappening(between(random, 0, action.forMs / 2), {
         kind: 'name',
@@ -195,7 +195,6 @@ export function drawAfterthoughts(random: Random, town: Town, endMs: number): re
 
 const CLIENT_WEIGHTS = { edit: 12, delete: 2, recreate: 2, strip: 2, twin: 1, own: 2 };
 
-/** Draws changes by another client of the platform. Some edits are repeated. */
 function drawClientActions(random: Random, town: Town, { endMs }: Scene): readonly Happening[] {
   const edit = (group: string): ClientAction => {
     const users = some(random, town.people, between(random, 1, 2)).map(({ role }) => userOf(town, role));
@@ -225,7 +224,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     const group = random.pick(town.groups);
     const kind = weighted(random, CLIENT_WEIGHTS);
     const action = actionOf(kind, group);
-    // If the client creates the group before the first directory event, the group matters only for the adoption.
+    // A client may create the group before the first directory event. Such a group only tests the adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
     all.push({ atMs, connection: town.name, actor: 'client', action });
@@ -264,7 +263,6 @@ function drawOperators(
   };
   const company = () => (random.chance(0.5) ? town.company : random.pick(towns).company);
   const role = () => random.pick(town.people).role;
-  /** Returns the actions of one routine: one action, or two actions at different times. */
   const routines: Readonly<Record<Routine, (group: string) => readonly OperatorAction[]>> = {
     pause: (group) => [
       { kind: 'pause', group },
@@ -287,7 +285,6 @@ function drawOperators(
     const atMs = between(random, HOUR_MS, endMs - HOUR_MS);
     const [first, second] = routines[weighted(random, ROUTINES)](random.pick(town.groups));
     if (first !== undefined) operate(atMs, first);
-    // Sometimes two operators act at the same time.
     const laterMs = random.chance(0.15) ? 0 : between(random, 5 * MINUTE_MS, DAY_MS);
     if (second !== undefined) operate(Math.min(atMs + laterMs, endMs - MINUTE_MS), second);
   }
@@ -309,8 +306,8 @@ function drawOperators(
 }
 
 /**
- * Draws the faults of a deep run: crash points in a fixed sequence, and two platform faults, all with the same
- * probability.
+ * Draws the faults of a deep run: crash points in a fixed sequence, and two platform faults. All platform faults have
+ * the same probability.
  */
 export function drawDeepFaults(
   random: Random,

@@ -8,14 +8,14 @@ import {
 } from './simulation-run.ts';
 
 /**
- * A connection as it is drawn, with the ids of its groups and people. Members have the ids `p…`, `h…` and `q…`, and
- * their roles have the ids `r-<name>-…`.
+ * A connection of the drawn run, with the ids of its groups and people. The ids of members are `p…`, `h…` and `q…`. The
+ * ids of their roles are `r-<name>-…`.
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
   /**
-   * Ids of the groups of this directory. Two directories of one company have different ids. Otherwise all directories
-   * have the same ids.
+   * Ids of the groups of this directory. If a company has two directories, their groups have different ids. Directories
+   * of different companies have the same ids.
    */
   readonly groups: readonly string[];
   readonly count: number;
@@ -25,11 +25,10 @@ export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'
   readonly settings: Readonly<Record<string, unknown>> & { readonly memberIdField: 'userId' | 'id' };
 }
 
-/** The number of members that exist only through SCIM requests. */
 export const SCIM_MEMBERS = 8;
 
 /**
- * Draws the employees. A few lack the address or the user, or are inactive. See messages.ts for the ids `h` and `q`.
+ * Draws the employees. A few have no address or no user id, or are inactive. See messages.ts for the ids `h` and `q`.
  */
 export function drawPeople(
   random: Random,
@@ -57,8 +56,8 @@ export function drawPeople(
 const CONVERSIONS = 0.5;
 
 /**
- * Draws roles of a person that end shortly before or after another role begins, for example when a contractor becomes
- * an employee. These draws have their own random stream, so they do not change the rest of the run.
+ * Draws people with two roles. One role ends shortly before or after the other role begins, for example when a
+ * contractor becomes an employee. These draws use a separate random stream, so they do not change the rest of the run.
  */
 export function drawConversions(
   random: Random,
@@ -78,7 +77,6 @@ export function drawConversions(
     const person = { role: `${role}-again`, email, userId: `u-${role}` };
     const gapMs = random.chance(0.4) ? 0 : between(random, -12 * HOUR_MS, 12 * HOUR_MS);
     const begins = company(atMs + gapMs, { kind: 'hire', person });
-    // Some people keep both roles.
     return random.chance(0.15) ? [begins] : [begins, company(atMs, { kind: 'terminate', role })];
   });
 }
@@ -87,8 +85,8 @@ export function drawConversions(
 const MERGES = 0.4;
 
 /**
- * Draws roles that move to another user, as after a correction or a merge of accounts in the HR system. A role is left
- * out if another happening changes its user. The draws have their own random stream.
+ * Draws roles that move to another user. This happens after a correction or a merge of accounts in the HR system. A
+ * role is skipped if another happening changes its user. The draws use a separate random stream.
  */
 export function drawUserIdChanges(
   random: Random,

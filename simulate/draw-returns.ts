@@ -15,8 +15,8 @@ import {
 const RETURNS = 0.15;
 
 /**
- * The suffix of the new connection's name. The directory stays the same, so the members keep their addresses: an
- * address contains the original name.
+ * The suffix of the new connection's name. The addresses of members contain the original name, because the directory
+ * stays the same.
  */
 const RETURNED = '-again';
 export const returnedName = (connection: string): string => `${connection}${RETURNED}`;
@@ -30,8 +30,9 @@ export interface Return {
 }
 
 /**
- * Draws a connection that is removed and connected again under another name, and the times of both. It has no SCIM
- * client, and its company has no other connection. @returns undefined if the run has no such connection
+ * Draws a connection that is removed and connected again under another name, and the times of both actions. The
+ * connection has no SCIM client, and its company has no other connection.
+ * @returns undefined if the run has no such connection
  */
 export function drawReturn(random: Random, towns: readonly Town[], endMs: number): Return | undefined {
   if (!random.chance(RETURNS)) return undefined;
@@ -45,19 +46,18 @@ export function drawReturn(random: Random, towns: readonly Town[], endMs: number
 }
 
 /**
- * Returns the happenings of a run in which the connection is removed and connected again. Three things are added: the
- * removal, the new connection, and five minutes after it an export of all profiles and groups to the new connection.
- * The happenings of the directory and of operators that concern this connection change as in the table. All other
- * happenings stay.
+ * Returns the happenings of a run in which the connection is removed and connected again. The function adds the removal
+ * and the new connection. Five minutes later, it adds an export of all profiles and groups to the new connection. The
+ * happenings of the directory and of operators for this connection change as in the table. All other happenings stay.
  *
- *     a happening                                               | result
- *     ----------------------------------------------------------|----------------------------------------------
- *     connects or removes the connection, at any time           | left out
+ *     a happening of this connection                            | result
+ *     ----------------------------------------------------------|--------------------------
+ *     connects or removes the connection, at any time           | removed
  *     before the removal                                        | unchanged
- *     from the removal until one hour after the new connection  | left out
- *     later                                                     | goes to the new connection
+ *     from the removal until one hour after the new connection  | removed
+ *     later than this hour                                      | moved to the new connection
  *
- * The export contains the changes of the directory until one hour after the new connection was made.
+ * The export contains the changes of the directory until one hour after the creation of the new connection.
  */
 export function withReturn(
   happenings: readonly Happening[],
@@ -91,8 +91,8 @@ export function withReturn(
 const EXPORTED: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * Returns the actions that export the directory as these happenings leave it: the profiles, and then a snapshot of each
- * group.
+ * Returns actions that export the state of the directory after these happenings: the profiles, and then a snapshot of
+ * each group.
  */
 function exportOf(happenings: readonly Happening[]): readonly DirectoryAction[] {
   const groups = new Map<string, { name: string | null; members: Set<string> }>();

@@ -13,13 +13,11 @@ import {
 } from './simulation-run.ts';
 
 /*
- * Additional happenings in some runs. Each kind uses separate random numbers, so it does not change the rest of the
- * run.
+ * Additional happenings in some runs. Each kind uses separate random numbers, so one kind does not change the rest of
+ * the run.
  */
 
-/**
- * For each kind, the share of connections that have it. For `lateRequests`, it is the share of connections with SCIM.
- */
+/** For each kind, the share of connections with this kind. For `lateRequests`, only connections with SCIM count. */
 export const SHARES = {
   numbers: 0.4,
   ties: 0.35,
@@ -29,7 +27,7 @@ export const SHARES = {
   revocations: 0.2,
 };
 
-/** The time of day of the daily check, as in `RHYTHMS` of schedules.ts. */
+/** The time of day of the daily check. `RHYTHMS` in schedules.ts has the same value. */
 const CHECKED_AT_MS = 3 * HOUR_MS;
 
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
@@ -39,7 +37,6 @@ interface Place {
   readonly endMs: number;
 }
 
-/** Draws all additional happenings of one connection. */
 export function drawWider(random: Random, { town, endMs }: Place): readonly Happening[] {
   const parts = { numbers: drawNumbered, ties: drawTies, lateRequests: drawLateRequests };
   const others = { erasures: drawErasures, newGroups: drawNewGroups, revocations: drawRevocations };
@@ -82,7 +79,7 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
   }));
 
 /**
- * Draws members that match only by employee number. `n1` has an address that no employee has. The number of `n2`
+ * Draws members that match only by employee number. `n1` has an address that matches no employee. The number of `n2`
  * becomes ambiguous. The number of `n3` changes in the directory and in the HR system.
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
@@ -135,8 +132,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 }
 
 /**
- * Draws employees for long runs. Some were in no group for more than 430 days and join one again; others join one for
- * the first time. The addresses of these members (`h…`) are sent only once, at the beginning.
+ * Draws people for long runs. Some people were in no group for more than 430 days and then join a group again. Other
+ * people join a group for the first time. The addresses of these members (`h…`) are sent only once, at the beginning.
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
@@ -144,7 +141,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    // In a long run, this time is stretched to more than 430 days.
+    // A long run stretches this time to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
@@ -189,7 +186,10 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
   }).flat();
 }
 
-/** Draws SCIM requests that arrive hours late: after a newer request, at the same time as one, or after a deletion. */
+/**
+ * Draws SCIM requests that arrive hours late: after a newer request, at the same time as another request, or after a
+ * deletion.
+ */
 function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
   if (!town.hasScim) return [];
   const { name: connection } = town;
@@ -211,7 +211,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, action: DirectoryAction) =>
       directoryHappening(connection, arrivesMs - beforeMs, action, way);
-    // `newer` is a newer request; `other` creates a request that arrives at the same time.
+    // `newer` is a request that the client sends later. `other` creates a request that arrives at the same time.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
@@ -227,7 +227,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   }).flat();
 }
 
-/** Draws operators who erase the data of a person, before or after the person left. */
+/** Draws operators who erase the data of a person. The erasure happens before or after the person leaves. */
 function drawErasures(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
   const known = people.filter(({ email, role }) => email !== null && /-[ph]\d+$/.test(role));
@@ -250,7 +250,7 @@ function drawErasures(random: Random, { town, endMs }: Place): readonly Happenin
   });
 }
 
-/** Draws changes of settings shortly after an event creates a group. The index does not show this group yet. */
+/** Draws changes of settings shortly after an event creates a group, while the index does not show this group yet. */
 function drawNewGroups(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection } = town;
   const atMs = anyTime(random, endMs);

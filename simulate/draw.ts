@@ -15,18 +15,20 @@ export interface DrawOptions {
   /** The number of days with faults; 7 if undefined. */
   readonly days?: number;
   /**
-   * The faults and events that the run keeps (`platformFault:writes_503`, `client.edit`, `crash`, `late`, `okta` …);
-   * undefined for all.
+   * The faults and events that the run keeps, such as `platformFault:writes_503`, `client.edit`, `crash`, `late` or
+   * `okta`; undefined for all.
    */
   readonly only?: readonly string[];
   readonly scale?: keyof typeof SCALES;
-  /** If true, the run has two years with few happenings instead of days with many. */
+  /** If true, the run lasts two years with few happenings. Otherwise it lasts some days with many happenings. */
   readonly long?: boolean;
-  /** Whether the run has one more connection, with a directory that groupsync reads. A long run never has one. */
+  /**
+   * Whether the run has an additional connection whose directory groupsync reads. A long run never has such a
+   * connection.
+   */
   readonly directory?: boolean | undefined;
-  /** If true, the run has no other connection than the one whose directory is read. */
+  /** If true, the run has only the connection whose directory groupsync reads. */
   readonly alone?: boolean | undefined;
-  /** The number of additional crashes of functions. */
   readonly crashes?: number;
 }
 
@@ -36,14 +38,13 @@ const SCALES = {
 };
 
 /**
- * In a long run, each day with happenings is followed by quiet days, so that a period has 104 days. Seven periods are
- * two years.
+ * In a long run, quiet days follow each day with happenings, so that a period has 104 days. Seven periods are two
+ * years.
  */
 const STRETCHED_DAYS = 104;
 const stretched = (atMs: number) => (atMs % DAY_MS) + Math.floor(atMs / DAY_MS) * STRETCHED_DAYS * DAY_MS;
 const LONG_ACTIONS = 60;
 
-/** Draws a whole simulation run from its seed. */
 export function drawRun(
   seed: number,
   {
@@ -56,7 +57,7 @@ export function drawRun(
     alone = false,
   }: DrawOptions = {},
 ): SimulationRun {
-  // Neighbouring seeds give similar first numbers. Their hashes do not, so the hash of the seed is used.
+  // Similar seeds give similar first numbers, so the hash of the seed is used.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;
@@ -200,7 +201,7 @@ function drawSettings(random: Random, groups: readonly string[]): Town['settings
 }
 
 const MATCH_RULES = ['email=workEmail', 'employeeNumber=employeeNumber'];
-/** Traits that the engine does not handle yet. Each run has the ordinary value for them. */
+/** Traits for which the engine has no code yet. Every run has the ordinary value of these traits. */
 export const PENDING_TRAITS: ReadonlySet<keyof Traits> = new Set([]);
 
 const SECOND_MS = 1_000;
@@ -230,7 +231,7 @@ function drawTraits(random: Random): Traits {
 
 const plainName = (name: string): string => name.replace(/^action:/, '').replace('.', ':');
 
-/** Returns whether the option `only` names this happening, by its actor, its kind or both. */
+/** Returns whether the option `only` names this happening. The option may name an actor, a kind, or both. */
 const isNamed = (only: ReadonlySet<string>, actor: string, kind: string): boolean =>
   [actor, kind, `${actor}:${kind}`].some((name) => only.has(name));
 
@@ -269,13 +270,13 @@ function plainWay(way: Way, only: ReadonlySet<string>): Way {
   };
 }
 
-/** So many runs together contain every fault and every action (test/simulate/draw.test.ts). */
+/** The number of runs that together contain every fault and every action (test/simulate/draw.test.ts). */
 const RUNS_WITH_ALL = 300;
 
 /**
  * Returns the names of all faults and events that a run can contain. With `--deep`, each of them must take effect at
  * least once.
- * @param draw with `directory`, the result also has the faults of a directory that groupsync reads
+ * @param draw if `directory` is set, the result also contains the faults of a directory that groupsync reads
  */
 export function everythingThatCanFire({ directory }: Pick<DrawOptions, 'directory'>): readonly string[] {
   const names = new Set<string>([

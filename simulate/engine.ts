@@ -22,13 +22,13 @@ import type { MemoryTable } from './table.ts';
 import type { Worker } from './worker.ts';
 
 /**
- * The fault of one request. `unheard`: the request takes effect, but its caller gets no answer. `echo`: as `unheard`,
- * and the client repeats the request.
+ * The fault of one request. `unheard`: the request takes effect, but its caller gets no answer. `echo`: the same, and
+ * the client then repeats the request.
  */
 export type AwsFault = 'none' | 'throttled' | 'unheard' | 'echo';
 
 /**
- * Returns functions that make the requests of one worker to one service. Each request waits for its simulated time, and
+ * Returns functions that send the requests of one worker to one service. Each request waits for its simulated time, and
  * may fail. A write may fail before or after it takes effect.
  */
 export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault, failure: () => Error) {
@@ -47,7 +47,6 @@ export function requestsOf(worker: Worker, faultOf: (isRead: boolean) => AwsFaul
   return { ask, write };
 }
 
-/** Returns the table for one worker. */
 export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: boolean) => AwsFault): Table {
   const { ask, write } = requestsOf(worker, faultOf, () => new StoreError('the table did not answer'));
   return {
@@ -59,7 +58,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
       const names = new Set<string>();
       const distinct = keys.filter(({ pk, sk }) => names.size < names.add(`${pk} ${sk}`).size);
       const found = [];
-      // As BatchGetItem, the table may return only some of the items. The others are read by further requests.
+      // Like BatchGetItem, the table may return only some of the items. Further requests read the missing items.
       for (let at = 0; at < distinct.length; at += table.keysAtOnce) {
         const some = distinct.slice(at, at + table.keysAtOnce);
         await ask(`getMany ${kindOf(some[0] as Key)}`);
@@ -83,7 +82,7 @@ export function tableOf(table: MemoryTable, worker: Worker, faultOf: (isRead: bo
   };
 }
 
-/** Returns the kind of an item. Claims and pointers have ids as sort keys, so their partition key shows the kind. */
+/** Returns the kind of an item. The sort key of a claim or a pointer is an id, so the partition key gives the kind. */
 function kindOf({ pk, sk }: Key): string {
   const partition = /^(?:L|P|PU)#/.exec(pk)?.[0];
   if (partition !== undefined) return partition;
@@ -99,13 +98,13 @@ export interface PortsOptions extends OfTheWorld {
   readonly dispatcher: Dispatcher;
   readonly secrets: Secrets;
   /**
-   * The largest view that is stored on the item of its group. Runs use a small value, so that even small groups need
-   * separate items.
+   * A view up to this size is stored on the item of its group. Runs use a small value, so that even the view of a small
+   * group needs separate items.
    */
   readonly inlineViewBytes?: number;
-  /** The directories that the reader reads, if there are any. */
+  /** The directories that the reader reads; undefined without a reader. */
   readonly directories?: Directories;
-  /** The function that uses the ports. Messages that it dead-letters contain its name. */
+  /** The function that uses the ports. Its name is an attribute of each message that it dead-letters. */
   readonly source: 'ingest' | 'apply';
 }
 
@@ -116,10 +115,10 @@ const NONE: Directories = {
   examine: async () => [],
 };
 
-/** The time for which a worker keeps a connection in memory, as in shared/runtime/wire.ts. */
+/** The time for which a worker caches a connection. shared/runtime/wire.ts uses the same value. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
-/** Returns the ports that shared/runtime/wire*.ts create, over the given table, queues, platforms, clock and ids. */
+/** Returns the same ports as shared/runtime/wire*.ts. They use the given table, queues, platforms, clock and ids. */
 export function portsOver(options: PortsOptions) {
   const {
     sqs,

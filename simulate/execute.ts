@@ -16,11 +16,10 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, type SimulationRun, START_MS } from './simu
 import type { Seen } from './world.ts';
 
 export interface ExecuteOptions {
-  /** Whether all log lines are kept, which the trace page needs. */
+  /** Whether the result contains all log lines. The trace page needs them. */
   readonly keepsLog?: boolean;
-  /** The seeded bug to add, if any. */
   readonly wrapPorts?: WrapPorts | undefined;
-  /** Returns whether this violation ends the run early. */
+  /** If it returns true for a violation, the run ends at this violation. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
 
@@ -35,12 +34,12 @@ export interface Outcome {
   readonly cloud: Cloud;
 }
 
-/** After the end of the faults, groupsync has a day to complete the waiting work. */
+/** After all faults have ended, groupsync has this time to complete the waiting work. */
 const QUIET_MS = 26 * HOUR_MS;
 
 /**
- * The maximum number of effects of a run. With more, the engine is in an endless loop: a run of a week has about ten
- * thousand, and with ten thousand pending members three million.
+ * The maximum number of effects of a run. A run with more effects is in an endless loop. A run of a week has about ten
+ * thousand effects. With ten thousand pending members it has three million.
  */
 const MOST_EFFECTS = 5_000_000;
 
@@ -105,7 +104,10 @@ export async function execute(
   return { run, violations, fired, logLines, figures, cloud };
 }
 
-/** Returns the time of the next check: in an hour, or at the end of a long silence, in which no check is needed. */
+/**
+ * Returns the time of the next check. This is one hour later, or the end of a long silence, because checks in a silence
+ * find nothing.
+ */
 const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;
   return atMs + Math.max(1, Math.floor(laterMs / HOUR_MS)) * HOUR_MS;

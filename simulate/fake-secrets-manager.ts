@@ -8,7 +8,7 @@ import type { Worker } from './worker.ts';
 export type FakeSecretsManager = ReturnType<typeof createFakeSecretsManager>;
 
 /**
- * For this time after a write, a read returns either the old or the new value, because Secrets Manager is eventually
+ * For this time after a write, a read returns the old or the new value, because Secrets Manager is eventually
  * consistent (user guide).
  */
 const STALE_MS = 3_000;
@@ -43,8 +43,8 @@ export function createFakeSecretsManager(nowMs: () => number, random: Random, fi
     ever: ever as ReadonlySet<string>,
     put,
     /**
-     * Returns the client of one worker. A repeated request has the same idempotency token, so it takes effect only
-     * once.
+     * Returns the client of one worker. The client repeats a request with the same idempotency token, so the request
+     * takes effect only once.
      */
     accessOf(worker: Worker, faultOf: (isRead: boolean) => AwsFault): Secrets & CredentialVault {
       const fault = (isRead: boolean): AwsFault => {

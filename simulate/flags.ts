@@ -1,4 +1,3 @@
-/** The flags of `npm run simulate`. */
 export const FLAGS = {
   seeds: { type: 'string' },
   from: { type: 'string' },

@@ -12,10 +12,9 @@ import { type Happening, MINUTE_MS, type SourceAction, START_MS } from './simula
 
 type OperatorHappening = Extract<Happening, { readonly actor: 'operator' }>;
 
-/** An operator stops a command that takes longer than this. */
+/** An operator stops a command that runs longer than this. */
 const PATIENCE_MS = 30 * MINUTE_MS;
 
-/** Starts each happening of the run at its time. */
 export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, string>): void {
   const screens = createScreens(cloud);
   const lanes: ScimLanes = new Map();
@@ -82,8 +81,8 @@ function sendToIngest(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLa
 }
 
 /**
- * Returns whether the reader has not read this group of its directory yet. Another producer sends no events about such
- * a group.
+ * Returns whether the reader has not read this group yet. Before the first read, no other producer sends events about
+ * the group.
  */
 function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHappening): boolean {
   const group = 'group' in action ? action.group : '';
@@ -91,8 +90,7 @@ function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHa
 }
 
 /**
- * Returns a function that remembers what an operator saw on a screen. The operator may decide later, when the screen is
- * outdated.
+ * Returns a function that stores the screen of an operator. The operator may decide later, when the screen is outdated.
  */
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
@@ -115,7 +113,7 @@ function createScreens(cloud: Cloud) {
   };
 }
 
-/** Returns the id of a platform group that has the id of this directory group as its external id. */
+/** Returns the id of a platform group whose external id is the id of this directory group. */
 const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
   [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
 
@@ -124,9 +122,9 @@ type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | u
 const REPEATED_AFTER_MS = 10 * MINUTE_MS;
 
 /**
- * Performs an action of an operator. When a connection is removed and connected again under another name, both commands
- * are repeated until they succeed. If a removal crashed after it was complete, the repeated command finds nothing to
- * remove.
+ * Performs an action of an operator. If the run removes a connection and connects it again under another name, both
+ * commands are repeated until they succeed. If a removal crashed after its last step, the repeated command finds
+ * nothing to remove.
  */
 async function operateUntilDone(cloud: Cloud, happening: OperatorHappening, screenOf: ScreenOf) {
   const { connection, action } = happening;
@@ -185,20 +183,20 @@ export async function operateIn(
       connections.set(connection, { ...now, settings: { ...now.settings, [action.key]: action.value } });
     }
   });
-  // If two operators connect and remove the same connection at the same time, either command may win. A crashed command
-  // may also have completed. So the stored state shows the result.
+  // Two operators may connect and remove the same connection at the same time, so either command may take effect last.
+  // A crashed command may also have completed. So only the stored state shows the result.
   const stored = cloud.table.items.get(`C#${connection} CONNECTION`);
   if (stored === undefined) connections.delete(connection);
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
-  // It is unknown how much a crashed command has done. So the checks accept each possible state.
+  // A crashed command may have done any part of its work. So the checks accept each possible state.
   const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
   if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return completed;
 }
 
 function directoryEventOf({ kind, ...rest }: Happening['action']): string {
-  // The group is left out, because the log line has it already. Durations are shown in minutes.
+  // The log line already contains the group. Durations are shown in minutes.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;
     return name === 'group' ? [] : `${name} ${JSON.stringify(value)}`;

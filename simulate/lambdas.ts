@@ -12,7 +12,7 @@ import type { MemoryTable } from './table.ts';
 import type { Time } from './time.ts';
 import { Crash, type Worker } from './worker.ts';
 
-/** The function of an invocation, or an operator, or the checker. */
+/** The actor of an invocation: a function, an operator or the checker. */
 export type Actor = LambdaName | 'checker';
 
 /** A seeded bug. It replaces methods of the ports of a worker. */
@@ -25,7 +25,6 @@ export interface LambdasOptions extends Pick<PortsOptions, 'coalesceMs' | 'creat
   readonly table: MemoryTable;
   readonly queues: Queues;
   readonly dispatcherOf: (worker: Worker) => Dispatcher;
-  /** Returns the directories that one worker reads. */
   readonly directoriesOf: (
     worker: Worker,
     own: Pick<DirectoryWorld, 'clock' | 'random' | 'sleep'>,
@@ -44,13 +43,13 @@ export interface Container {
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** After this time, a container with a wrong clock corrects it. */
+/** A container with a wrong clock corrects its clock after this time. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
   const { time, random, runLog } = options;
   const idle = new Map<Actor, Seat[]>();
-  // In runs without a coalescing window, calls to the platform are slower, so that more events arrive during a write.
+  // In runs without a coalescing window, calls to the platform are slower. So more events arrive during a write.
   const slowestMs = options.coalesceMs === 0 ? 2_500 : 100;
   let spells: Spell[] = [];
   let crashes: { readonly action: Extract<AwsAction, { kind: 'crash' }>; left: number }[] = [];
@@ -84,7 +83,9 @@ export function createLambdas(options: LambdasOptions) {
     runLog.fired('aws:slow_table');
     return slow.msPerRequest;
   };
-  /** Returns whether the function must crash now, before this effect. A crash may skip the first matching effects. */
+  /**
+   * Returns whether the function must crash now, before this effect. A crash may let the first matching effects happen.
+   */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);
     if (crash === undefined) return false;
@@ -101,7 +102,7 @@ export function createLambdas(options: LambdasOptions) {
     workers += 1;
     let dead = false;
     /**
-     * Unfinished work that continues in the next invocation, because AWS freezes a container between two invocations.
+     * Unfinished work. AWS freezes a container between two invocations, so this work continues in the next invocation.
      */
     let frozen: (() => void)[] | undefined;
     const thawed = async (): Promise<void> => {
@@ -186,9 +187,9 @@ export function createLambdas(options: LambdasOptions) {
 
   return {
     /**
-     * Executes one invocation, in an idle container or in a new one. A crash or a timeout ends the container.
-     * @returns whether the invocation ended without a crash or a timeout. If `run` threw an error, this function throws
-     * the error
+     * Executes one invocation in an idle or a new container. A crash or a timeout ends the container.
+     * @returns whether the invocation ended without a crash or a timeout
+     * @throws the error that `run` threw
      */
     async invoke(
       actor: Actor,
@@ -211,12 +212,11 @@ export function createLambdas(options: LambdasOptions) {
       } finally {
         isOver = true;
         seat.freeze();
-        // AWS ends a container after some time. So the next invocation may get a new container, with another clock.
+        // AWS ends a container after some time. The next invocation may then get a new container with another clock.
         if (!seat.worker.isDead() && random.chance(0.9)) idle.set(actor, [...(idle.get(actor) ?? []), seat]);
       }
       return !seat.worker.isDead();
     },
-    /** Starts a fault of AWS. */
     begin(action: AwsAction) {
       if (action.kind === 'crash') crashes.push({ action, left: action.nth });
       else spells.push({ ...action, untilMs: time.nowMs() + action.forMs });
@@ -226,10 +226,9 @@ export function createLambdas(options: LambdasOptions) {
       spells = [];
       crashes = [];
     },
-    /** Returns whether the next invocation starts twice. SQS and EventBridge deliver at least once. */
+    /** Returns whether the next invocation starts twice, because SQS and EventBridge deliver at least once. */
     isTwin: () => strikes('twins'),
     effects: () => effects,
-    /** Returns the time of the last crash, in milliseconds since 1970. */
     diedMs: () => diedMs,
   };
 }

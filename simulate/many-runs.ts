@@ -10,7 +10,6 @@ import type { RunReport } from './run-report.ts';
 export interface Errand {
   readonly seed: number;
   readonly draw: DrawOptions;
-  /** The name of the seeded bug to add. */
   readonly seededBug?: string | undefined;
 }
 
@@ -19,7 +18,7 @@ export type Answer = Pick<Errand, 'seededBug'> &
 
 const fileHere = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Bundles one file. Without a bundle, runs are slower by a fifth, because tsx adds names to functions. */
+/** Bundles one file. Without a bundle, tsx adds names to functions, and runs are slower by a fifth. */
 async function bundleWorker(outfile: string): Promise<void> {
   await build({
     entryPoints: [fileHere('./run-worker.ts')],
@@ -45,8 +44,8 @@ async function bundleWorker(outfile: string): Promise<void> {
 }
 
 /**
- * Executes simulation runs in several processes, and calls `onRun` with each result. If `isEnough` returns true, no
- * more runs are started.
+ * Executes simulation runs in several processes, and calls `onRun` with each result. After `isEnough` returns true, no
+ * further run starts.
  */
 export async function executeMany(
   errands: Iterator<Errand>,
@@ -58,7 +57,7 @@ export async function executeMany(
   const executeInOne = () =>
     new Promise<void>((resolve, reject) => {
       // A run creates many short-lived objects, so a large young generation makes garbage collection cheap. A run is
-      // also short, so code must be compiled early.
+      // short, so code must be compiled early.
       const flags = ['--max-semi-space-size=64', '--always-sparkplug', '--no-lazy-feedback-allocation'];
       const child: ChildProcess = fork(worker, {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -4,27 +4,27 @@ import type { HeldEmployee } from './platform/platform.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
-  /** The ids that the platform group should have in `users`, including those of uncertain members. */
+  /** The ids that the platform group should have in `users`. This includes the ids of uncertain members. */
   readonly users: ReadonlySet<string>;
-  /** The person of each member. A pending member has none. */
+  /** The person of each member. A pending member has no entry. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
    * Members with a contested address or number (`contestedValues`). Such a member may be bound to an earlier holder of
-   * the value, or be pending.
+   * the value, or may be pending.
    */
   readonly unsure: ReadonlySet<string>;
-  /** The ids of all persons that uncertain members may be bound to. */
+  /** The ids of all persons that an uncertain member may be bound to. */
   readonly may: ReadonlySet<string>;
 }
 
 /**
- * For each contested value (`valueKey`), the roles that may match it. If the HR system removed the user id of a role,
- * the id is given here.
+ * For each contested value (`valueKey`), the roles that may match the value. If the HR system removed the user id of a
+ * role, the entry of the role contains the removed id.
  */
 export type Contested = ReadonlyMap<string, ReadonlyMap<string, string | undefined>>;
 
-/** Returns the key of an address or of an employee number. The case of an address is ignored. */
+/** Returns the key of an address or of an employee number. The key ignores the case of an address. */
 const valueKey = (kind: 'address' | 'number', value: string): string =>
   `${kind} ${kind === 'address' ? folded(value) : value}`;
 
@@ -55,11 +55,11 @@ interface Who {
     readonly match?: readonly string[];
   };
   readonly contested?: Contested;
-  /** Bindings that operators set. There is no other way to bind a member without an address. */
+  /** Bindings that operators set. A member without an address can be bound only in this way. */
   readonly rebound?: readonly { readonly member: string; readonly role: string }[];
   /**
-   * Members whose data an operator erased. A bound member keeps the binding. Without a binding, the values by which the
-   * person could be found are lost.
+   * Members whose data an operator erased. A bound member stays bound. For an unbound member, the erasure deletes the
+   * values that could match a person.
    */
   readonly forgotten?: ReadonlySet<string>;
 }
@@ -71,12 +71,12 @@ type Found = { readonly id: string } | { readonly cause: Cause };
 /** The states of employees that the platform lists by default. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Returns a function that chooses the person among the roles that have a value. */
+/** Returns a function that receives the roles with a value and chooses the person. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
-  // The platform lists future roles only if a request asks for all states. Otherwise groupsync does not know these
-  // roles and their users.
+  // The platform lists future roles only if a request asks for all states. Without such a request, groupsync does not
+  // know these roles and their users.
   const asksForAll = includeStates.some((state) => !LISTED_STATES.has(state));
   const isListed = ({ state }: HeldEmployee) => asksForAll || LISTED_STATES.has(state);
   /**
@@ -129,7 +129,7 @@ export function expectedUsers(
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);
     if (roles.length > 0 || forgotten.has(member)) unsure.add(member);
-    // The first rule that finds an employee decides. Later rules are ignored.
+    // The first rule that finds an employee decides. Later rules have no effect.
     const found = who(holding.find((some) => some.length > 0) ?? []);
     if ('id' in found) userOf.set(member, found.id);
     else pending.set(member, found.cause);
@@ -143,7 +143,6 @@ export function expectedUsers(
 const BY_ADDRESS = 'email=workEmail';
 const BY_NUMBER = 'employeeNumber=employeeNumber';
 
-/** Returns the member's values that the match rules compare, in the order of the rules. */
 function valuesOf(member: string, { emails, numbers }: Reading, match: readonly string[]): readonly string[] {
   const valuesBy = (rule: string) => {
     if (rule === BY_ADDRESS) return emails;
@@ -158,9 +157,9 @@ function valuesOf(member: string, { emails, numbers }: Reading, match: readonly 
 
 /**
  * Returns the contested addresses and employee numbers (`valueKey`), each with the roles that may match. A value is
- * contested if it changes or moves to another person, or if an operator binds its member to another person. A member
- * keeps an earlier binding, so the correct person depends on the order in time. The values of a role that loses its
- * user id are contested too, because groupsync may keep the id.
+ * contested if it changes, if it moves to another person, or if an operator binds its member to another person. A
+ * member keeps an earlier binding, so the correct person depends on the order in time. If a role loses its user id, its
+ * values are contested too, because groupsync may keep the id.
  */
 export function contestedValues(run: SimulationRun, connection: string): Contested {
   const contested = new Map<string, ReadonlyMap<string, string | undefined>>();
@@ -182,8 +181,8 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
 }
 
 /**
- * Returns the connected sets of values. Two values are connected if they have a common holder, or if both are connected
- * with a third value.
+ * Returns the connected sets of values. Two values are connected if they have a common holder, or if each is connected
+ * with the same third value.
  */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   const neighbours = new Map<string, Set<string>>();
@@ -207,7 +206,7 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
 }
 
 /**
- * Returns the user of each role whose user already has another role. The result is empty if groups contain employees.
+ * Returns the user of each role whose user already has another role. If groups contain employees, the result is empty.
  */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,
@@ -277,7 +276,7 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
       address(addressOf(action.member, connection)),
       numbered(numberOf(action.member, connection)),
     ];
-    // Both the person and the member count as holders of the value.
+    // The person and the member both count as holders of the value.
     const holders = [`person ${action.role}`, `member rebound ${action.member}`];
     return values.flatMap((value) => holders.map((one): Holding => [value, one]));
   }
@@ -288,5 +287,5 @@ function holdingsInDirectory({ connection, action }: Happening): readonly Holdin
   ]);
 }
 
-/** Returns the address in lower case, without surrounding spaces. Only ASCII letters are changed. */
+/** Returns the address without surrounding spaces, and with its ASCII letters in lower case. */
 const folded = (email: string): string => email.trim().replace(/[A-Z]/g, (capital) => capital.toLowerCase());

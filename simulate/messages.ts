@@ -8,11 +8,9 @@ export type DirectoryHappening = Extract<Happening, { readonly actor: 'directory
 export interface OutgoingMessage {
   readonly connection: string;
   readonly body: string;
-  /** The time that SQS delays the message. */
   readonly delayMs: number;
-  /** The number of times that SQS delivers the message. */
   readonly copies: number;
-  /** The events that the message contains. `directory.ts` records them when SQS delivers the message. */
+  /** The events in the message. `directory-record.ts` records them when SQS delivers the message. */
   readonly events: readonly DirectoryEvent[];
 }
 
@@ -25,13 +23,13 @@ export interface ScimRequest {
   readonly body: object | undefined;
   /**
    * Only for a POST. `key` is the name of the resource in this run. `lookUp` is the search that the client sends before
-   * the POST. If the search finds the resource, the client sends another request with the found id instead.
-   * `directory.ts` records the id of the found or created resource.
+   * the POST. If the search finds the resource, the client sends a request with the found id, and no POST.
+   * `directory-record.ts` records the id of the found or created resource.
    */
   readonly creates?: { readonly key: string; readonly lookUp: string };
   /**
-   * Returns the events that have the same meaning as the request, if it is accepted. `directory.ts` records them.
-   * `made` is the id in the answer to a POST; other requests ignore it.
+   * Returns the events that have the same meaning as the accepted request. `directory-record.ts` records them. `made`
+   * is the id in the answer to a POST. Other requests ignore `made`.
    */
   readonly events: (made: string) => readonly DirectoryEvent[];
 }
@@ -59,8 +57,8 @@ export interface EventMember {
 
 export interface Order {
   /**
-   * An RFC 3339 time; undefined if the message or request contains none. Ingest then uses the time at which the message
-   * was sent, and the SCIM server the time of the request.
+   * An RFC 3339 time; undefined if the message or request contains no time. Without a time, ingest uses the time at
+   * which the message was sent. The SCIM server uses the time of the request.
    */
   readonly time: string | undefined;
   readonly sequence?: string | undefined;
@@ -69,12 +67,12 @@ export interface Order {
   readonly source: string;
 }
 
-/** Returns whether the group or member exists only in the SCIM server, which assigns its id. */
+/** Returns whether the group or member exists only in the SCIM server. This server assigns its id. */
 export const isScimKey = (key: string): boolean => key.startsWith('s') || key.startsWith('q');
 
 /**
- * Returns the address of a member in events about groups. It is undefined for a member `h…`, whose address only a
- * profile contains, and for a member `n…`, who has no address.
+ * Returns the address of a member in events about groups. It is undefined for two kinds of members. Only a profile
+ * contains the address of a member `h…`. A member `n…` has no address.
  */
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
@@ -83,7 +81,7 @@ export const addressOf = (member: string, connection: string): string | undefine
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
-/** Returns the messages of one happening. A SCIM request has no message. `atMs` is the present time. */
+/** Returns the messages of one happening. A SCIM request has no message. `atMs` is the simulated time. */
 export function messagesOf(happening: DirectoryHappening, atMs: number): readonly OutgoingMessage[] {
   const { connection, action, way } = happening;
   if (way.form === 'scim_request') return [];
@@ -141,7 +139,7 @@ function factsOf(
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
-  // A PATCH path names the removed members by id, without their addresses.
+  // The path of a PATCH names each removed member by id, without an address.
   const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
   const eventMember = (id: string): EventMember => {
@@ -191,7 +189,7 @@ function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
 }
 
-/** The event types of the native form and of Okta. */
+/** The event type of each kind of event in the native form and in Okta's form. */
 const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: string]>> = {
   name: ['directory.group.upserted', 'group.profile.update'],
   delete: ['directory.group.deleted', 'group.lifecycle.delete'],
@@ -202,12 +200,11 @@ const TYPES: Readonly<Record<Facts['kind'], readonly [native: string, okta: stri
   forget: ['directory.user.deleted', 'user.lifecycle.delete.completed'],
 };
 
-/** The kind of event for each event type of the native form. */
+/** The kind of event of each event type of the native form. */
 export const NATIVE_KINDS: ReadonlyMap<string, DirectoryEvent['kind']> = new Map(
   Object.entries(TYPES).map(([kind, [native]]) => [native, kind as DirectoryEvent['kind']]),
 );
 
-/** The forms in which a message can name the actor of a change. */
 const NAMES_ACTOR: ReadonlySet<Way['form']> = new Set<Way['form']>(['native', 'sns', 'eventbridge', 'okta']);
 
 /** Returns the data of an event. JSON leaves out fields that are undefined. */
@@ -218,8 +215,8 @@ const dataOf = ({ kind, group, name, members, part }: Facts): object => {
 };
 
 /**
- * Returns a message in the native form. If its time has only whole seconds, the message also contains a sequence number
- * to order the events of one second.
+ * Returns a message in the native form. If its time has only whole seconds, the message also contains a sequence
+ * number. This number orders the events of one second.
  */
 function native({ facts, connection, id, time = '', atMs }: Written) {
   const sequence = time.includes('.') ? undefined : String(atMs % 1000);
@@ -253,7 +250,7 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
     return { body, order: { time, id, source: 'directory' } };
   },
   okta: ({ facts: { kind, members = [], group, name, by }, id, time }) => {
-    // Okta shows the login as the user typed it. Here the first character is in upper case.
+    // Okta shows the login as the user typed it. This function changes the first character to upper case.
     const loginOf = (email: string) => email.replace(/^./, (first) => first.toUpperCase());
     const users = members.map((one) => {
       return { id: one.id, type: 'User', alternateId: one.email == null ? 'unknown' : loginOf(one.email) };
@@ -270,7 +267,8 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
   },
   scim_group: ({ facts, connection, time }) => {
     const resource = groupResource(facts.group, facts);
-    // All messages about a group contain the same resource id. So the id of the message is used as the id of the event.
+    // All messages about a group contain the same resource id, so this id cannot identify the event. The id of the
+    // message is the id of the event.
     const order = { time, id: undefined, source: 'scim' };
     return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
   },
@@ -322,7 +320,7 @@ export function scimRequestOf(
 
 type Request = Omit<ScimRequest, 'connection'>;
 type IdOf = (key: string) => string | undefined;
-/** The server orders the request by the time at which it handles the request. */
+/** The server orders requests by the time at which it handles them. */
 const WHEN_HANDLED: Order = { time: undefined, id: undefined, source: 'scim' };
 
 function userRequest(
@@ -350,7 +348,7 @@ function groupRequest(action: Extract<DirectoryAction, { group: string }>, idOf:
   const { kind, group: key } = action;
   const id = idOf(key);
   const name = ('name' in action ? action.name : null) ?? undefined;
-  // A request can only name users that already exist in the server.
+  // A request can only name users that exist in the server.
   const named = 'members' in action ? action.members.flatMap((one) => idOf(one) ?? []) : undefined;
   const members = named?.map((one) => ({ id: one }));
   if (id === undefined) {

@@ -42,11 +42,10 @@ export interface OperatorDone {
   readonly kind: OperatorAction['kind'];
   readonly group?: string;
   readonly member?: string;
-  /** Whether the action was done. Otherwise the command refused it and printed the reason. */
+  /** True if the action was done. If false, the command refused the action and printed the reason. */
   readonly done: boolean;
-  /** Whether the command crashed before its end. */
   readonly died?: boolean;
-  /** The users whose removal the approval covers. */
+  /** The users whose removal the decision covers. */
   readonly removals?: readonly string[];
 }
 
@@ -59,7 +58,7 @@ export interface Session {
   readonly secretsManager: CredentialVault;
   /** The hold as the operator's screen showed it; undefined if the screen showed no hold. */
   readonly screen: Screen | undefined;
-  /** Returns the id of a platform group that the directory group of this action could adopt. */
+  /** Returns the id of a platform group that the directory group of this action can adopt. */
   readonly candidate: () => string | undefined;
   /** Returns a valid credential for the platform of the company. */
   readonly token: (company: string) => string;
@@ -84,7 +83,7 @@ export async function operate(
   return { done, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
 }
 
-/** Returns the removals that the operator decides about. */
+/** Returns the removals that the operator approves or rejects. */
 const decidedBy = (action: OperatorAction, { users }: Screen): readonly string[] =>
   'isPart' in action && action.isPart ? users.filter((_, at) => at % 2 === 0) : users;
 

@@ -7,14 +7,14 @@ export * from '../shared/platform/decode.ts';
 export * from '../shared/store/item-form.ts';
 
 /**
- * Replaces shared/store/item-form.ts and shared/platform/decode.ts in many-runs.ts, to make runs faster. The table in
- * memory returns the same frozen object to all readers until the item changes. So each item is validated only once per
- * schema. Equal answers of the platform are also decoded only once.
+ * Replaces shared/store/item-form.ts and shared/platform/decode.ts in many-runs.ts, to make runs faster. Until an item
+ * changes, the table in memory returns the same frozen object to all readers. So each item is validated only once per
+ * schema. Equal answers of the platform are decoded only once.
  */
 
 /**
- * The maximum number of cached items. With an unlimited cache (a WeakMap), garbage collection took more time than the
- * cache saved.
+ * The maximum number of cached items. An unlimited cache (a WeakMap) cost more time in garbage collection than it
+ * saved.
  */
 const MOST_ITEMS = 8_192;
 const items = new Map<Item, { readonly form: unknown; readonly value: unknown }>();

@@ -1,7 +1,7 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 /**
- * How a fault is drawn: its weight, its duration, and the percentage of calls, users or groups it affects. Without a
- * percentage, the fault affects one to three users or groups.
+ * How a fault is drawn: its weight, its duration, and the percentage of calls, users or groups that it affects. Without
+ * a percentage, the fault affects one to three users or groups.
  */
 export type PlatformFaultRange = readonly [
   weight: number,

@@ -12,7 +12,7 @@ import type { Random } from './random.ts';
 /** A message in a queue. A duplicate has the same id. */
 export interface QueuedMessage {
   readonly id: string;
-  /** A number that is different for each duplicate. */
+  /** A number that differs between duplicates. */
   readonly serial: number;
   readonly body: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -26,9 +26,7 @@ export interface QueuedMessage {
 export interface QueuesOptions {
   readonly nowMs: () => number;
   readonly random: Random;
-  /**
-   * The probability that a message is delivered twice, and also the probability that it is delivered late (default: 0).
-   */
+  /** The probability that a message is delivered twice. A late delivery has the same probability. The default is 0. */
   readonly unruly?: number;
 }
 
@@ -42,12 +40,11 @@ interface Sending {
   readonly sentAtMs?: number;
 }
 
-/** Amazon SQS quotas: a message with its attributes has at most 1 MiB, and a batch of messages too. */
+/** Amazon SQS quota for one message with its attributes, and for one batch of messages: 1 MiB. */
 const MAX_BYTES = 1_048_576;
-/** Maximum delay of a late message. */
 const LATE_MS = 120_000;
 /**
- * A receive may return any of this many messages from the front of the queue, because a standard queue has no strict
+ * A receive may return any of this many messages from the front of the queue, because a standard queue keeps no strict
  * order.
  */
 const REORDERED_WITHIN = 3;
@@ -56,7 +53,7 @@ export const queueUrl = (key: QueueKey): string => `https://sqs.test/00000000000
 
 /**
  * Creates standard queues. They may deliver a message twice or in another order, and they delete expired messages. A
- * message that was received too often moves to the dead-letter queue.
+ * message moves to the dead-letter queue after the maximum number of receives.
  */
 export function createQueues(options: QueuesOptions) {
   const keys = Object.keys(QUEUES) as QueueKey[];
@@ -71,13 +68,13 @@ export function createQueues(options: QueuesOptions) {
   }
   return {
     of: of as Readonly<typeof of>,
-    /** Registers a function that is called with the next time at which a queue has a message. */
+    /** Registers the function that learns the next time at which a queue has a message. */
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },
     /**
-     * Returns the SQS client of one worker. It calls `before` for each operation, which may refuse the operation, let
-     * only a part of it happen, or suppress its answer.
+     * Returns the SQS client of one worker. The client calls `before` for each operation. `before` may refuse the
+     * operation, let only a part of it happen, or suppress its answer.
      */
     client: (before?: Parameters<typeof clientOver>[2]) => clientOver(of, options.nowMs, before),
   };
@@ -113,8 +110,8 @@ function createQueue(
       notifyDue(message.visibleAtMs);
       for (let copy = 1; copy < copies; copy += 1) {
         serial += 1;
-        // The duplicate arrives either at the same time, so that two workers handle the message at once, or up to ten
-        // minutes later.
+        // The duplicate arrives at the same time, so that two workers handle the message at once, or up to ten minutes
+        // later.
         const visibleAtMs = message.visibleAtMs + (random.chance(0.5) ? 0 : random.below(600_000));
         messages.push({ ...message, serial, visibleAtMs });
         notifyDue(visibleAtMs);
@@ -142,8 +139,8 @@ function createQueue(
       }
       return taken;
     },
-    // Only the receipt handle of the last receive deletes a message. With an older handle, SQS reports success but
-    // keeps the message.
+    // Only the receipt handle of the last receive deletes a message. For an older handle, SQS reports success but keeps
+    // the message.
     delete(...receipts: readonly string[]) {
       messages = messages.filter(({ receipt = '' }) => !receipts.includes(receipt));
     },
@@ -226,7 +223,7 @@ export function answerSqs(
  * space upwards.
  */
 const REFUSED_CHARACTERS = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-/** The format of a message group id. A standard queue uses message groups for fair queues. */
+/** The format of a message group id. Amazon SQS fair queues use message groups in a standard queue. */
 const GROUP = /^[\w!"#$%&'()*+,./:;<=>?@[\\\]^`{|}~-]{1,128}$/;
 
 /**

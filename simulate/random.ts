@@ -1,21 +1,20 @@
 /** Random numbers. The same seed gives the same numbers on every machine, so a failing run can be repeated. */
 export interface Random {
-  /** Returns a number from 0 up to 1. */
+  /** Returns a number that is at least 0 and less than 1. */
   next(): number;
-  /** Returns a whole number from 0 up to `below`. */
+  /** Returns a whole number that is at least 0 and less than `below`. */
   below(below: number): number;
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
   /**
-   * Returns separate random numbers for one purpose. They do not depend on how many numbers are used for other
-   * purposes.
+   * Returns separate random numbers for one purpose. They stay the same if another purpose uses more or fewer numbers.
    */
   fork(purpose: string): Random;
 }
 
 /**
- * Returns a random generator with the algorithm mulberry32. The algorithm is small and fast, and good enough to choose
- * an order.
+ * Returns a random generator with the algorithm mulberry32. The algorithm is small and fast. Its numbers are good
+ * enough for drawing a run.
  */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
@@ -33,25 +32,23 @@ export function seededRandom(seed: number): Random {
     chance: (probability) => next() < probability,
     pick: (items) => {
       const item = items[below(items.length)];
-      if (item === undefined) throw new Error('expected something to pick from');
+      if (item === undefined) throw new Error('expected at least one item to pick from');
       return item;
     },
     fork: (purpose) => seededRandom(hashOf(`${seed}/${purpose}`)),
   };
 }
 
-/** Returns the FNV-1a hash of a text. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
-/** Returns a whole number from `least` to `most`, both included. */
 export const between = (random: Random, least: number, most: number): number =>
   least + random.below(most - least + 1);
 
-/** Returns one of the names, with the probability of its weight. */
+/** Returns one of the names. The probability of a name is proportional to its weight. */
 export function weighted<Name extends string>(random: Random, weights: Readonly<Record<Name, number>>): Name {
   const entries = Object.entries(weights) as [Name, number][];
   let left = random.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -62,7 +59,7 @@ export function weighted<Name extends string>(random: Random, weights: Readonly<
   return (entries.at(-1) as [Name, number])[0];
 }
 
-/** Returns `count` different items, or fewer if there are not enough. */
+/** Returns `count` different items; all items if there are fewer. */
 export function some<Item>(random: Random, items: readonly Item[], count: number): Item[] {
   const left = [...items];
   const taken: Item[] = [];

@@ -1,18 +1,18 @@
 import type { DirectoryEvent } from './messages.ts';
 
 export interface Reading {
-  /** Groups that exist, by the engine's id. */
+  /** The existing groups, by the id that the engine uses. */
   readonly groups: ReadonlyMap<string, ReadGroup>;
   /** The latest e-mail address of each member that has one. */
   readonly emails: ReadonlyMap<string, string>;
   /** The latest employee number of each member that has one. */
   readonly numbers: ReadonlyMap<string, string>;
   /**
-   * Members whose account is inactive in the directory. They stay in the directory groups, but groupsync does not write
-   * them.
+   * Members whose account is inactive in the directory. They stay members of the directory groups, but groupsync does
+   * not add them to platform groups.
    */
   readonly inactive: ReadonlySet<string>;
-  /** The time of the last event about each group or its members, including deleted groups. */
+  /** The time of the last event about each group or its members. The map includes deleted groups. */
   readonly changedAtMs: ReadonlyMap<string, number>;
 }
 
@@ -23,7 +23,7 @@ export interface ReadGroup {
   readonly changedAtMs: number;
 }
 
-/** An event, and its place in the order of all events of its connection. */
+/** An event with its position in the order of all events of its connection. */
 export interface Received {
   readonly directoryEvent: Omit<DirectoryEvent, 'order'>;
   /** Nanoseconds since 1970. */
@@ -40,13 +40,13 @@ export interface Received {
 interface Group {
   exists: boolean;
   name: string | undefined;
-  /** By member: the position of the last event that added the member. */
+  /** For each member, the position of the last event that added the member. */
   readonly members: Map<string, number>;
   readonly parts: Map<string, Map<number, number>>;
   changedAtMs: number;
 }
 
-/** Returns the result of all received events, independent of their order of arrival. */
+/** Returns the result of all received events. The result does not depend on their order of arrival. */
 export function readAll(received: readonly Received[]): Reading {
   const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
   const { groups, emails, numbers, inactive } = replayAll(sorted);
@@ -65,8 +65,8 @@ export function readAll(received: readonly Received[]): Reading {
 }
 
 /**
- * Puts the SCIM requests about each resource into the order of its versions. The server may answer them in another
- * order.
+ * Puts the SCIM requests about each resource into the order of their versions. The answers of the server may arrive in
+ * another order.
  */
 function inVersions(received: readonly Received[]): readonly Received[] {
   const latest = new Map<string, bigint>();
@@ -106,8 +106,8 @@ function replayAll(sorted: readonly Received[]) {
 }
 
 /**
- * Removes members that were deleted by SCIM from a later SCIM event. A client can create a deleted SCIM user only by a
- * POST, and the new user has another id.
+ * Removes members from a SCIM event if an earlier SCIM request deleted them. Only a POST can create a deleted SCIM user
+ * again, and the new user has another id.
  */
 function withoutEnded(one: Received, ended: Set<string>): Received {
   const { members = [], kind } = one.directoryEvent;
@@ -128,8 +128,8 @@ function note(
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
-  // groupsync may know a member's groups before the employee number that finds the person. The number then changes
-  // these groups.
+  // groupsync may know the groups of a member before it receives an employee number of the member. The number may lead
+  // to a person, which changes these groups.
   touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
   values.set(id, value);
 }
@@ -184,8 +184,8 @@ function replay(
 }
 
 /**
- * Applies the last part of a snapshot. Each member that has no event since the first part, and that the snapshot does
- * not name, leaves the group.
+ * Applies the last part of a snapshot. A member leaves the group if the snapshot does not name the member and no event
+ * since the first part did.
  */
 function replaySnapshot(
   { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,
@@ -203,7 +203,10 @@ function replaySnapshot(
   for (const [member, at] of group.members) if (at < first) group.members.delete(member);
 }
 
-/** Orders events by instant, then sequence (absent first), then id as bytes, then source. */
+/**
+ * Orders events by time. Events of the same time are ordered by sequence (absent first), then by id as bytes, then by
+ * source.
+ */
 function byOrder(a: Received, b: Received): number {
   if (a.instant !== b.instant) return a.instant < b.instant ? -1 : 1;
   if (a.sequence !== b.sequence) return a.sequence < b.sequence ? -1 : 1;
@@ -214,8 +217,8 @@ function byOrder(a: Received, b: Received): number {
 }
 
 /**
- * If two events have equal stamps, the event whose kind is later in this list wins. So a leave or a deletion wins over
- * a join or a name.
+ * If two events have equal stamps, the event whose kind is later in this list wins. So a leave wins over a join, and a
+ * deletion wins over a name.
  */
 const TIED: readonly DirectoryEvent['kind'][] = [
   'profile',
@@ -228,7 +231,7 @@ const TIED: readonly DirectoryEvent['kind'][] = [
 ];
 
 /**
- * Orders events with equal stamps. Of two names, the smaller one wins, compared as UTF-8 bytes. Events of the kinds
+ * Orders events with equal stamps. Of two names, the name that is smaller as UTF-8 bytes wins. Events of the kinds
  * `snapshot` and `name` both set a name.
  */
 function byTieRule({ directoryEvent: a }: Received, { directoryEvent: b }: Received): number {

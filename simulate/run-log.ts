@@ -11,12 +11,10 @@ export const LANES = [
   ['aws', 'AWS'],
 ] as const;
 
-/** One line of the log. */
 export interface LogLine {
   readonly atMs: number;
   readonly lane: (typeof LANES)[number][0] | 'check';
   readonly connection?: string;
-  /** The directory group of the line. */
   readonly group?: string;
   readonly what: string;
   readonly detail?: string;
@@ -25,7 +23,10 @@ export interface LogLine {
 /** A violation of an invariant. */
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
-  /** A short and stable name of the violation, used in known.json: `in_sync_but_different`, `removals_over_limit` … */
+  /**
+   * A short and stable name for the cause of the violation, such as `in_sync_but_different` or `removals_over_limit`.
+   * known.json contains these names.
+   */
   readonly cause: string;
   /** One sentence that names the expected and the actual state. */
   readonly sentence: string;
@@ -44,10 +45,10 @@ export type CheckName =
   | 'erased'
   | 'directory';
 
-/** The log of a simulation run. Lines are only created if a listener is set. */
+/** The log of a simulation run. The log creates lines only if it has a listener. */
 export interface RunLog {
   log(line: Omit<LogLine, 'atMs'>): void;
-  /** Counts that a platform fault, another fault, a crash point or an action took effect. */
+  /** Counts one effect of a platform fault, another fault, a crash point or an action. */
   fired(name: string): void;
   violated(violation: Omit<Violation, 'atMs'>): void;
 }

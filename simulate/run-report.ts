@@ -2,11 +2,9 @@ import type { Outcome } from './execute.ts';
 import known from './known.json' with { type: 'json' };
 import type { Violation } from './run-log.ts';
 
-/** A violation that is accepted for now. Any other violation makes the run fail. */
+/** A known violation that does not make the run fail. All other violations do. */
 export interface KnownViolation extends Pick<Violation, 'check' | 'cause'> {
-  /** A sentence that describes the violation. */
   readonly what: string;
-  /** The issue that will fix the violation. */
   readonly fixedBy: string;
 }
 
@@ -18,7 +16,6 @@ export const unknownOf = (
 ): readonly Violation[] =>
   violations.filter(({ check, cause }) => !known.some((one) => one.check === check && one.cause === cause));
 
-/** The result of a simulation run. */
 export interface RunReport {
   readonly seed: number;
   readonly violations: readonly Violation[];
@@ -27,8 +24,8 @@ export interface RunReport {
 }
 
 /**
- * Returns the report of a run. It has only the first violation of each kind, because the checks report a lasting
- * violation again each hour.
+ * Returns the report of a run. The checks report a lasting violation each hour, so the report contains only the first
+ * violation of each kind.
  */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));
@@ -40,7 +37,7 @@ export function runReport({ run, violations, fired, figures }: Outcome): RunRepo
   };
 }
 
-/** Returns how often each fault took effect in all runs together. */
+/** Returns how often each fault took effect in all these runs together. */
 export function firedIn(reports: readonly RunReport[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const { fired } of reports) {

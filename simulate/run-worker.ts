@@ -16,8 +16,8 @@ const isUnknown = (violation: Violation) =>
 const sortOf = ({ check, cause }: Violation) => `${check} ${cause}`;
 
 /**
- * For each seed, the violations of the run without a seeded bug. They are remembered, because the search for the next
- * bug executes the same runs.
+ * For each seed, the violations of the run without a seeded bug. The search for the next bug executes the same runs, so
+ * these results are cached.
  */
 const plainly = new Map<number, ReadonlySet<string>>();
 
@@ -28,7 +28,7 @@ async function sortsWithoutBug(run: SimulationRun): Promise<ReadonlySet<string>>
   return sorts;
 }
 
-/** Executes a run with a seeded bug. Returns only those violations that the same run without the bug does not have. */
+/** Executes a run with a seeded bug. Returns only the violations that the same run without the bug does not have. */
 async function executeWith(seededBug: string, run: SimulationRun): Promise<RunReport> {
   const wrapPorts = seededBugNamed(seededBug);
   const first = await execute(run, { wrapPorts, endsAt: isUnknown });

@@ -14,23 +14,23 @@ import { tracePage } from './trace.ts';
 
 const USAGE = `npm run simulate -- [options]
 
-  --seeds N        runs N simulations (200) …
-  --from SEED      … from this seed on (1); "tree": from the hash of the commit's tree on
-  --seed N         runs one simulation and prints its violations
-  --keep 3,17,42   … with only these of its happenings, as a failure prints them
-  --trace FILE     … and writes it as a page
-  --only A,B       only these platform faults, faults and actions
-  --long           two years with few happenings
-  --directory      each run has one more connection, whose directory is read
-  --alone          … and no other connection
-  --days D         for how many days faults occur (7)
-  --crashes N      also this many functions crash (12 with --deep)
-  --deep           runs for an hour, or for --minutes N; every fault and action must have happened
-  --planted [...]  seeds each bug, or those named, and counts the runs until it is found; with --seed runs once
-  --brief          does not shrink the first failure
-  --counts         prints what took effect, in how many runs and how often
-  --all            fails also for the violations in known.json
-  --jobs N         processes (one per core)`;
+  --seeds N        executes N simulation runs (default: 200)
+  --from SEED      with --seeds: the first seed (default: 1); "tree" derives it from the hash of the commit's tree
+  --seed N         executes one simulation run and prints its violations
+  --keep 3,17,42   with --seed: keeps only these happenings of the run (a failed run prints their numbers)
+  --trace FILE     with --seed: writes the run to an HTML page
+  --only A,B       keeps only these platform faults, faults and actions
+  --long           each run has two years with few happenings
+  --directory      each run has an additional connection whose directory groupsync reads
+  --alone          with --directory: the run has no other connection
+  --days D         the number of days with faults (default: 7)
+  --crashes N      adds this number of crashes of functions (default with --deep: 12)
+  --deep           runs for an hour, or for --minutes N; fails if a fault or action never took effect
+  --planted [...]  adds each seeded bug (or the named bugs) and searches for a run that finds it; with --seed: one run
+  --brief          does not reduce the first failed run to fewer happenings
+  --counts         prints for each fault and action how often it took effect, and in how many runs
+  --all            fails for the violations in known.json too
+  --jobs N         the number of processes (default: one per core)`;
 
 const DEEP_MINUTES = 60;
 /**
@@ -70,8 +70,8 @@ function numberOf(name: keyof typeof given): number | undefined {
 }
 
 /**
- * Returns the first seed. With `--from tree`, it is derived from the hash of the commit's tree. So each commit has
- * other runs, but the runs of one commit are always the same.
+ * Returns the first seed. With `--from tree`, the function derives the seed from the hash of the commit's tree. So the
+ * runs of one commit are always the same, and another commit has other runs.
  */
 function firstSeed(): number {
   if (given.from !== 'tree') return numberOf('from') ?? 1;
@@ -102,7 +102,6 @@ function commandFor(seed: number, kept?: readonly number[]): string {
 const sentence = ({ check, cause, connection, group, sentence }: Violation): string =>
   `  ${check} (${cause})${group === undefined ? '' : ` group ${group}`}${connection === undefined ? '' : ` of ${connection}`}: ${sentence}`;
 
-/** Runs one simulation and prints its violations. */
 async function executeOne(seed: number): Promise<number> {
   const whole = drawRun(seed, drawn);
   const kept = given.keep?.split(',').map(Number);
@@ -191,7 +190,6 @@ function countsOf(reports: readonly RunReport[]): readonly string[] {
   });
 }
 
-/** Prints each kind of violation once, with the number of runs that had it. */
 function printViolations(failed: readonly { report: RunReport; wrong: readonly Violation[] }[]): void {
   const sorts = new Map<string, { seeds: number[]; example: Violation }>();
   for (const { report, wrong } of failed) {
@@ -214,19 +212,19 @@ async function printReduced(seed: number, violation: Violation): Promise<void> {
     (await execute(run, { endsAt: isIt })).violations.some(isIt);
   const { run, kept, runs } = await shrink(drawRun(seed, drawn), fails, SHRINK_RUNS);
   console.log(
-    `\nthe first failed run, ${seed}, reduced in ${runs} runs to ${run.happenings.length} happenings:`,
+    `\nthe first failed run, seed ${seed}, was reduced to ${run.happenings.length} happenings by ${runs} more runs:`,
   );
   for (const { atMs, actor, connection, action } of run.happenings.slice(0, 40)) {
     console.log(
       `  ${new Date(atMs).toISOString().slice(8, 19).replace('T', ' ')}  ${connection}  ${actor}: ${JSON.stringify(action)}`,
     );
   }
-  console.log(`run it again:\n  ${commandFor(seed, kept)} --trace run.html`);
+  console.log(`execute this run again:\n  ${commandFor(seed, kept)} --trace run.html`);
 }
 
 /**
- * Returns the runs for the search of one seeded bug. The run that found the bug in an earlier search comes first. All
- * other runs match the pattern `needs` of the bug.
+ * Returns the runs for the search of one seeded bug. The first run is the run that found the bug in an earlier search.
+ * All other runs match the pattern `needs` of the bug.
  */
 function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> {
   const [known] = FOUND[name] ?? [];
@@ -238,7 +236,7 @@ function* errandsFor({ name, needs, isOfReader }: SeededBug): Generator<Errand> 
   }
 }
 
-/** Searches for all seeded bugs at the same time. Prints after how many runs each one was found. */
+/** Searches for all seeded bugs at the same time. Prints for each bug the number of runs until it was found. */
 async function findSeededBugs(): Promise<number> {
   const most = numberOf('seeds') ?? SEEDED_BUG_RUNS;
   const chosen = SEEDED_BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
@@ -262,7 +260,9 @@ async function findSeededBugs(): Promise<number> {
         : [`  broke: ${answer.broke}`, answer.seed];
     if (said === undefined) return;
     hunt.isFound = true;
-    console.log(`${hunt.bug.name}, ${hunt.bug.what}: found by run ${seed}, after ${hunt.runs}\n${said}`);
+    console.log(
+      `${hunt.bug.name}, ${hunt.bug.what}: found by seed ${seed}, in run number ${hunt.runs}\n${said}`,
+    );
   });
   const missed = hunts.filter(({ isFound }) => !isFound);
   for (const { bug, runs } of missed) console.log(`${bug.name}, ${bug.what}: NOT FOUND in ${runs} runs`);

@@ -24,16 +24,16 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () 
 const UNCOUNTED = { emit() {} };
 
 /**
- * The schedules of the deployed functions (shared/contract/topology.ts). Each begins at a minute of its own. A
- * scheduled run is skipped if it would find the same state as the last successful one, but not for longer than
- * `leftOutMs`, or `soonMs` if a fault may affect the run.
+ * The schedules of the deployed functions (shared/contract/topology.ts). Each schedule begins at a different minute. A
+ * scheduled run is skipped if it would find the same state as the last successful run. Runs are skipped for at most
+ * `leftOutMs`, or for at most `soonMs` if a fault may affect the run.
  */
 const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
   pump: { everyMs: MINUTE_MS, firstMs: 30_000, leftOutMs: 5 * HOUR_MS, soonMs: 5 * HOUR_MS },
   feed: { everyMs: 5 * MINUTE_MS, firstMs: 45_000, leftOutMs: 6 * HOUR_MS, soonMs: 2 * HOUR_MS },
-  // The hour of the day decides which groups a sweep cleans. With steps of seven hours, every hour of the day occurs in
-  // turn.
+  // The hour of the day decides which groups a sweep cleans. With steps of seven hours, the sweeps reach every hour of
+  // the day in turn.
   sweep: { everyMs: HOUR_MS, firstMs: 20 * MINUTE_MS, leftOutMs: 7 * HOUR_MS, soonMs: 4 * HOUR_MS },
   health: { everyMs: DAY_MS, firstMs: 3 * HOUR_MS, leftOutMs: 0, soonMs: 0 },
 };
@@ -46,8 +46,8 @@ const FEED_FAILED_MS = 20 * MINUTE_MS;
 type Last = { readonly atMs: number; readonly mark?: Mark | undefined };
 
 /**
- * The state that a scheduled run would find, as text. If `finding` has changed since the last run, the run is not
- * skipped. If only `echo` has changed, it is skipped for at most `soonMs`.
+ * The state that a scheduled run would find, as text. After a change of `finding`, the next run is not skipped. After a
+ * change of `echo` alone, runs are skipped for at most `soonMs`.
  */
 interface Mark {
   readonly finding: string;
@@ -56,7 +56,7 @@ interface Mark {
 
 /**
  * Starts the scheduled runs. For each connection separately, a run is skipped if it would find the same state as the
- * last successful one. A week has ten thousand scheduled minutes, and nearly all of them find nothing new. So the
+ * last successful run. A week has ten thousand scheduled runs, and nearly all of them find no change. Without them, the
  * simulation of years takes only minutes.
  */
 export function startSchedules(cloud: Cloud): void {
@@ -65,7 +65,7 @@ export function startSchedules(cloud: Cloud): void {
     const waiting: Waiting = new Map();
     const around = { ...cloud, met: cloud.run.happenings.filter((one) => isMetBy(task, one)), waiting };
     const { everyMs, firstMs } = RHYTHMS[task];
-    // After a long silence, the runs continue at the same minute of the hour as before.
+    // After a long silence, the runs continue at the same minute of the hour as before the silence.
     const nextOf = (atMs: number) =>
       atMs + Math.floor((afterSilence(cloud, atMs) - atMs) / everyMs) * everyMs;
     const again = (atMs: number) =>
@@ -98,7 +98,7 @@ function isLeftOut(task: Task, mark: Mark | undefined, nowMs: number, last?: Las
   return mark !== undefined && mark.finding === last.mark?.finding && sinceMs < waitMs;
 }
 
-/** Executes one invocation for these connections. The value undefined stands for all connections. */
+/** Executes one invocation for these connections. The value undefined means all connections. */
 function runTask(task: Task, only: readonly (ConnectionName | undefined)[], cloud: Cloud): Promise<boolean> {
   return cloud.invoke(task, TIMEOUT_MS, async ({ ports }) => {
     const deadlineMs = ports.clock() + TIMEOUT_MS - 30_000;
@@ -109,20 +109,20 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
         if (task === 'people') return refreshPeople(connection, ports);
         if (task !== 'pump')
           return runReconcile(connection, { task }, { ports, metrics: UNCOUNTED, deadlineMs });
-        // The gauge metrics are not computed here: only dashboards use them, and they need most of the reads of the
-        // requeue job.
+        // The gauge metrics are not computed here. Only dashboards use these metrics, and they cause most of the reads
+        // of the requeue job.
         return requeueDue(connection.name, ports).then((report) => noteFanOuts(report, cloud));
       });
       if (failure !== undefined) failures.push(failure.error);
     }
-    // The clean-up runs after the daily check, as in the deployed function. Shorter runs have no data that is old
-    // enough.
+    // As in the deployed function, the clean-up runs after the daily check. Shorter runs have no data that is old
+    // enough for the clean-up.
     if (task === 'health' && cloud.run.days > KEPT_DAYS) await cleanUp(ports, cloud);
     if (failures.length > 0) throw failures[0];
   });
 }
 
-/** Cleans one part of the table for each day that has passed, because the simulation skips most daily runs. */
+/** Cleans one part of the table for each day since the last clean-up, because the simulation skips most daily runs. */
 async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {
@@ -132,8 +132,8 @@ async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud)
 }
 
 /**
- * Notes the user fan-outs that the requeue job resumed after a crash of ingest. For the checks, they count as new
- * messages about the affected groups.
+ * Logs the user fan-outs that the requeue job resumed after a crash of ingest. The checks treat them as new messages
+ * about the affected groups.
  */
 function noteFanOuts(
   { connection, walksResumed }: RequeueReport,
@@ -149,7 +149,7 @@ interface Around extends Cloud {
   readonly waiting: Waiting;
 }
 
-/** Returns the state that a run of the task would find; undefined if the run must not be skipped. */
+/** Returns the state that a run of the task would find; undefined if the simulation must not skip the run. */
 function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): Mark | undefined {
   const platform = cloud.platforms.get(company);
   if (task === 'health' || platform === undefined) return undefined;
@@ -157,21 +157,21 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
   const { run, met, table, nowMs } = cloud;
   const { gate } = gateOf(name, cloud);
   const sinceMs = nowMs() - START_MS;
-  // A run finds connections by the index, which may show a new connection late.
+  // A run finds connections by the index, and the index may show a new connection late.
   if (cloud.actions.some(({ kind, atMs }) => kind === 'connect' && atMs > nowMs() - INDEX_LATE_MS))
     return undefined;
   const around = met.filter(
     ({ atMs, action }) => atMs <= sinceMs && (!('forMs' in action) || atMs + action.forMs > sinceMs),
   );
   const hasRecentFault = around.some(({ action }) => 'forMs' in action);
-  // The number of operator actions is compared now, and again as of an hour ago, because an action may have its effect
-  // an hour later, for example the replay of a message about a person.
+  // An action may have its effect an hour later, for example the replay of a message about a person. So the state
+  // contains the number of operator actions up to now, and the number up to an hour ago.
   const actions = [0, HOUR_MS].map(
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { clientWrites, traits, writes } = platform;
-  // The number of changes of employees as of an hour ago is included too, because events may arrive after the refresh
-  // of people. External changes are included when the feed shows them.
+  // Events may arrive after the refresh of people, so the state contains the number of changes of employees up to now,
+  // and the number up to an hour ago. It contains an external change only after the feed shows the change.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {
@@ -179,8 +179,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
         const past = run.happenings.filter(
           ({ actor, atMs }) => actor === 'company' && START_MS + atMs <= untilMs,
         );
-        // The time of the last event is included, because an event may bind a member to an employee who was erased
-        // before.
+        // The state contains the time of the last event, because an event may bind a member to an employee who was
+        // erased before.
         const received = [...cloud.directory.read(name).changedAtMs.values()].filter(
           (atMs) => atMs <= untilMs,
         );
@@ -200,7 +200,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
 
 /**
  * Returns whether the fault may affect this task. A crash affects only the task that it names. Faults of writes affect
- * none of these tasks, faults of the feed only the feed, and faults of lists only the sweep and the refresh of people.
+ * no scheduled task. Faults of the feed affect only the feed. Faults of lists affect only the sweep and the refresh of
+ * people.
  */
 function isMetBy(task: Task, { action }: Happening): boolean {
   if (action.kind === 'crash') return action.lambda === task;
@@ -215,8 +216,8 @@ const SHARDS = [0, 1, 2, 3];
 
 /**
  * Returns the groups for which a sweep has work: linked groups that were changed or deleted, groups with an expired
- * hold, and unlinked platform groups. Groups that only wait are left out on purpose: otherwise the sweep would wake
- * them in time, and no check would notice a broken requeue job.
+ * hold, and unlinked platform groups. Groups with a scheduled wake-up are deliberately left out. If the sweep woke
+ * these groups in time, no check would notice a broken requeue job.
  */
 function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, cloud: Cloud): readonly string[] {
   const nowMs = cloud.nowMs();
@@ -230,8 +231,8 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
     );
     const shown = platformId === undefined ? version : groups.get(platformId)?.version;
     if (shown === version && !isOver) return [];
-    // If a platform computes versions from the content, two equal external changes have the same version. So the time
-    // of the change is added.
+    // If a platform computes versions from the content, two equal external changes have the same version. The time of
+    // the change distinguishes them.
     const edited = clientWrites.findLast(({ id }) => id === platformId)?.atMs;
     return [`${group} ${isOver} ${shown} ${edited}`];
   });
@@ -240,8 +241,8 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
 }
 
 /**
- * Returns the stored gate. The field `gate` of the result changes when a run could open the gate: when its wait is
- * over, or when there is a new secret.
+ * Returns the stored gate. The field `gate` of the result changes when a run could open the gate: at the end of the
+ * gate's wait, or after the arrival of a new secret.
  */
 function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};
@@ -255,14 +256,14 @@ function gateOf(name: string, { table, secretsManager }: Cloud) {
 }
 
 /**
- * For each connection: the inputs of the requeue job, the time since which it has had work, and the state that it finds
- * if it has no work.
+ * For each connection: the inputs of the requeue job, the time since which the job has had work, and the state that the
+ * job finds if it has no work.
  */
 type Waiting = Map<string, { inputs: readonly unknown[]; sinceMs: number; mark: Mark }>;
 
 /**
- * Returns the state that the requeue job would find; undefined if it has work. Results are cached, because the job runs
- * every minute and the state rarely changes.
+ * Returns the state that the requeue job would find; undefined if the job has work. The job runs every minute and the
+ * state rarely changes, so the results are cached.
  */
 function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
   const { table, secretsManager, waiting } = cloud;
@@ -278,8 +279,8 @@ function pumpMarkOf(name: string, cloud: Around): Mark | undefined {
 }
 
 /**
- * Returns the time since which the requeue job has had work: a user fan-out, a gate to test, or a group to wake. Paused
- * groups are no work.
+ * Returns the time since which the requeue job has had work. Work is a user fan-out, a gate to test, or a group to
+ * wake. A paused group is not work.
  */
 function workSinceMs(name: string, cloud: Cloud): number {
   const { state, untilMs, backlog } = gateOf(name, cloud);

@@ -6,17 +6,16 @@ import { INVENTED_BUGS } from './seeded-bugs/invented.ts';
 import { MISSED_BUGS } from './seeded-bugs/missed.ts';
 
 /**
- * A bug that the simulation must find. It replaces methods of a port. Some existed earlier and were fixed, others are
- * invented.
+ * A bug that the simulation must find. It replaces methods of a port. Some of these bugs existed in groupsync and were
+ * fixed. The others are invented.
  */
 export interface SeededBug {
   readonly name: string;
-  /** A sentence that describes the defect. */
   readonly what: string;
   readonly wrapPorts: WrapPorts;
   /** A regular expression. A run can show the bug only if the JSON of the run matches it. */
   readonly needs: string;
-  /** True if the bug appears only in a run with a directory that is read. */
+  /** True if the bug appears only in a run that has a connection with a reader. */
   readonly isOfReader: boolean;
 }
 
@@ -34,8 +33,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = Object.entries({
 }));
 
 /**
- * By bug: the first run that found the bug, and the number of runs before it. The next search (`--planted`) begins with
- * this run.
+ * For each bug, the first run that found the bug, and the number of runs of that search. The next search (`--planted`)
+ * begins with this run.
  */
 export const FOUND = found as unknown as Readonly<Record<string, readonly [seed: number, runs: number]>>;
 

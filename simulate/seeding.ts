@@ -14,7 +14,6 @@ export const at =
 
 export type Bug = readonly [what: string, wrapPorts: WrapPorts, needs?: string];
 
-/** Replaces some methods of the platform client. */
 const atPlatform = (change: (platform: Platform) => Partial<Platform>): WrapPorts =>
   at('platforms', (platforms) => ({
     open: async (...asked) => {

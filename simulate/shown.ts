@@ -24,24 +24,24 @@ import { afterSilence } from './silence.ts';
 import { HOUR_MS, MINUTE_MS } from './simulation-run.ts';
 import type { Seen } from './world.ts';
 
-/** The longest time that a list may show an old value. The index may be two minutes late. */
+/** The longest time for which a list may show an old value. The index may be two minutes late. */
 const STABLE_MS = 130_000;
 const SAMPLE_MS = 10_000;
 const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
 /** If the outcome of a notification is unknown, groupsync sends it again after 15 minutes. */
 const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
-/** The maximum number of attempts. A fault of the table may make several attempts fail. */
+/** The maximum number of attempts. A fault of the table may make several attempts in a row fail. */
 const MOST_ATTEMPTS = 8;
 
 /**
- * At random times and before the end, reads what operators see of each connection, and sends due notifications. The
- * check compares the answers with the stored values, as far as these did not change meanwhile.
+ * Reads the data that operators see of each connection, at random times and before the end of the run. Also sends due
+ * notifications. The check then compares the answers with the stored values that did not change in the meantime.
  */
 export function startShowing(cloud: Cloud, seen: Seen, lastExpiryMs: number): void {
   const random = cloud.random.fork('showing');
   const notifiedByConnection = new Map<string, Map<Finding['subject'], SentNotification>>();
-  // The connections are read one after the other. A command that reads a dead-letter queue hides the messages from
+  // The connections are read one after the other. A command that reads a dead-letter queue hides its messages from
   // other readers for some time.
   const ask = async () => {
     for (const name of [...cloud.connections.keys()]) {
@@ -84,8 +84,8 @@ async function showOne(cloud: Cloud, seen: Seen, { name, notified }: Asked): Pro
 }
 
 /**
- * Sends due notifications until they match the findings, and then reports each finding without one. Invocations that
- * fail are not counted.
+ * Sends due notifications until they match the findings. After the last attempt, reports each finding without a
+ * notification. Failed invocations do not count as attempts.
  */
 async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   let unreported: readonly string[] = [];
@@ -133,7 +133,7 @@ async function shownTo(
     holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
     pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
     groups,
-    // If another command has received some messages, the list is incomplete and is not compared.
+    // If another command holds some of the messages, the list is incomplete. An incomplete list is not compared.
     deadLetters:
       survey.complete && survey.inFlightElsewhere === 0 ? survey.messages.map(({ id }) => id) : undefined,
   };

@@ -1,15 +1,14 @@
 import type { Happening, SimulationRun } from './simulation-run.ts';
 
-/** Returns the run with only some of its happenings. */
 export const keepOnly = (run: SimulationRun, kept: readonly number[]): SimulationRun => ({
   ...run,
   happenings: kept.flatMap((place) => run.happenings[place] ?? []),
 });
 
 /**
- * Removes the happenings without which the failure still occurs (delta debugging). It first tries to remove whole
- * connections, actors and kinds of actions, and then halves, quarters and so on of the rest. It ends when no single
- * happening can be removed, or after the maximum number of runs.
+ * Removes happenings that the failure does not need (delta debugging). The function first tries to remove whole
+ * connections, actors and kinds of actions. Then it tries halves, quarters and smaller parts of the remaining
+ * happenings. It ends when no single happening can be removed, or after the maximum number of runs.
  * @returns the remaining happenings, their positions in the drawn run, and the number of executed runs
  */
 export async function shrink(

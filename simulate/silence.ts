@@ -1,16 +1,19 @@
 import type { Cloud } from './cloud.ts';
 import { DAY_MS, type Happening, MINUTE_MS, type SimulationRun, START_MS } from './simulation-run.ts';
 
-/** Work that a happening causes takes at most this long, unless its group waits for a free name or an operator. */
+/**
+ * The longest time that the work after a happening takes. A group that waits for a free name or an operator may take
+ * longer.
+ */
 const DONE_AFTER_MS = DAY_MS;
-/** The longest time between two runs of a job in a silence. */
+/** The longest time between two runs of a job during a silence. */
 const STEP_MS = 7 * DAY_MS;
 /** A silence ends this long before the next happening. */
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
 
 /**
- * Returns the time, in milliseconds after START_MS, at which a happening is over: after its duration, its delay and its
- * repetitions.
+ * Returns the end of a happening: the time after its duration, its delay and its repetitions, in milliseconds after
+ * START_MS.
  */
 function endOf({ atMs, action, ...one }: Happening): number {
   const forMs = 'forMs' in action ? action.forMs : 0;
@@ -25,7 +28,7 @@ interface Silence {
   readonly untilMs: number;
 }
 
-/** Returns the silences of a run, in order. Most runs have none. */
+/** Returns the silences of a run, in order. Most runs have no silence. */
 function silencesOf({ happenings, days }: SimulationRun): readonly Silence[] {
   const silences: Silence[] = [];
   let lastMs = 0;
@@ -37,7 +40,7 @@ function silencesOf({ happenings, days }: SimulationRun): readonly Silence[] {
     note(happening.atMs);
     lastMs = Math.max(lastMs, endOf(happening));
   }
-  // The time after the last happening is also a silence. The operator's replay at the end comes after it.
+  // The time after the last happening is also a silence. It ends before the operator replays the dead-letter queues.
   note(days * DAY_MS);
   return silences;
 }
@@ -45,8 +48,8 @@ function silencesOf({ happenings, days }: SimulationRun): readonly Silence[] {
 const known = new WeakMap<SimulationRun, readonly Silence[]>();
 
 /**
- * Returns when a job that is due at `atMs` runs. In a silence without waiting groups, it runs only once a week, because
- * more runs would find the same state again.
+ * Returns the time at which a job runs that is due at `atMs`. In a silence without waiting groups, the job runs only
+ * once a week, because more runs would find the same state.
  */
 export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number): number {
   const { run, table } = cloud;
@@ -60,9 +63,9 @@ export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number):
 const looked = new WeakMap<object, { readonly indexed: unknown; readonly untilMs: number }>();
 
 /**
- * Returns whether any group waits. A group that has waited for more than a day is ignored. Such a group waits for a
- * name that is in use, or for an operator, so more runs change nothing. The result is computed again only when the
- * index has changed.
+ * Returns whether any group waits. A group that has waited for more than a day does not count. Such a group waits for
+ * an operator, or for a name that another group has, so more runs change nothing. The result is cached until the index
+ * changes.
  */
 function isWaiting(table: Cloud['table'], atMs: number): boolean {
   const last = looked.get(table);

@@ -1,6 +1,6 @@
 /**
- * The data of a simulation run. draw.ts derives it from a seed, and execute.ts executes it. Each happening contains all
- * data that it needs, so that shrink.ts can remove any other happening.
+ * The data of a simulation run. draw.ts derives the data from a seed, and execute.ts executes the run. Each happening
+ * contains all data that it needs, so that shrink.ts can remove any other happening.
  */
 
 import type * as z from 'zod';
@@ -22,7 +22,7 @@ export const DAY_MS = 86_400_000;
 
 export interface SimulationRun {
   readonly seed: number;
-  /** The number of days with faults. A day without faults follows, and then the final check. */
+  /** The number of days with faults. After these days, the run has a day without faults and then the final check. */
   readonly days: number;
   readonly coalesceSeconds: number;
   readonly connections: readonly ConnectionSpec[];
@@ -33,24 +33,25 @@ export interface SimulationRun {
 export interface ConnectionSpec {
   readonly name: string;
   readonly company: string;
-  /** Connection settings in addition to `baseUrl`. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Traits of this company's platform, which never change. Its faults are happenings. */
+  /**
+   * The traits of this company's platform, which never change during the run. Faults of the platform are happenings.
+   */
   readonly traits: Traits;
   /** With `oauth`, access tokens expire after an hour, and groupsync refreshes them at the platform's token URL. */
   readonly credential: 'static' | 'oauth';
   /**
-   * Set if the company of a removed connection is connected again under this name. An operator creates this connection
+   * Set if this connection replaces a removed connection of the same company under another name. An operator creates it
    * during the run.
    */
   readonly isLater?: true;
   /** Employees at the start. */
   readonly people: readonly PersonSpec[];
-  /** The directory that groupsync reads. Without one, all changes arrive as messages and SCIM requests. */
+  /** The directory that groupsync reads. If undefined, all changes arrive as messages and SCIM requests. */
   readonly source?: SourceSpec;
 }
 
-/** A directory at the start, and how difficult it is to read. */
+/** A directory at the start, and the difficulties of reading it. */
 export interface SourceSpec {
   /** The value of the setting `directory`. */
   readonly setting: DirectorySetting;
@@ -63,13 +64,13 @@ export interface PersonSpec {
   readonly email: string | null;
   /** The employment state (default: ACTIVE). */
   readonly state?: string;
-  /** The default is `u-<role>`; null if the platform shows no user id. */
+  /** The user id. The default is `u-<role>`. Null if the platform shows no user id. */
   readonly userId?: string | null;
   /** The employee number; absent if the employee has none. */
   readonly number?: string;
 }
 
-/** Behaviour that the specification leaves open, fixed for one platform. */
+/** Behaviour that the specification leaves open. Each platform has fixed values. */
 export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
@@ -82,9 +83,9 @@ export interface Traits {
   readonly names: 'exact' | 'trimmed' | 'folded';
   /** If true, two groups cannot have the same name. */
   readonly uniqueNames: boolean;
-  /** A user that the platform adds to each new group. */
+  /** A user that this platform adds to each new group; null if it adds none. */
   readonly installer: string | null;
-  /** The time in which the list does not show a new group, and the time in which a GET by id answers 404. */
+  /** The time for which the list lacks a new group, and the time for which a GET by id answers 404. */
   readonly listLagMs: number;
   readonly getLagMs: number;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
@@ -93,7 +94,7 @@ export interface Traits {
   /** The envelope of the feed, and the form of a page without events. */
   readonly feedEnvelope: 'data' | 'flat';
   readonly emptyFeedPage: 'list' | 'nullEvents' | 'nullData';
-  /** True if versions are numbers instead of texts. */
+  /** True if versions are numbers, false if they are texts. */
   readonly numericVersions: boolean;
 }
 
@@ -116,9 +117,9 @@ export type Happening = At &
   );
 
 /**
- * Members are named by their ids in the directory. Most have the address `<id>@<connection>.test` in each event. The
- * address of a member `h…` is only in a profile. A member `n…` has an employee number and no address. Groups `s…` and
- * members `q…` exist only in the SCIM server, which assigns other ids to them.
+ * Members are named by their ids in the directory. Most members have the address `<id>@<connection>.test` in each
+ * event. The address of a member `h…` is only in a profile. A member `n…` has an employee number and no address. Groups
+ * `s…` and members `q…` exist only in the SCIM server, and the server assigns other ids to them.
  */
 export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }
@@ -142,13 +143,13 @@ export type DirectoryAction =
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
   /**
-   * `none`: the message contains no time, so the time of sending is used. `future`: its time is an hour ahead, so
-   * ingest must refuse it.
+   * `none`: the message contains no time, so ingest uses the time of sending. `future`: the time is an hour ahead, so
+   * ingest must refuse the message.
    */
   readonly time: 'exact' | 'whole_second' | 'none' | 'future';
-  /** The delay of the message. It may be days. */
+  /** The delay of the message. The delay may be days. */
   readonly lateMs: number;
-  /** How often SQS delivers the message. */
+  /** The number of times that SQS delivers the message. */
   readonly copies: number;
   /** The actor of the change in the directory, if the form of the message can name one. */
   readonly by?: string;
@@ -156,7 +157,7 @@ export interface Way {
   readonly eventId?: string;
 }
 
-/** A change of a directory that groupsync reads, or a fault of its answers. */
+/** A change of a directory that groupsync reads, or a fault in its answers. */
 export type SourceAction = z.input<typeof Change> | DirectoryFaultAction;
 
 /** A change of an employee in the HR system. */
@@ -164,7 +165,7 @@ export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
   | { readonly kind: 'renumber'; readonly role: string; readonly number: string }
-  /** Moves the role to another user. The platform does not change its groups. */
+  /** Moves the role to another user. The platform does not change the user's groups. */
   | { readonly kind: 'change_user_id'; readonly role: string; readonly userId: string }
   | { readonly kind: 'terminate' | 'activate' | 'erase' | 'lose_user_id'; readonly role: string };
 
@@ -172,7 +173,7 @@ export interface PlatformAction {
   readonly kind: 'platformFault';
   readonly platformFault: PlatformFault;
   readonly forMs: number;
-  /** The affected users, groups or values; for a fault with Retry-After, the value of this header. */
+  /** The affected users, groups or values. For a fault with Retry-After, this is the value of the header. */
   readonly about?: readonly string[];
   /** Probability that the fault affects a call, from 0 to 1. */
   readonly share?: number;
@@ -185,17 +186,17 @@ export type ClientAction =
       readonly group: string;
       readonly add?: readonly string[];
       readonly remove?: number;
-      /** The client repeats the edit when groupsync has reverted it, up to `times` times. */
+      /** After groupsync has reverted the edit, the client repeats the edit, up to `times` times. */
       readonly again?: { readonly everyMs: number; readonly times: number };
     })
   | { readonly kind: 'delete' | 'recreate' | 'strip' | 'twin'; readonly group: string }
-  /** Creates a group that groupsync does not manage. Its name may equal the name of a managed group. */
+  /** Creates an unmanaged group. Its name may equal the name of a managed group. */
   | { readonly kind: 'own'; readonly name: string; readonly spokeId: string | null };
 
 export type OperatorAction =
   /**
-   * `oldMs` is the age of the operator's screen. The operator decides about the removals that the screen shows, or about
-   * every second one of them.
+   * `oldMs` is the age of the operator's screen. The operator decides about the removals on the screen, or about every
+   * second removal.
    */
   | {
       readonly kind: 'approve' | 'reject';
@@ -206,7 +207,7 @@ export type OperatorAction =
   | { readonly kind: 'pause' | 'resume' | 'release' | 'adopt' | 'sync'; readonly group: string }
   | { readonly kind: 'pause_all' | 'resume_all' | 'observe' }
   | { readonly kind: 'rebind'; readonly member: string; readonly role: string }
-  /** Erases the stored data of the person of this member. */
+  /** Erases the stored data of this member's person. */
   | { readonly kind: 'forget'; readonly member: string }
   | { readonly kind: 'set'; readonly key: string; readonly value: unknown }
   | { readonly kind: 'remove_connection' }
@@ -225,7 +226,7 @@ type FunctionName =
   | 'health'
   | 'scim'
   | 'directory';
-/** The processes that may crash: the functions, and `operator`, a command of an operator. */
+/** The processes that may crash: the functions, and a command of an operator (`operator`). */
 export type LambdaName = FunctionName | 'operator';
 
 export type AwsAction =

@@ -14,33 +14,37 @@ import {
 import { changed, holds, isSame, itemBytes, kept } from './table/values.ts';
 
 /**
- * The table in memory that tests, simulation and benchmarks use. It follows the rules of DynamoDB: sizes, empty keys,
- * pages of 1 MB, and an index that may be late. All readers share the stored items. The items are frozen, so an attempt
- * to change one throws an error.
+ * The table in memory for tests, simulation and benchmarks. It follows the rules of DynamoDB: sizes, empty keys, pages
+ * of 1 MB, and an index that may be late. All readers share the stored items. The items are frozen, so an attempt to
+ * change an item throws an error.
  */
 
 export interface MemoryTableOptions {
-  /** Called before each operation. A test can stop the worker here, or let another worker run first. */
+  /**
+   * The table calls this function before each operation. A test can stop the worker here, or let another worker run
+   * first.
+   */
   readonly before?: (operation: string, key: string) => Promise<void>;
   /**
-   * The delay of the index in milliseconds, and the clock. Some changes need twice the delay, and some a tenth of it.
+   * The clock, and the delay of the index in milliseconds. Some changes take twice the delay, and some a tenth of the
+   * delay.
    */
   readonly indexLag?: { readonly ms: number; readonly nowMs: () => number };
   /** Size of a page in bytes (default: 1 MB). */
   readonly pageBytes?: number;
   /** The maximum number of keys per BatchGetItem (default: 100). */
   readonly keysAtOnce?: number;
-  /** Returns whether the next page is empty although more pages follow, which DynamoDB permits. */
+  /** Returns whether the next page is empty although more pages follow. DynamoDB permits such pages. */
   readonly isEmptyPage?: () => boolean;
-  /** Called for each read and write with its billed bytes. */
+  /** The table calls this function for each read and write with the billed bytes. */
   readonly meter?: Meter;
 }
 
 export interface Meter {
   read(bytes: number, isIndex: boolean): void;
   /**
-   * `bytes` is the size of the item before or after the write, whichever is larger. For a write to the index, it is the
-   * size of the entry.
+   * `bytes` is the size of the larger version of the item, before or after the write. For a write to the index, it is
+   * the size of the entry.
    */
   write(bytes: number, isIndex: boolean): void;
   refused(bytes: number): void;
@@ -53,14 +57,14 @@ const MAX_ITEM_BYTES = 400 * 1_024;
 const NO_LAG = { ms: 0, nowMs: () => 0 };
 
 export class MemoryTable implements Table {
-  /** Items by `pk` and `sk` with a space between them. */
+  /** Items by key. The key is `pk` and `sk`, separated by a space. */
   readonly items = new Map<string, Item>();
-  /** The size in bytes of the largest item that was ever stored, and its key. */
+  /** The size in bytes and the key of the largest item that was ever stored. */
   largest = { bytes: 0, key: '' };
   /** For each kind of sort key, the largest number of items that one query has read. */
   readonly widest = new Map<string, number>();
   readonly #table = new Map<string, Partition>();
-  /** Copies of the index. Each read uses another copy, so a read may lack a change that an earlier read showed. */
+  /** Copies of the index. Each read uses another copy. So a read may lack a change that an earlier read showed. */
   readonly #replicas: readonly Map<string, Partition>[];
   #indexReads = 0;
   #indexed = 0;
@@ -187,7 +191,7 @@ export class MemoryTable implements Table {
     return page;
   }
 
-  /** Deletes expired items, as DynamoDB does within days. */
+  /** Deletes expired items. DynamoDB does the same within days. */
   expire(nowMs: number): void {
     for (const item of this.items.values()) {
       const { [TABLE.timeToLive]: until } = item;
@@ -223,7 +227,8 @@ export class MemoryTable implements Table {
     if (from === undefined && to === undefined) return;
     const { nowMs, ms } = this.#options.indexLag ?? NO_LAG;
     this.#replicas.forEach((index, which) => {
-      // The index applies the changes of one item in their order, but changes of different items in any order.
+      // The index applies several changes of one item in their order. Changes of different items may be applied in any
+      // order.
       const dueMs = nowMs() + (ms * (1 + (key.sk.length % 2))) / (1 + 9 * which);
       const last = this.#late.findLastIndex((one) => one.dueMs <= dueMs);
       this.#late.splice(last + 1, 0, { dueMs, run: () => this.#reindex(index, from, to) });

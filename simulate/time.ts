@@ -6,20 +6,20 @@ interface Due {
 }
 
 /**
- * The number of events per turn of the event loop. It is large, because each turn polls the operating system. The
- * microtasks and ticks of an event still end before the next event starts.
+ * The number of events per turn of the event loop. The number is large because each turn polls the operating system.
+ * The microtasks and ticks of one event end before the next event starts.
  */
 const AT_A_TURN = 100;
 
 /**
- * Creates the simulated time. Waiting tasks continue one after the other, ordered by their time, and for equal times by
- * the order of their calls.
+ * Creates the simulated time. Waiting tasks continue one after the other in the order of their times. Tasks with equal
+ * times continue in the order of their calls.
  */
 export function createTime(startMs: number) {
   let now = startMs;
   /** The waiting tasks. The last element is the next task. */
   const queue: Due[] = [];
-  /** Calls a function at a time, or as soon as possible if that time is in the past. */
+  /** Calls a function at this time. If the time is in the past, calls the function as soon as possible. */
   const at = (wantedMs: number, run: () => void): void => {
     const atMs = Math.max(now, wantedMs);
     let low = 0;

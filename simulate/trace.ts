@@ -16,16 +16,16 @@ export function tracePage({ run, logLines, violations, fired, figures }: Outcome
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style>
 <header>
-<h1>${escaped(first === undefined ? 'Nothing went wrong' : first.sentence)}</h1>
+<h1>${escaped(first === undefined ? 'No invariant was violated' : first.sentence)}</h1>
 <p class="where">${first === undefined ? '' : `${clock(first.atMs, logLines[0]?.atMs)} · ${escaped(placeOf(first))} · invariant check <b>${first.check}</b> (${first.cause})`}</p>
 ${violations.length > 1 ? `<details><summary>${violations.length - 1} more</summary><ol>${violations.slice(1, 50).map(violationLine).join('')}</ol></details>` : ''}
-<p>Run it again: <code>${escaped(command)}</code></p>
+<p>Execute this run again: <code>${escaped(command)}</code></p>
 <details><summary>Connections of this run</summary>${run.connections.map(connectionLine).join('')}
 <p>${figures.calls} platform calls, ${figures.effects} effects; ${[...fired]
     .sort()
     .map(([name, times]) => `${name} ${times}×`)
     .join(' · ')}</p></details>
-<p class="hint">Time runs downwards, from the day when this run began (d1). The invariants are checked at each full hour: a red line reports a violation in the hour before it. ${omitted > 0 ? `The page shows the lines about the group of the violation and about all groups. It leaves out ${omitted} other lines.` : ''}</p>
+<p class="hint">Time runs downwards, from the day when this run began (d1). The checks run once per simulated hour. A red line reports a violation in the hour before the line. ${omitted > 0 ? `The page shows the lines about the group of the violation and about all groups. The page leaves out ${omitted} other lines.` : ''}</p>
 </header>
 <div class="lanes" role="table">
 <div class="head"><b>Time</b>${LANES.map(([, name]) => `<b>${name}</b>`).join('')}</div>

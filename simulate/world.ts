@@ -9,16 +9,19 @@ type Shown = 'run' | 'nowMs' | 'under' | 'platforms' | 'sources' | 'directory' |
  * The input of the checks: the stored items, the true state of the platforms, and the events and actions of the run.
  */
 export interface Seen extends Pick<Cloud, Shown> {
-  /** The table's items as they are stored, by `pk` and `sk` with a space between. */
+  /** The stored items of the table, by key. The key is `pk` and `sk`, separated by a space. */
   readonly items: ReadonlyMap<string, Item>;
-  /** The connections that exist now, including those that were connected again after a removal. */
+  /** The connections that exist now. This includes connections that were removed and connected again. */
   readonly connections: Pick<Cloud['connections'], 'get' | 'values'>;
   readonly operators: { readonly actions: Readonly<Cloud['actions']> };
   readonly secretsManager: Pick<Cloud['secretsManager'], 'stored' | 'ever'>;
   readonly queues: Readonly<Record<'events' | 'eventsDlq' | 'apply' | 'applyDlq', readonly QueuedMessage[]>>;
   readonly table: Pick<Cloud['table'], 'largest' | 'widest'>;
   readonly lambdas: Pick<Cloud['lambdas'], 'diedMs'>;
-  /** For each group (`<connection> <group>`), the time of the last message, even if it changed nothing. */
+  /**
+   * For each group (`<connection> <group>`), the time of the last message about the group. The message may have changed
+   * nothing.
+   */
   readonly lastMessageMs: ReadonlyMap<string, number>;
   /** For each group (`<connection> <group>`), the times at which a worker crashed or could not store its result. */
   readonly cutOffMs: ReadonlyMap<string, readonly number[]>;

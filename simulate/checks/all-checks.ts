@@ -24,8 +24,8 @@ const CHECKERS = [
 
 /**
  * Returns a function that runs all checks of the stored state for one simulation run. The checks share no code with the
- * engine. The caller calls the function each simulated hour, and sets `isEnd` in the last call, a day after all faults
- * ended. The check of `plan` and `explain` runs separately (one-decision.ts).
+ * engine. The caller calls the function once per simulated hour. A day after all faults ended, the caller makes the
+ * last call, with `isEnd` set. The check of `plan` and `explain` runs separately (one-decision.ts).
  */
 export function createChecks(): (seen: Seen, isEnd: boolean) => void {
   const observe = createObserver();

@@ -16,23 +16,23 @@ const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
 /**
- * The maximum number of writes of one group in a day that change nothing. groupsync tries a refused or ignored change
- * once a day, and repeats a restoration at most once an hour.
+ * The maximum number of writes of one group in a day that change nothing. groupsync retries a refused or ignored change
+ * once a day. It repeats a restoration at most once an hour.
  */
 const VAIN_WRITES_A_DAY = 6;
-/** The maximum number of scheduled calls per hour and connection. */
+/** The maximum number of scheduled calls per hour and connection, by route. */
 const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups': 2,
   '/groups/{id}': 0,
   // Each new worker calls `/me` once, to check to which company its token belongs.
   '/me': 12 + 3,
-  // The feed may read an empty page after the last page with events.
+  // After the last page with events, the feed may also read an empty page.
   '/company_activity': 12 * 2,
 };
 
 /**
- * Checks the cost of work: a refused change causes only a few calls, an idle connection makes only scheduled calls, and
- * the size of a read does not grow with the history.
+ * Checks three limits: a refused change causes only a few calls, an idle connection makes only scheduled calls, and the
+ * size of a read does not grow with the history.
  */
 export function createBounded(): Checker {
   const read = new Map<string, number>();
@@ -48,7 +48,6 @@ export function createBounded(): Checker {
       if (!isIdle(observation, connection)) busyMs.set(connection.name, observation.nowMs);
     }
     for (const [company, platform] of observation.seen.platforms) {
-      // The calls of operators are not limited.
       const isScheduled = ({ by }: PlatformCall) => !/^(?:operator|checker)\b/.test(by);
       const calls = platform.calls.slice(read.get(company)).filter(isScheduled);
       read.set(company, platform.calls.length);
@@ -75,8 +74,8 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     const lastMessageMs = observation.seen.lastMessageMs.get(key) ?? 0;
     const newsMs = latest([reading?.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs, lastMessageMs]);
     if (spent.length <= CALLS_PER_GROUP || observation.nowMs - newsMs <= 2 * HOUR_MS) continue;
-    // Two workers that receive the same message at the same time do not know each other's calls. A worker that crashed
-    // may have stored no record of its calls, so the next worker starts to count again.
+    // If two workers receive the same message at the same time, neither can count the calls of the other worker. A
+    // worker that crashed may have stored no record of its calls, so the next worker counts from zero.
     const cutOff = (observation.seen.cutOffMs.get(key) ?? []).filter(
       (atMs) => observation.nowMs - atMs <= 2 * HOUR_MS,
     );
@@ -87,7 +86,6 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
   }
 }
 
-/** Checks that groupsync does not repeat writes that change nothing on the platform. */
 function checkVainWrites(observation: Observation, vain: Map<string, readonly number[]>): void {
   for (const { change, owner, connection } of observation.writes) {
     if (!change.isVain) continue;
@@ -102,7 +100,7 @@ function checkVainWrites(observation: Observation, vain: Map<string, readonly nu
     const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
     vain.set(key, since);
     if (since.length <= VAIN_WRITES_A_DAY) continue;
-    const sentence = `No event about the group ${owner.group} arrived for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, found ${since.length}.`;
+    const sentence = `No event about the group ${owner.group} arrived for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, but found ${since.length}.`;
     observation.accuse('bounded', 'vain_writes', owner, sentence);
   }
 }
@@ -115,10 +113,10 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
     const owner = observation.ownerOf(company, id, spokeId);
     if (owner === undefined || (route !== '/groups/{id}' && method !== 'POST') || asked.has(call)) continue;
     const [who] = by.split('-');
-    // A run of the feed reads each deleted group once by its id, and gets 404.
+    // The feed reads each deleted group once by its id and gets 404.
     if (who === 'feed' && status === 404) continue;
-    // Each run of the feed reads an externally changed group once. These reads are counted separately from the calls of
-    // apply.
+    // After an external change of a group, the feed reads the group once. This read is counted separately from the
+    // calls of apply.
     const key = `${owner.connection} ${owner.group} ${who === 'feed'}`;
     spent.set(key, { owner, calls: [...(spent.get(key)?.calls ?? []), call] });
   }
@@ -126,8 +124,8 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
 }
 
 /**
- * Returns the calls with which a worker, after a refusal, reads one other group to find out whether the platform
- * refuses all groups.
+ * Returns the calls that a worker makes after a refusal to one other group. With these calls, the worker finds out
+ * whether the platform refuses all groups.
  */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
   const refusals = calls.filter(({ status }) => [401, 402, 403, 404, 410].includes(Number(status)));
@@ -148,8 +146,8 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /**
- * Returns whether the connection should make only scheduled calls: groupsync may not write for it, or there was no
- * message, change, failure or hold in the last two hours.
+ * Returns whether the connection should make only scheduled calls. This is so if groupsync may not write for the
+ * connection, or if the last two hours had no message, change, failure or hold.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;
@@ -160,7 +158,7 @@ function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): b
   if (gate !== 'open' || seen.queues.events.length + seen.queues.apply.length > 0) return false;
   return groups.every((group) => {
     const { dirtySince, failedAt, intent, hold } = item(group) ?? {};
-    // groupsync tries refused members and failed groups again once a day.
+    // groupsync retries refused members and failed groups once a day.
     const isRefused = (member: string) =>
       storedMember(seen, connection.name, group, member)?.pendingCause === 'refused';
     const isWaiting = [...(reading.groups.get(group)?.members ?? [])].some(isRefused);
@@ -179,8 +177,8 @@ function checkIdle(
   );
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
-    // These calls are not limited by the schedule: the feed reads changed groups, a sweep reads groups that the list
-    // lacks, and after a fault scheduled calls are retried.
+    // The schedule does not limit three kinds of calls: the feed reads changed groups, a sweep reads groups that the
+    // platform's list lacks, and scheduled calls are retried after a fault.
     if (hasRecentFault && each > 0) continue;
     const made = calls.filter(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
@@ -192,8 +190,8 @@ function checkIdle(
 }
 
 /**
- * Checks that groupsync makes few calls with a refused credential. The requeue job retries the credential every ten
- * minutes, and each new worker calls `/me` once.
+ * Checks that groupsync makes only a few calls while the platform refuses its credential. The requeue job retries the
+ * credential every ten minutes, and each new worker calls `/me` once.
  */
 function checkRefused(
   observation: Observation,
@@ -204,7 +202,7 @@ function checkRefused(
   const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
   if (made.length <= most) return;
   const names = connections.map(({ name }) => name).join(', ');
-  const sentence = `The credential of ${names} is refused; expected at most ${most} calls per hour that test the credential, found ${made.length}.`;
+  const sentence = `The credential of ${names} is refused; expected at most ${most} calls per hour that test the credential, but found ${made.length}.`;
   observation.accuse('bounded', 'refused_calls', { connection: names }, sentence);
 }
 

@@ -2,7 +2,7 @@ import type { Received } from '../reading.ts';
 import type { Observation, Owner } from './observation.ts';
 import { partitionOf, type StoredAudit, storedMember } from './stored.ts';
 
-/** A platform write, and the audit entry about the write. */
+/** A platform write together with its audit entry. */
 export interface Recorded {
   readonly write: { readonly atMs: number };
   readonly owner: Owner;
@@ -10,15 +10,15 @@ export interface Recorded {
 }
 
 /**
- * If a message is delivered twice, the second delivery may arrive up to a minute after the write that the first one
- * caused.
+ * SQS may deliver a message twice. The second delivery may arrive up to this long after the write that the first
+ * delivery caused.
  */
 const ARRIVES_WITHIN_MS = 60_000;
 
 /**
- * Returns the error in the cause or actor of an audit entry; undefined if both are correct. The cause must be an event
- * about the group or one of its members, an approval, a drift record, or groupsync itself. If it is an event, the actor
- * must be the actor of that event.
+ * Checks the cause and the actor of an audit entry. Returns a description of the error; undefined if both are correct.
+ * The cause must be an event about the group or one of its members, an approval, a drift record, or groupsync itself.
+ * If the cause is an event, the actor must be the actor of that event.
  */
 export function falsehoodIn(observation: Observation, recorded: Recorded): string | undefined {
   const { cause, actor } = recorded.entry;
@@ -38,7 +38,7 @@ function falseEvent(
   { id, source }: Pick<Received, 'id' | 'source'>,
 ): string | undefined {
   const { connection, group } = owner;
-  // A fault may have hidden the answer to this SCIM request, so the simulated directory does not know whether the
+  // A fault may have hidden the answer to this SCIM request. The simulated directory then does not know whether the
   // request succeeded.
   if (
     source === 'scim' &&
@@ -61,7 +61,7 @@ function falseEvent(
   if (about.every(({ arrivedAtMs }) => arrivedAtMs > write.atMs + ARRIVES_WITHIN_MS))
     return 'the event arrived after the write';
   const { actor } = entry;
-  // An operator who edits or replays a dead-lettered message becomes the actor of the message.
+  // An operator who edits or replays a dead-lettered message becomes the actor of its event.
   if (actor.kind === 'operator' || actor.id === 'operator') return undefined;
   const expected = about.map(actorOf);
   const isTrue = expected.some((one) => one === undefined || one === `${actor.kind} ${actor.id}`);
@@ -69,8 +69,8 @@ function falseEvent(
 }
 
 /**
- * Returns whether the event had no id and an operator replayed its message. Ingest then uses the id of the
- * dead-lettered message as the id of the event.
+ * Returns whether the event had no id and an operator replayed its message. For such a message, ingest uses the id of
+ * the dead-lettered message as the event id.
  */
 const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boolean =>
   id.startsWith('eventsDlq-') &&
@@ -81,7 +81,7 @@ const isReplayed = ({ seen }: Observation, id: string, writtenAtMs: number): boo
 
 /** Returns the actor that the audit must show for an event; undefined if any actor is correct. */
 function actorOf({ directoryEvent, source }: Received): string | undefined {
-  // The actor of a SCIM request is its token.
+  // The actor of a SCIM request is the token of the request.
   if (source === 'scim') return undefined;
   const { kind, by } = directoryEvent;
   const isOfUser = kind === 'profile' || kind === 'forget';

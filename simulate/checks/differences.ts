@@ -7,8 +7,9 @@ import { hasReturned } from './returns.ts';
 import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf } from './stored.ts';
 
 /**
- * The causes of a difference in the users of a group. `additive_leaver`: the membership is additive, and groupsync did
- * not add the user. `…_given_up`: the platform refused a write, so groupsync does not write the group for now.
+ * The causes of a difference in the users of a group. `additive_leaver`: the setting for membership is additive, and
+ * groupsync did not add the user. `…_given_up`: the platform refused a write, so groupsync does not write the group for
+ * now.
  */
 type UserCause =
   | 'missing_user'
@@ -17,7 +18,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** A difference between platform and directory that no state visible to an operator explains. */
+/** A difference between a platform group and its directory group. Nothing that an operator can see explains it. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -32,14 +33,14 @@ interface Context {
 }
 
 /**
- * For each platform group without differences, the inputs of its last comparison. The group is compared again only if
- * one of them has changed.
+ * For each platform group without differences, the inputs of its last comparison. While these inputs stay the same, the
+ * group is not compared again.
  */
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares a platform group with its directory group, as the naive reading of the events shows it. Returns the
- * differences that no policy, hold, pending member or drift record explains.
+ * Compares a platform group with its directory group. The naive reading of the events gives the directory group.
+ * Returns the differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
   observation: Observation,
@@ -71,9 +72,9 @@ export function unexplained(
 }
 
 /**
- * Returns whether a platform group has the external id of a directory group, but is not linked to it. There are two
- * reasons: groupsync released the group, or a connection that was removed owned it and the connection that replaced it
- * did not adopt it. Such a group keeps its members.
+ * Returns whether a platform group has the external id of a directory group, but is not linked to the directory group.
+ * There are two reasons. Either groupsync released the platform group, or the connection that owned it was removed and
+ * the connection that replaced it did not adopt it. The platform group then keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -87,8 +88,8 @@ function isUnmanaged(
 }
 
 /**
- * Returns whether it is unknown if groupsync has received an event about the group: the event is in a dead-lettered
- * message, or it was a SCIM request whose answer was lost.
+ * Returns whether groupsync may have missed an event about the group. The event is in a dead-lettered message, or it
+ * was a SCIM request whose answer was lost.
  */
 function isNotReceived(
   { observation, connection, group }: Context,
@@ -119,13 +120,13 @@ function leftBehind(context: Context): readonly Difference[] {
   if (actual.users.length > 0 && staying.length === 0) return [];
   if (connection.isDeletionHeld(group)) return [];
   if (isDeletionIgnored(context, actual.id)) return [];
-  const sentence = `The directory deleted the group ${group}; expected it to be gone, but the platform still has it (${actual.id}) with ${actual.users.length} users.`;
+  const sentence = `The directory deleted the group ${group}; expected no platform group, but the platform still has one (${actual.id}) with ${actual.users.length} users.`;
   return [{ cause: 'group_left', sentence }];
 }
 
 /**
- * Returns whether the platform accepted deletions of the group without effect. groupsync then marks the group as failed
- * and tries again a day later.
+ * Returns whether the platform accepted requests to delete the group but did not delete it. groupsync then marks the
+ * group as failed and tries again a day later.
  */
 function isDeletionIgnored({ observation, connection, group }: Context, platformId: string): boolean {
   const isIgnored = ({ id, atMs, platformFaults }: SimulatedPlatform['calls'][number]) =>
@@ -139,8 +140,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // If the platform shows no external ids and adds the installer to each new group, groupsync cannot recognise a group
-  // that contains only the installer.
+  // Some platforms show no external ids and add the installer to each new group. On such a platform, groupsync cannot
+  // recognise a group that contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -150,7 +151,7 @@ function compared(context: Context, name: string): readonly Difference[] {
       isValueRefused(context, value),
     );
     if (isTaken || isGone || isRefusedWhole) return [];
-    const sentence = `The directory has a group ${group} ("${name}"); expected it on the platform, but there is none.`;
+    const sentence = `The directory has a group ${group} ("${name}"); expected a platform group for it, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
@@ -172,7 +173,6 @@ function compared(context: Context, name: string): readonly Difference[] {
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
 }
 
-/** Returns whether the platform group equals the directory group, so that nothing needs an explanation. */
 function isSame({ connection, group, actual }: Context, name: string): boolean {
   const { users } = connection.expected(group);
   const isCalledSo =
@@ -180,7 +180,10 @@ function isSame({ connection, group, actual }: Context, name: string): boolean {
   return isCalledSo && users.size === actual.users.length && actual.users.every((user) => users.has(user));
 }
 
-/** Returns the group's name from the connection's name template, as this platform stores it. */
+/**
+ * Returns the group's name after two steps: the connection's name template, and the changes that this platform makes to
+ * names.
+ */
 export const nameOnPlatform = (connection: ObservedConnection, id: string, name: string): string =>
   keptName(sentName(connection, id, name), connection.platform.traits.names);
 
@@ -190,12 +193,12 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
 }
 
 /**
- * The maximum time between two attempts to write a refused value: groupsync tries it once a day, and the simulation may
- * skip scheduled runs for seven hours (schedules.ts).
+ * The maximum time between two attempts to write a refused value. groupsync tries the value once a day, and the
+ * simulation may skip scheduled runs for seven hours (schedules.ts).
  */
 const REFUSED_MS = 32 * HOUR_MS;
 
-/** Returns whether the platform refuses a name or an external id permanently, or refused it recently. */
+/** Returns whether the platform permanently refuses a name or an external id, or refused it recently. */
 function isValueRefused({ observation, connection }: Context, value: string): boolean {
   const { traits, refusedValues } = connection.platform;
   const atMs = refusedValues.get(value);
@@ -204,7 +207,10 @@ function isValueRefused({ observation, connection }: Context, value: string): bo
   return isTooLong || observation.nowMs - atMs < REFUSED_MS;
 }
 
-/** Returns whether the platform refuses this value of an existing group, and the stored group shows the refusal. */
+/**
+ * Returns whether the platform refuses this value for an existing group. The group's stored error must show the
+ * refusal.
+ */
 function isRefused(context: Context, field: 'name' | 'spokeId', value: string): boolean {
   const { refusedFields } = context.connection.item(context.group) ?? {};
   return refusedFields?.[field]?.value === value && isValueRefused(context, value);
@@ -220,7 +226,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   return missing.flatMap(([member, user]): Difference[] => {
     if (takenOut.has(user)) return [];
     if (unsure.has(member)) return [];
-    // A dead-lettered message about another group may contain the member's address.
+    // A dead-lettered message about another group may contain the address of this member.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
     const sentence = `The directory has ${member} in the group ${group}; expected the user ${user} in the platform group, but the user is missing.`;
@@ -235,11 +241,10 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const extras = actual.users.filter((user) => !wanted.has(user) && !may.has(user));
   if (extras.length === 0 || treatment.mode === 'upsertOnly') return [];
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
-  // If a group is released and linked again, the users that groupsync added before the release count as added by
-  // another client.
+  // After a release and a new link, groupsync treats the users that it added before the release as users of another
+  // client.
   const isLetGo = mayHaveReleased(context.observation, connection.name);
-  // If a connection was removed and created again under another name, it does not know which users groupsync added
-  // before.
+  // A connection that was removed and created again under another name does not know which users it added before.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
     connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
@@ -249,7 +254,8 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
     ...namedByDrift(context, 'members_added'),
   ]);
   const { lastError, failedAt } = connection.item(group) ?? {};
-  // A refused user who is in the group can block every write, so other users cannot be removed either.
+  // If the group contains a user that the platform refuses, the platform may refuse every write. Then other users
+  // cannot be removed.
   const isBlocked = actual.users.some((user) => connection.platform.unacceptable.has(user));
   const isStopped = isBlocked && (lastError?.code === 'removals_refused' || failedAt !== undefined);
   const isKept = lastError?.code === 'kept' || isStopped;
@@ -259,7 +265,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),
-  sentence: `The user ${user} is in the platform group of ${context.group}; expected the removal of the user, because ${why} and no hold covers the removal.`,
+  sentence: `The user ${user} is in the platform group of ${context.group}; expected the user to be removed, because ${why} and no hold covers the removal.`,
 });
 
 function causeOf(
@@ -268,7 +274,8 @@ function causeOf(
 ): UserCause {
   const { failedAt } = connection.item(group) ?? {};
   const { connections, happenings } = observation.seen.run;
-  // All connections of a company use the same platform, so a fault of this platform affects all of them.
+  // All connections of a company use the same platform, so a fault of this platform affects all connections of the
+  // company.
   const sharing = connections.filter(({ company }) => company === connection.company).map(({ name }) => name);
   const mayBeRefused = happenings.some(
     (one) =>
@@ -281,7 +288,7 @@ function causeOf(
   return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
 }
 
-/** Returns whether groupsync ended the link of the group because a wrong base URL answered 404. */
+/** Returns whether groupsync unlinked the group because every call answered 404 behind a wrong base URL. */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
@@ -289,8 +296,8 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /**
- * Returns whether a member may be bound to another person than the one that the member's current values match. A
- * binding stays when an address changes, and when a read of the person shows no user id.
+ * Returns whether the stored binding of a member may differ from the person that the member's current values match. A
+ * binding stays when an address changes. It also stays when a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
@@ -310,8 +317,8 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /**
- * Returns the users that members may be bound to although the members' current values match other persons. The naive
- * reading does not show these users, but they may be in the group.
+ * Returns the users of such older bindings (`isBoundByMore`). The naive reading does not show these users, but they may
+ * be in the group.
  */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};
@@ -322,7 +329,7 @@ function stickyUsers({ observation, connection, group }: Context): readonly stri
   });
 }
 
-/** Returns the values that the group's drift records of this kind contain; empty if the policy restores differences. */
+/** Returns the values in the group's drift records of this kind. Empty if the drift policy restores differences. */
 export function namedByDrift(
   { connection, group, treatment }: Pick<Context, 'connection' | 'group' | 'treatment'>,
   kind: string,

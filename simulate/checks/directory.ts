@@ -7,17 +7,20 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
-/** The stamp of an event is one minute before the read began. */
+/** The reader sets the stamp of an event to this long before the beginning of its read. */
 const BEFORE_READ_MS = MINUTE_MS;
 /**
- * The longest time until the events of the reader equal the directory, if the log shows the change, in addition to the
- * lag of the lists. The log may be 5 minutes late, and two reads ten minutes apart must agree. A crashed run blocks the
- * next runs for 16 minutes.
+ * The longest time until the events of the reader equal the directory, if the directory's log shows the change. The lag
+ * of the lists is added to this time. The log may be 5 minutes late, and two reads ten minutes apart must agree. A
+ * crashed run blocks the next runs for 16 minutes.
  */
 const AGREED_WITHIN_MS = 100 * MINUTE_MS;
-/** The same limit for a change that the log does not show. The daily read of the group finds it. */
+/** The longest time for a change that the log does not show. The daily read of the group finds the change. */
 const ROLLING_MS = 26 * HOUR_MS;
-/** The longest time between the begin of a crash fault and the crash, which waits for a matching call. */
+/**
+ * The longest time between the start of a crash fault and the crash. The function crashes at the next call of the kind
+ * that the fault names.
+ */
 const TRAP_MS = 2 * HOUR_MS;
 
 /** A stamp contains the name of its source in hexadecimal digits. */
@@ -51,7 +54,7 @@ interface Scene {
   readonly source: SimulatedSource;
 }
 
-/** Returns the longest time by which a list may be older than the directory. In Entra ID, dynamic groups lag longest. */
+/** Returns the longest lag of a list behind the directory. In Entra ID, dynamic groups have the longest lag. */
 function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): number {
   const { users, groups, members, dynamicMembers } = lagSeconds;
   return Math.max(users, groups, members + (vendor === 'entra' ? dynamicMembers : 0)) * 1_000;
@@ -60,8 +63,8 @@ function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): numbe
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
 
 /**
- * Checks that no event removes a member who was in the directory group during the whole period from before the read
- * until the event arrived.
+ * Checks each event that removes a member. The member must have been outside the directory group at some time between
+ * the start of the read and the arrival of the event.
  */
 function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
   const { name } = connection;
@@ -84,7 +87,10 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
   }
 }
 
-/** Returns whether earlier events of the connection show the member in the group. Only such a member can be removed. */
+/**
+ * Returns whether earlier events of the connection put the member into the group. The reader can remove only such a
+ * member.
+ */
 function wasShown(
   { seen }: Observation,
   connection: string,
@@ -122,14 +128,14 @@ function takenAway(
   return lasting.filter((id) => named.has(id) === (kind === 'leave'));
 }
 
-/** Returns the beginning of the period and the times of all changes within it. */
+/** Returns the beginning of the period, and the times of all directory changes within the period. */
 const timesIn = ({ directory }: SimulatedSource, fromMs: number, untilMs: number): readonly number[] => [
   fromMs,
   ...new Set(directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs <= untilMs)),
 ];
 
 /**
- * Checks that the events of the reader equal the directory, if enough time has passed since the last change and the
+ * Checks that the events of the reader equal the directory. The check starts some time after the last change and the
  * last fault.
  */
 function checkAgreement(scene: Scene): void {
@@ -147,7 +153,7 @@ function checkAgreement(scene: Scene): void {
     const sinceMs = sinceOf(scene, group, wanted);
     const isDue = nowMs - latest([sinceMs, troubledMs]) > boundOf(scene);
     if (!isEnd && !isDue) continue;
-    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the events of the reader to show the same, but they show ${found}.`;
+    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the same state from the events of the reader, but they show ${found}.`;
     observation.accuse('directory', 'not_followed', { connection: name, group }, sentence);
   }
 }
@@ -159,7 +165,7 @@ const stateOf = (view: DirectoryView, group: string, connection: ObservedConnect
   return textOf(truth?.name, truth?.members, (id) => isOn(view, id));
 };
 
-/** Returns the time since which the directory has had the group in this state. */
+/** Returns the time at which the directory group got this state. */
 function sinceOf({ observation, connection, source }: Scene, group: string, state: string): number {
   const times = source.directory.log.map(({ atMs }) => atMs).filter((atMs) => atMs <= observation.nowMs);
   const isOther = (atMs: number) => stateOf(source.directory.viewAt(atMs - 1), group, connection) !== state;
@@ -176,7 +182,10 @@ function textOf(
   return `"${name}" with ${shown.join(', ') || 'no member'}`;
 }
 
-/** Faults that hide changes from the reports for ever. Without its right, a list of changes lacks hidden memberships. */
+/**
+ * Faults that permanently hide changes from the directory's change reports. With `hides_membership`, the reader lacks a
+ * permission, so a list of changes lacks hidden memberships.
+ */
 const SILENT: ReadonlySet<DirectoryFault> = new Set(['log_silent', 'hides_membership']);
 
 function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): number {
@@ -206,7 +215,7 @@ function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): num
   return latest([...ends, seen.lambdas.diedMs()]);
 }
 
-/** Checks that no register of a reader's group comes from an event of another source. */
+/** Checks the registers of each group that a reader owns: none may come from an event of another source. */
 function checkOwner({ observation, connection, source }: Scene): void {
   const { name } = connection;
   for (const { id: group } of source.directory.viewAt(observation.nowMs).groups()) {

@@ -11,8 +11,8 @@ import { mayFindNoneOfBefore, wasUnlisted } from './returns.ts';
 import { readItem, storedMember } from './stored.ts';
 
 /**
- * Checks, one day after all faults ended, that each platform group equals its directory group, except for differences
- * that have an explanation.
+ * Runs one day after all faults ended. Checks that each platform group equals its directory group, or that its
+ * differences have an explanation.
  */
 export const createEnd = (): Checker => (observation) => {
   for (const connection of observation.isEnd ? observation.connections : []) {
@@ -35,8 +35,8 @@ export const createEnd = (): Checker => (observation) => {
 };
 
 /**
- * Checks that the feed was read in the last twelve hours. This allows for six hours in which the simulation may skip
- * scheduled runs that would find nothing (schedules.ts).
+ * Checks that groupsync read the feed in the last twelve hours. The limit includes six hours in which the simulation
+ * may skip scheduled runs that find nothing (schedules.ts).
  */
 function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
@@ -45,20 +45,21 @@ function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: Observe
   accuse('end', 'feed_not_read', { connection: name }, sentence);
 }
 
-/** Checks that a member who cannot be written is shown as pending, with the correct cause. */
+/** Checks that a member that groupsync cannot add is shown as pending, with the correct cause. */
 function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
   const { settled, dirtySince, pausedAt, released } = connection.item(group) ?? {};
   const isWorkedOut = (settled === 'in_sync' || settled === 'held') && dirtySince === undefined;
   if (!isWorkedOut || pausedAt !== undefined || released || isObserving || gate === 'paused') return;
   if (observation.isInDeadLetters(group) || connection.hasUncertainRequest(group)) return;
-  // The deletion of a group also removes its name. groupsync plans its members only after an event has named it again.
+  // The deletion of a group also removes its stored name. groupsync plans the members only after an event has named the
+  // group again.
   if (connection.reading.groups.get(group)?.name === undefined) return;
   const { pending, unsure } = connection.expected(group);
   for (const [member, cause] of pending) {
     const shown = storedMember(observation.seen, name, group, member)?.pendingCause;
-    // If the person left before the first match, groupsync shows `unknown`, otherwise `inactive`. This check accepts
-    // both.
+    // If the person left the company before the first match, groupsync shows `unknown`. Otherwise it shows `inactive`.
+    // This check accepts both.
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
@@ -68,8 +69,8 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
 }
 
 /**
- * Checks that groupsync creates only one platform group per directory group, or another one after the first was
- * released or deleted.
+ * Checks that groupsync creates only one platform group per directory group. After a release or a deletion, groupsync
+ * may create another one.
  */
 function checkSeconds(
   observation: Observation,
@@ -85,7 +86,8 @@ function checkSeconds(
   if (isShared || letsGo || mayFindNoneOfBefore({ name, settings, platform })) return;
   for (const group of groups) {
     // If the platform shows no external ids, groupsync cannot recognise an empty group to which the platform added the
-    // installer. Such a group is not counted if the POST, or the list directly after it, got no answer.
+    // installer. Such a group does not count if the POST got no answer, or if the list directly after the POST got no
+    // answer.
     const isUnidentified = ({ sent, atMs }: PlatformWrite) =>
       !platform.traits.echoSpokeId &&
       platform.traits.installer !== null &&
@@ -108,7 +110,7 @@ function checkSeconds(
       .filter(({ id }) => isIdOf(group, platform.groups.get(id)?.spokeId));
     if (there.length < 2 || actions.some((action) => action.group === group && action.kind === 'release'))
       continue;
-    const sentence = `Expected one platform group for ${group}, but groupsync created ${there.length}, and all of them still exist.`;
+    const sentence = `Expected one platform group for ${group}, but groupsync created ${there.length} groups that all still exist.`;
     observation.accuse('end', 'second_group', { connection: name, group }, sentence);
   }
 }

@@ -1,10 +1,7 @@
 import type { Checker } from './observation.ts';
 import { readItem } from './stored.ts';
 
-/**
- * This attribute stays after an erasure: whether an account is active decides about memberships, and is not personal
- * data.
- */
+/** An erasure keeps this attribute. It decides about memberships, and it is not personal data. */
 const ACTIVE = 'active';
 
 interface StoredUser {
@@ -12,7 +9,7 @@ interface StoredUser {
   readonly attributes: Readonly<Record<string, { readonly value: string; readonly stamp: string }>>;
 }
 
-/** Checks that no attribute from before an erasure is stored of the erased person. */
+/** After an operator erases a person, checks that no earlier attribute of this person is stored. */
 export const createErased =
   (): Checker =>
   ({ seen, accuse }) => {
@@ -27,7 +24,7 @@ export const createErased =
       );
       if (kept.length === 0) continue;
       const names = kept.map(([name]) => name).join(', ');
-      const sentence = `The person behind ${member} was erased; expected no stored attribute from before the erasure, but these are stored: ${names}.`;
+      const sentence = `The person behind ${member} was erased; expected no stored attribute from before the erasure, but the table contains ${names}.`;
       accuse('erased', 'attributes_kept', { connection }, sentence);
     }
   };

@@ -5,7 +5,6 @@ import { type Change, takenOut } from './ledger.ts';
 import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
 import { treatmentOf } from './stored.ts';
 
-/** The limits that this check measures. */
 type Limits = Pick<
   NonNullable<ConnectionSettings['guard']>,
   | ('minSize' | 'maxRemovedShare' | 'maxRemovedCount' | 'perHourCount')
@@ -15,11 +14,14 @@ type Limits = Pick<
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
 /**
- * The longest time for which the engine counts a removal: an hour, and the time in which its write may still take
- * effect.
+ * The longest time for which the engine counts a removal: an hour, plus the 15 minutes in which its write may still
+ * take effect.
  */
 const COUNTED_AT_MOST_MS = HOUR_MS + 15 * 60_000;
-/** The limits of this many checks are remembered, because workers learn late that a limit has changed. */
+/**
+ * The check remembers the limits of its last three runs, because a worker may use an old limit for some time after a
+ * change.
+ */
 const LIMITS_REMEMBERED = 3;
 
 /** Checks that removals and deletions above the guard's limits take effect only after an approval. */
@@ -32,7 +34,7 @@ export function createGuard(): Checker {
   const used = new Map<object, ReadonlySet<string>>();
   const deletions = new Map<string, Change[]>();
 
-  /** Returns the removed users that no approval covers. An approval covers only one removal of each user. */
+  /** Returns the removed users without an approval. An approval covers only one removal of each user. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
     let left = takenOut(change);
@@ -51,7 +53,7 @@ export function createGuard(): Checker {
     return left;
   };
 
-  /** Checks a deletion. Deletions that an operator approved are not counted. */
+  /** Checks a deletion, if no operator approved the deletion. */
   const checkDeletion = (
     observation: Observation,
     { change, owner, connection }: Observation['writes'][number],
@@ -71,7 +73,8 @@ export function createGuard(): Checker {
     const inHour = [...counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS), change];
     deletions.set(connection.name, inHour);
     const { size } = new Set(inHour.map(({ id }) => id));
-    // All groups that the directory ever named are counted. So this limit is never lower than the limit of the engine.
+    // This check counts all groups that the directory ever named. So its limit is never lower than the limit of the
+    // engine.
     const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
     if (size <= most) return;
     const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
@@ -90,8 +93,8 @@ export function createGuard(): Checker {
       ({ atMs }) => change.atMs - atMs < COUNTED_AT_MOST_MS,
     );
     const recent = counted.filter(({ atMs }) => change.atMs - atMs < HOUR_MS);
-    // If the platform ignores the version of a PATCH, a write of unknown outcome may take effect late and remove a user
-    // a second time (docs/invariants.md, section 5).
+    // The platform may ignore the version of a PATCH. Then a write of unknown outcome may take effect late and remove
+    // the same user a second time (docs/invariants.md, section 5).
     const isAgain = (user: string) => recent.some((one) => one.id === change.id && one.users.includes(user));
     const mayRepeat = change.late && !connection.platform.traits.enforceVersionOnPatch;
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
@@ -99,15 +102,16 @@ export function createGuard(): Checker {
     const { atMs, id, sizeBefore } = change;
     removals.set(connection.name, [...counted, { atMs, id, sizeBefore, users: fresh }]);
     if (inHour > guard.perHourCount) {
-      const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, found ${inHour} at the platform.`;
+      const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, but found ${inHour} on the platform.`;
       observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
     if (isOfDeletion(connection, owner.group, change)) return;
-    // Several small writes are judged like one large write to the group as it was before the first of them. A user who
-    // was removed twice counts once.
+    // Several small writes within an hour count like one large write. The size is that of the group before the first
+    // small write. A user who was removed twice counts once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
     const lost = new Set([...earlier, ...users]).size;
-    // If users joined between the removals, the sum would be too high. So the largest actual size is the upper limit.
+    // If users joined between two removals, the sum of remaining and removed users is too high. So the largest size
+    // that the group actually had is the upper limit.
     const sizeOf = (some: readonly Pick<Change, 'id' | 'sizeBefore'>[]) => {
       const sizes = some.flatMap((one) => (one.id === id ? [one.sizeBefore] : []));
       return Math.min(sizeBefore + lost - users.length, Math.max(sizeBefore, ...sizes));
@@ -115,7 +119,7 @@ export function createGuard(): Checker {
     const size = sizeOf(counted);
     const isLarge = sizeOf(recent) >= guard.minSize && lost / size > guard.maxRemovedShare;
     if (!isLarge && lost <= guard.maxRemovedCount) return;
-    const sentence = `Within an hour ${lost} of ${size} users were taken out of the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
+    const sentence = `Within an hour ${lost} of ${size} users were removed from the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
     observation.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
   };
 
@@ -139,9 +143,9 @@ export function createGuard(): Checker {
 }
 
 /**
- * If another client made the last change before this write, returns the removed users that have a drift record. An
- * answer of the platform with the version of that change did not show these users. So groupsync recorded that the other
- * client removed them, and the drift policy accepted the removal.
+ * Returns the removed users that have a drift record, if another client made the last change before this write. In this
+ * case groupsync read an answer without these users, and recorded that the other client removed them. The drift policy
+ * then accepted the removal.
  */
 function lackedAfterEdit(
   connection: ObservedConnection,
@@ -157,7 +161,10 @@ function lackedAfterEdit(
 
 const DECISIONS: readonly string[] = ['approve', 'reject'];
 
-/** Returns the removed users whose removal was rejected last, if only operators' decisions followed the rejection. */
+/**
+ * Returns the removed users whose removal an operator had rejected. A later approval, event or change by another client
+ * ends the rejection.
+ */
 function rejectedIn({ seen }: Observation, { change, owner, connection }: Observation['writes'][number]) {
   const isOfConnection = (one: { connection: string }) => one.connection === owner.connection;
   const past = seen.operators.actions.filter((one) => isOfConnection(one) && one.atMs <= change.atMs);
@@ -175,8 +182,8 @@ function rejectedIn({ seen }: Observation, { change, owner, connection }: Observ
 }
 
 /**
- * Returns whether the directory deleted the group, so that all removals are intended. False if the group was created
- * again more than an hour ago.
+ * Returns whether the directory deleted the group, so that all removals are intended. Returns false if the directory
+ * created the group again more than an hour ago.
  */
 function isOfDeletion(
   connection: ObservedConnection,
@@ -185,16 +192,15 @@ function isOfDeletion(
 ): boolean {
   const { groups, changedAtMs } = connection.reading;
   if (connection.item(group)?.deleted === undefined) return false;
-  // When groupsync empties a group, users that another client added may stay.
+  // When groupsync empties a group, it may keep users that another client added.
   const isUnmanaged = (user: string) => connection.ledger.pasts.get(id)?.addedBy.get(user) === 'them';
   if (action !== 'delete' && sent.users?.every(isUnmanaged) !== true) return false;
   const isNews = (changedAtMs.get(group) ?? 0) > atMs - HOUR_MS;
-  // A deleted group that was created again without a name still counts as deleted.
+  // If the directory created a deleted group again but sent no name, the group still counts as deleted.
   const isDeleted = groups.get(group)?.name === undefined;
   return isDeleted || isNews || connection.hasUncertainRequest(group);
 }
 
-/** Returns the most permissive of the recent limits; null if the guard was off. */
 function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {
   const all = guards.filter((guard) => guard !== null);
   const most = (of: keyof Limits) => Math.max(...all.map((guard) => guard[of]));

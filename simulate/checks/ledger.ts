@@ -1,14 +1,13 @@
 import type { ClientWrite, HeldGroup, PlatformWrite, SimulatedPlatform } from '../platform/platform.ts';
 
-/** A change of a platform group. If it has no initiator, groupsync made it. */
+/** A change of a platform group. A change without an initiator was made by groupsync. */
 type Entry = PlatformWrite & Partial<Pick<ClientWrite, 'initiator'>>;
 export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefore: string | null };
 
-/** The history of one platform group. */
 export interface Past {
   /**
-   * For each user, who added the user last: `us` is groupsync, `them` is another client. Users that were in the group
-   * when it was first seen have `them`.
+   * The client that last added each user: `us` is groupsync, `them` is another client. The value for users that were in
+   * the group when it was first seen is `them`.
    */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];
@@ -23,7 +22,6 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   const known = { writes: 0, clientWrites: 0 };
   return {
     pasts: pasts as ReadonlyMap<string, Past>,
-    /** @returns the changes since the last call */
     catchUp(): readonly Change[] {
       const news: Entry[] = [...writes.slice(known.writes), ...clientWrites.slice(known.clientWrites)];
       Object.assign(known, { writes: writes.length, clientWrites: clientWrites.length });
@@ -38,7 +36,9 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   };
 }
 
-/** Returns the group as it was before its new changes, by reverting these changes in the current group. */
+/**
+ * Returns the history of a group from before its new changes. The function reverts these changes in the current group.
+ */
 function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
   const users = new Set(held?.users);
   for (const { action, added, removed } of news.toReversed()) {
@@ -61,9 +61,9 @@ function take(entry: Entry, past: Past): Change {
 
 const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
 
-/** Returns the users that the write added and had requested. Users that the platform added by itself are left out. */
+/** Returns the users that a write requested and added. Users that the platform added by itself are left out. */
 export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
 
-/** Returns the users that the write removed and had requested to remove. */
+/** Returns the users that a write requested to remove, and removed. */
 export const takenOut = ({ action, removed, sent }: Entry) =>
   removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

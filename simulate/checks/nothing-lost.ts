@@ -3,9 +3,9 @@ import type { Checker, Observation, ObservedConnection } from './observation.ts'
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
 const LEFT_LYING_MS = 15 * MINUTE_MS;
-/** SQS stores a dead-lettered message for 14 days. After that, this check cannot find it any more. */
+/** SQS stores a dead-lettered message for 14 days. This check looks only for younger messages. */
 const DEAD_LETTERS_KEPT_DAYS = 13;
-/** Faults that may stop an operation after the first of its two steps. */
+/** Faults that may stop an operation of two steps after its first step. */
 const ENDS_HALFWAY = new Set(['crash', 'throttled', 'unheard']);
 
 /** Checks that every message is stored, dead-lettered or refused to its sender, and that all started work completes. */
@@ -34,7 +34,8 @@ function checkQueues({ seen, nowMs, accuse }: Observation): void {
 }
 
 /**
- * Checks that the register of a present member has no expiry. If it expired, the member would be lost without an event.
+ * Checks that the register of a present member has no expiry time. DynamoDB would delete an expired register, and the
+ * member would be lost.
  */
 function checkMembersStay({ seen, accuse }: Observation): void {
   for (const [key, item] of seen.items) {
@@ -54,7 +55,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
     const isInUse =
       item?.link?.id === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
-    const sentence = `The group ${group} is not linked to ${platformId}; expected the claim to be deleted, but it is still stored.`;
+    const sentence = `The group ${group} is not linked to ${platformId}; expected no claim on the platform group, but the claim is still stored.`;
     const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
       ? 'claim_left_by_fault'
       : 'claim_left';
@@ -63,8 +64,8 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
 }
 
 /**
- * Checks that two SCIM requests that give a group different names get different versions. With equal versions, one of
- * the two acknowledged names would be lost.
+ * Checks two SCIM requests that give a group different names. The server must answer them with different versions.
+ * Otherwise one of the two acknowledged names would be lost.
  */
 function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnection): void {
   const named = new Map<string, string>();
@@ -74,7 +75,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
     const other = named.get(version) ?? directoryEvent.name;
     named.set(version, other);
     if (other === directoryEvent.name) continue;
-    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}; expected one name for one version, but they set "${other}" and "${directoryEvent.name}".`;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}; expected one name per version, but the requests set "${other}" and "${directoryEvent.name}".`;
     accuse(
       'nothing_lost',
       'one_version_for_two',
@@ -114,8 +115,8 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 }
 
 /**
- * Checks that the stored registers of a group equal the naive reading, unless a dead-lettered message is about the
- * group.
+ * Checks that the stored registers of a group equal the naive reading. A group with a dead-lettered message is not
+ * checked.
  */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, reading } = connection;
@@ -146,7 +147,7 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
     observation.isInDeadLetters,
   );
   if (isInDeadLetters || connection.hasUncertainRequest(group)) return;
-  const sentence = `The events about the group ${group} say: ${found[0]}; expected the registers or a dead-lettered message to contain this, but they do not.`;
+  const sentence = `The events about the group ${group} say: ${found[0]}; expected this in the registers or in a dead-lettered message, but neither contains it.`;
   observation.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }
 

@@ -31,7 +31,6 @@ import {
   type StoredHold,
 } from './stored.ts';
 
-/** The state of a connection at one check. */
 export interface ObservedConnection {
   readonly name: string;
   readonly company: string;
@@ -53,22 +52,21 @@ export interface ObservedConnection {
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
   /**
-   * Returns the platform group of this directory group: the linked group, or else a group that groupsync created for
-   * it.
+   * Returns the platform group of this directory group. This is the linked group; without a link, it is the group that
+   * groupsync created.
    */
   readonly actual: (group: string) => HeldGroup | undefined;
   /**
-   * Returns the directory group with this external id. Ids are compared as the platform stores them (some platforms
-   * store them in lower case).
+   * Returns the directory group with this external id. Some platforms store ids in lower case, and the comparison
+   * allows for that.
    */
   readonly groupWith: (spokeId: string) => string | undefined;
-  /** Returns whether the external id is the id of this group. Ids are compared as in `groupWith`. */
+  /** Returns whether the external id is the id of this group. The comparison is the same as in `groupWith`. */
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
-  /** Returns whether a fault may have hidden the answer to a SCIM request about the group. */
   readonly hasUncertainRequest: (group: string) => boolean;
   /**
-   * Returns the time of the last fault of the platform or of AWS; 0 if there was none. The platform faults in `aside`
-   * are ignored.
+   * Returns the time of the last fault of the platform or of AWS; 0 if there was none. It ignores the platform faults
+   * in `aside`.
    */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** The time of the last change in the HR system. */
@@ -82,12 +80,12 @@ export interface Owner {
   readonly group: string;
 }
 
-/** The observed state, shared by all invariant checks. */
+/** The observed state at one check. All invariant checks share it. */
 export interface Observation {
   readonly seen: Seen;
   readonly nowMs: number;
   readonly isEnd: boolean;
-  /** The connections whose name always belonged to the same company. */
+  /** The connections whose name never belonged to another company. */
   readonly connections: readonly ObservedConnection[];
   /** Writes of groupsync since the previous check, to groups with a known owner. */
   readonly writes: readonly {
@@ -97,12 +95,12 @@ export interface Observation {
   }[];
   /** Writes of groupsync to platform groups that belong to no connection or to a removed connection. */
   readonly strays: readonly { readonly change: Change; readonly owner: Owner | undefined }[];
-  /** Finds the directory group of a platform group: by the last link, or else by the external id. */
+  /** Returns the directory group of a platform group. The last link names it; without a link, the external id does. */
   readonly ownerOf: (company: string, id: string, spokeId: string | null | undefined) => Owner | undefined;
   /**
-   * Returns whether a message names the group or member with this id. It looks at the dead-letter queue of the events
-   * queue, and at messages in the events queue that were received but not deleted. Once an operator has discarded a
-   * message, all messages ever seen in the dead-letter queue are included.
+   * Returns whether a message names the group or member with this id. Searches the dead-letter queue of the events
+   * queue, and the messages of the events queue that were received but not deleted. After an operator has discarded a
+   * message, the search includes all messages that were ever in the dead-letter queue.
    */
   readonly isInDeadLetters: (group: string) => boolean;
   /** Reports a violation. A second violation with the same check, cause, connection and group is ignored. */
@@ -116,7 +114,7 @@ export interface Observation {
 
 export type Checker = (observation: Observation) => void;
 
-/** Returns the removals of connections by operators, including those whose command crashed. */
+/** Returns the removals of connections by operators. A removal also counts if its command crashed. */
 export const removalsSince = ({ seen }: Observation, sinceMs: number) =>
   seen.operators.actions.filter(({ kind, atMs }) => kind === 'remove_connection' && atMs >= sinceMs);
 
@@ -128,7 +126,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
   const firstCompany = new Map<string, string>();
   const deadLetters = new Set<string>();
   /**
-   * The last known state of every drift record. It is kept here because the table deletes drift records after 400 days.
+   * The last known state of every drift record. The table deletes drift records after 400 days, so this map keeps them.
    */
   const drifts = new Map<string, StoredDrift>();
 
@@ -150,7 +148,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
       const ledger = ledgers.get(company);
       if (first === company)
         return ledger === undefined ? [] : [observed(seen, { ledger, drifts, name, company })];
-      const sentence = `The name ${name} belongs to ${first} permanently; expected its use for another company to be refused, but it is connected to ${company}.`;
+      const sentence = `The connection name ${name} belongs to ${first} permanently; expected groupsync to refuse the name for another company, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
     });
@@ -221,7 +219,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
       actor === 'operator' && connection === name && action.kind === 'forget' ? [action.member] : [],
     ),
   );
-  /** Returns whether an approval is so old (two hours) that the removals must have been written. */
+  /** Returns whether an approval is more than two hours old. By then, groupsync must have written the removals. */
   const isWritten = ({ decision: { kind, atMs = 0 } }: StoredHold) =>
     kind === 'approved' && seen.nowMs() - atMs > 2 * HOUR_MS;
   const groups = [...reading.changedAtMs.keys()];
@@ -291,8 +289,8 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
 const DRIFT_KEPT_DAYS = 400;
 
 /**
- * Returns whether an action concerns the connection. A replay of all dead-lettered messages concerns every connection,
- * because all connections share one dead-letter queue.
+ * Returns whether an action concerns the connection. All connections share one dead-letter queue, so a replay of all
+ * its messages concerns every connection.
  */
 const concerns = ({ connection, kind }: Seen['operators']['actions'][number], name: string): boolean =>
   connection === name || kind === 'replay_all';
@@ -346,8 +344,8 @@ function lastFaultOf(
 }
 
 /**
- * Returns whether the connection has lost its credential, so that an operator must connect it again. Either there is no
- * secret, or the platform issued a new refresh token that was never stored.
+ * Returns whether the connection has lost its credential, so that an operator must connect it again. In this case the
+ * secret is missing, or groupsync never stored the newest refresh token of the platform.
  */
 export function hasLostItsCredential({ seen }: Observation, { platform, name }: ObservedConnection): boolean {
   const { value } = seen.secretsManager.stored.get(name) ?? {};
@@ -366,7 +364,7 @@ export const latest = (times: Iterable<number>): number => {
   return found;
 };
 
-/** Returns `make` with cached results. This is correct because nothing changes during one check. */
+/** Returns `make` with cached results. The cache is correct because the state does not change during one check. */
 function lazily<Key, What>(make: (key: Key) => What): (key: Key) => What {
   const made = new Map<Key, What>();
   return (key) => {

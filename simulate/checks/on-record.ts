@@ -19,18 +19,18 @@ import {
 } from './stored.ts';
 
 /**
- * The longest time between a write and its audit entry, if the answer is not lost: a write waits up to a minute for its
+ * The longest time between a write and its audit entry, if the answer arrives. A write waits up to a minute for its
  * answer, and clocks differ by 3 s.
  */
 const AT_ONCE_MS = 90_000;
 /**
- * The kinds of initiators that are certainly not groupsync. The kind of applications includes groupsync itself, and
- * unknown kinds may too.
+ * The kinds of initiators that are never groupsync. The kind of applications includes groupsync itself, and an unknown
+ * kind may include it.
  */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
 
-/** The audit action of each operator action. Actions that only start work are not in the audit. */
+/** The audit action of each operator action. The audit does not contain actions that only start work. */
 const ACTIONS: Readonly<Record<string, RegExp>> = {
   ...{ approve: /approve/, reject: /reject/, pause: /pause/, resume: /resume/ },
   ...{ pause_all: /pause/, resume_all: /resume/ },
@@ -46,8 +46,8 @@ const ACTIONS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Checks that the audit contains every write and every operator action with the correct cause, and that each record of
- * an external change names the initiator that the feed shows.
+ * Checks the audit and the drift records. The audit must contain every write and every operator action with the correct
+ * cause. Each record of an external change must name the initiator that the feed shows.
  */
 export const createOnRecord = (): Checker => (observation) => {
   if (!observation.isEnd) return;
@@ -70,13 +70,13 @@ const auditOf = ({ seen }: Observation, connection: string, group: string) =>
 
 interface Written {
   readonly write: Omit<Change, 'sizeBefore' | 'spokeIdBefore'>;
-  /** The entries that are already assigned to a write. Each entry belongs to only one write. */
+  /** The entries that the check has already assigned to a write. Each entry belongs to only one write. */
   readonly taken: Set<StoredAudit>;
 }
 
 /**
- * Returns whether the write changed nothing. Its entry may then say that the write had no effect, because the version
- * stayed the same.
+ * Returns whether the write changed nothing. The version then stays the same, so the entry may report that the write
+ * had no effect.
  */
 const changesNothing = ({ write: { action, added, removed, sent, version }, taken }: Written): boolean =>
   added.length + removed.length === 0 &&
@@ -102,13 +102,14 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   });
   const fits = ({ atMs, outcome }: StoredAudit) => {
     const laterMs = atMs - write.atMs;
-    // If the answer to a write was lost, a worker records the write later, after a read has shown its result.
+    // If the answer to a write was lost, a worker writes the entry later, after a read has shown the result of the
+    // write.
     return (
       Math.abs(laterMs) <= AT_ONCE_MS || (outcome.startsWith('found') && laterMs >= 0 && laterMs <= DAY_MS)
     );
   };
   const hasVersion = ({ versionAfter }: StoredAudit) => versionAfter === write.version;
-  // An answer may show the group from before the write. Then its version is that of an earlier write.
+  // The platform's answer may show the group from before the write. The entry then has the version of an earlier write.
   const isNew = ({ versionBefore, versionAfter }: StoredAudit) => versionBefore !== versionAfter;
   const recorded =
     entries.find(({ entry }) => hasVersion(entry) && isNew(entry)) ??
@@ -118,15 +119,15 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     const { entry, by } = recorded;
     taken.add(entry);
     checkActor(observation, write, by, entry);
-    // The cause names an event of the connection that wrote the entry, which may have been removed in the meantime.
+    // The cause names an event of the connection that wrote the entry. This connection may have been removed since.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
-    const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the true ones, but ${falsehood}.`;
+    const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the correct cause and actor, but ${falsehood}.`;
     observation.accuse('on_record', 'false_cause', owner, sentence);
     return;
   }
-  // Without a credential no worker can read the outcome of the write. So its intent stays open, and it has no entry
-  // yet.
+  // Without a credential, no worker can read the outcome of the write. The intent of the write then stays open, and the
+  // write has no entry.
   const connection = observation.connections.find(({ name }) => name === owner.connection);
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
@@ -141,8 +142,8 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
 }
 
 /**
- * Checks the actor of a write. An operator may be the actor only after an approval, or after a replay or an edit of a
- * dead-lettered message.
+ * Checks the actor of a write. An operator may be the actor only if the operator approved removals, or replayed or
+ * edited a dead-lettered message.
  */
 function checkActor(
   observation: Observation,
@@ -171,7 +172,7 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
     const entries = [
       ...auditOf(observation, name, ''),
       ...(group === undefined ? [] : auditOf(observation, name, group)),
-      // Actions on a dead-lettered message are stored with the group of the message.
+      // The audit stores an action on a dead-lettered message under the group of the message.
       ...(/_one$/.test(kind) ? groups.flatMap((one) => auditOf(observation, name, one)) : []),
     ];
     const near = entries.filter((entry) => Math.abs(entry.atMs - atMs) <= ACTION_MS);
@@ -185,8 +186,8 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
 }
 
 /**
- * Checks the audit entries of holds and gates. The entry of a hold is written before the hold. The entry of a gate is
- * written after the gate has changed, so it may be missing after a crash.
+ * Checks the audit entries of holds and gates. groupsync writes the entry of a hold before the hold, so this entry must
+ * exist. It writes the entry of a gate after the change of the gate, so a crash may prevent this entry.
  */
 function checkStops(observation: Observation, { name, groups, item }: ObservedConnection): void {
   const { seen } = observation;
@@ -198,7 +199,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
     for (const { createdAtMs } of holdsIn(item(group) ?? {})) {
       if (observation.nowMs - createdAtMs >= RECORDS_KEPT_MS || isRecorded(group, 'hold', createdAtMs))
         continue;
-      const sentence = `The group ${group} was held at ${timeOf(createdAtMs)}; expected an audit entry of it, but there is none.`;
+      const sentence = `The group ${group} was held at ${timeOf(createdAtMs)}; expected an audit entry of the hold, but there is none.`;
       observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
     }
   }
@@ -213,7 +214,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
 
 /**
  * Returns whether a fault of AWS may have an effect at this time. A crash waits for a matching effect, so it may happen
- * up to a day later.
+ * up to a day after its start.
  */
 const isCloudUnwell = ({ happenings }: SimulationRun, thenMs: number): boolean =>
   happenings.some(({ actor, atMs, action }) => {
@@ -233,8 +234,8 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // The difference must come from the last change of these users on the platform. Earlier writes of groupsync do not
-    // explain it.
+    // The last platform change of these users must explain the difference. Earlier writes of groupsync do not explain
+    // it.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));
@@ -261,8 +262,8 @@ function checkDrift(
 }
 
 /**
- * Returns whether groupsync had sent the removal of each of these users, and the platform did not remove them. It is
- * then correct that they are recorded as drift.
+ * Returns whether groupsync requested the removal of each of these users, and the platform did not remove the user.
+ * Then a drift record for these users is correct.
  */
 function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift): boolean {
   if (kind !== 'members_added') return false;
@@ -272,7 +273,6 @@ function isKeptInVain(changes: readonly Change[], { kind, after }: StoredDrift):
   });
 }
 
-/** Returns whether the changes contain the difference of the drift record. */
 function makes(
   changes: readonly Pick<Change, 'added' | 'removed' | 'name' | 'action'>[],
   { kind, before, after }: StoredDrift,

@@ -3,28 +3,27 @@ import type { GroupPlan } from '../../shared/sync/apply/plan-group.ts';
 import type { Seen } from '../world.ts';
 import { partitionOf, type StoredMember, storedUser } from './stored.ts';
 
-/** The state of a platform group; undefined if there was none. */
 interface Stood {
   readonly name: string;
   readonly users: readonly string[];
 }
 
 /**
- * The answer of `explain` or `plan` directly before an apply of the group, and the result of this apply. The group did
- * not change in between.
+ * The answer of `explain` or `plan` directly before an apply of the group, and the result of this apply. Between the
+ * two, no other change of the group happened.
  */
 export interface Around<What> {
   readonly connection: string;
   readonly group: string;
   readonly answer: What;
-  /** The platform group immediately before and after that apply. */
   readonly before: Stood | undefined;
   readonly after: Stood | undefined;
   /** Whether the stored view equalled the platform group before the apply. */
   readonly isSeen: boolean;
-  /** The outcome of that apply (`ApplyReport.outcome`). */
   readonly outcome: string;
-  /** The hidden users before the apply. Each write sends them again, although no plan shows them as changes. */
+  /**
+   * The hidden users before the apply. Each write sends these users again, but a plan does not show them as changes.
+   */
   readonly sentAgain?: ReadonlySet<string>;
 }
 
@@ -33,8 +32,9 @@ const DONE = new Set(['written', 'in_sync']);
 type Foretold = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
- * What each decision of `explain` predicts about the user after apply. Decisions without an entry predict nothing. For
- * example, `pending:refused` predicts nothing, because the user may be a hidden user who is sent again.
+ * What each decision of `explain` predicts about the user after the apply. A decision without an entry predicts
+ * nothing. For example, `pending:refused` has no entry, because the user may be a hidden user that groupsync sends
+ * again.
  */
 const PREDICTED: Readonly<Record<string, Foretold>> = {
   in_sync: 'in',
@@ -56,7 +56,6 @@ function resultOf(was: boolean, is: boolean): string {
   return was ? 'removed' : 'left out';
 }
 
-/** Compares the answer of `explain` for one member with the result of the next apply. */
 export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const { answer, before, after, outcome, connection, group } = around;
   const { user } = answer.match;
@@ -70,19 +69,18 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
     presence === 'present' && storedUser(seen, connection, member)?.role === answer.match.bound;
   if (decided === 'not_wanted' && seen.under<StoredMember>(partitionOf(connection, group), 'M#').some(isThem))
     return;
-  // If another client has changed the group and groupsync has not read this yet, the answer may be wrong. The check
-  // `truth` limits how long that may take.
+  // If groupsync has not yet read a change by another client, the answer may be wrong. The check `truth` limits how
+  // long this lasts.
   if (decided === 'in_sync' && !around.isSeen) return;
   const was = before?.users.includes(user) === true;
   const is = after?.users.includes(user) === true;
   const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[predicted];
   if (isTrue) return;
-  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted}, but the next apply ${resultOf(was, is)} this user.`;
+  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted} by the next apply, but it ${resultOf(was, is)} this user.`;
   const cause = `explain_${decided.replace(':', '_')}`;
   seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }
 
-/** Compares the answer of `plan` with the write that followed it. */
 export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const { answer, before, outcome, connection, group, sentAgain = new Set() } = around;
   const { action, changes, held, note } = answer;
@@ -90,8 +88,8 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const company = seen.connections.get(connection)?.company ?? '';
   const { installer = null } = seen.platforms.get(company)?.traits ?? {};
   const expected = expectedAfter(answer, before);
-  // A user whose removal is held may be a hidden user. The write must contain this user, because it would otherwise
-  // remove the user.
+  // A user whose removal is held may be a hidden user. The write must then contain this user, because a write without
+  // the user would remove the user.
   const mayBeSent = (user: string) => sentAgain.has(user) || held.some((one) => one === user);
   const after = without(around.after, (user) => mayBeSent(user) && !expected?.users.includes(user));
   // The platform adds the installer to each new group. A plan does not show this user.
@@ -107,7 +105,6 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
 
 type Shown = Pick<Stood, 'name' | 'users'>;
 
-/** Returns the group as the plan would leave it. */
 function expectedAfter({ action, changes }: GroupPlan, before: Stood | undefined): Shown | undefined {
   if (action === 'none' || action === 'hold') return before;
   if (action === 'delete') return undefined;
@@ -125,8 +122,8 @@ const without = (group: Stood | undefined, isLeftOut: (user: string) => boolean)
   group && { ...group, users: group.users.filter((user) => !isLeftOut(user)) };
 
 /**
- * Returns a text that is equal for equal groups. It ignores the order of users, and white space and case in the name,
- * because a platform may change these.
+ * Returns a text that is equal for equal groups. The text ignores the order of users, and white space and case in the
+ * name, because a platform may change these.
  */
 const keyOf = (group: Shown | undefined): string =>
   group === undefined

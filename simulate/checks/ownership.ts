@@ -11,7 +11,10 @@ import {
 } from './observation.ts';
 import { partitionOf, treatmentOf } from './stored.ts';
 
-/** If a write is in flight when an operator releases or pauses a group, it may still take effect within this time. */
+/**
+ * An operator may release or pause a group while a write is in flight. Such a write may still take effect within this
+ * time.
+ */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
 /** Checks that groupsync writes only to managed groups, and never adds people of one company to groups of another. */
@@ -45,8 +48,8 @@ export function createOwnership(): Checker {
 }
 
 /**
- * Notes for each new link the value of `adoptExisting` at that time, because the setting may change before the first
- * write of the linked group.
+ * Stores the value of `adoptExisting` at the time of each new link. The setting may change before the first write of
+ * the linked group.
  */
 function noteLinks({ name, settings, groups, item }: ObservedConnection, found: Map<string, string>): void {
   for (const group of groups) {
@@ -56,22 +59,22 @@ function noteLinks({ name, settings, groups, item }: ObservedConnection, found: 
 }
 
 /**
- * Returns whether the table has an item of the directory group whose id is this external id, also if the platform has
- * changed the id to lower case.
+ * Returns whether this external id is the id of a directory group in the table. The platform may have changed the id to
+ * lower case.
  */
 const isStoredGroup = ({ seen }: Observation, connection: string, spokeId: string): boolean =>
   [spokeId, spokeId.toUpperCase()].some((id) => seen.items.has(`${partitionOf(connection, id)} GROUP`));
 
 /**
- * Checks a write to a group without an owner: groupsync must not write to unmanaged groups, and a removed connection
- * may only complete writes in flight.
+ * Checks a write to a group without an owner. groupsync must not write to unmanaged groups. A removed connection may
+ * only complete writes that were in flight.
  */
 function checkStray(observation: Observation, { change, owner }: Observation['strays'][number]): void {
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
-  // The write is also correct if the table has the directory group. The naive reading lacks groups of removed
-  // connections, and of SCIM requests without an answer.
+  // The write is also correct if the table contains the directory group. The naive reading lacks the groups of removed
+  // connections, and groups whose SCIM request got no answer.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;
@@ -89,8 +92,8 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
 }
 
 /**
- * Returns whether the write only clears the external id that groupsync had set. A release does this, and repeats it if
- * the table fails after the write.
+ * Returns whether the write only clears the external id that groupsync had set. A release makes this write. If the
+ * table fails after the write, the release repeats it.
  */
 const clearsExternalId = (
   { sent, spokeIdBefore, isVain }: Change,
@@ -124,8 +127,8 @@ function checkWrite(
   );
   const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
-  // If the answer to a POST was lost, two platform groups may have the same external id. groupsync cannot know which of
-  // them it created (docs/invariants.md, section 6).
+  // A POST whose answer was lost may lead to two platform groups with the same external id. groupsync cannot know which
+  // of the two it created (docs/invariants.md, section 6).
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
@@ -135,19 +138,20 @@ function checkWrite(
         isOurId(spokeId) &&
         Math.abs(atMs - madeAtMs) < HOUR_MS,
     );
-  // Ownership is tested at the first write of groupsync, because another client may remove the external id later.
+  // The check tests the ownership at the first write of groupsync, because another client may remove the external id
+  // later.
   const first = changes.find((one) => one.initiator === undefined);
   const isGiven = adoption.includes('byName') || actions.some(({ kind }) => kind === 'adopt');
   const isFound = isCarried && adoption.some((how) => how !== 'never');
   const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
   if (isManaged || first !== change) return;
-  const sentence = `The platform group ${change.id} was created by another client and never adopted; expected no write to it, but there was a ${change.action}.`;
+  const sentence = `The platform group ${change.id} was created by another client and never adopted; expected no write to this group, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
 /**
- * Checks that with the drift policy `report` or `adopt`, groupsync does not remove a user that another client added. A
- * later change by the directory, the HR system or an operator may end this.
+ * Checks that groupsync keeps users that another client added, if the drift policy is `report` or `adopt`. After a
+ * later change by the directory, the HR system or an operator, groupsync may remove such a user.
  */
 function checkUndone(
   observation: Observation,
@@ -172,7 +176,8 @@ function checkUndone(
 const STOPS_OR_STARTS = new Set(['pause_all', 'resume_all', 'observe', 'connect', 'remove_connection']);
 
 /**
- * Checks that a paused group or connection is not written until an operator resumes it, except for writes in flight.
+ * Checks that groupsync does not write to a paused group or connection until an operator resumes it. Writes that were
+ * in flight may complete.
  */
 function checkPaused(observation: Observation, { change, owner }: Observation['writes'][number]): void {
   const before = observation.seen.operators.actions.filter(
@@ -182,7 +187,7 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   const ofGroup = before.findLast(({ group }) => group === owner.group);
   const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
-  // If one operator pauses and another resumes at the same time, either of the two may win.
+  // If one operator pauses and another operator resumes at the same time, either action may take effect last.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
   if (before.some(isAtOnce)) return;
@@ -194,7 +199,7 @@ const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
   employees.has(id) || [...employees.values()].some(({ userId }) => userId === id);
 
 /**
- * Returns the name of another company to which this person or group belongs; undefined if it belongs to this company.
+ * Returns the name of the other company to which this person or group belongs; undefined if it belongs to this company.
  */
 function otherCompanies(
   { seen }: Observation,
@@ -219,7 +224,7 @@ function checkToken(observation: Observation, company: string, { token, route }:
   const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
   const other = otherCompanies(observation, company, knows);
   if (other === undefined) return;
-  const sentence = `A token of ${other} was sent to the platform of ${company} (${route}); expected it only at the platform of ${other}.`;
+  const sentence = `A token of ${other} was sent to the platform of ${company} (${route}); expected groupsync to send the token only to the platform of ${other}.`;
   observation.accuse('ownership', 'token_of_another_company', {}, sentence);
 }
 
@@ -230,7 +235,7 @@ function checkPeople(observation: Observation, { name, company }: ObservedConnec
       key.endsWith(' PERSON') &&
       otherCompanies(observation, company, (platform) => knowsPerson(platform, role));
     if (!other) continue;
-    const sentence = `${role} works at ${other}; expected the connection ${name} to know only people of ${company}, but it stores this person too.`;
+    const sentence = `${role} works at ${other}; expected the connection ${name} to store only people of ${company}, but it stores ${role}.`;
     observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
   }
 }

@@ -12,9 +12,10 @@ interface MayAdopt {
 }
 
 /**
- * A connection is removed, and its company is connected again under another name. Returns whether the new connection
- * may not find the earlier groups: it may not adopt groups, or the platform shows no external ids and a name has
- * changed. It then creates new groups, and the earlier groups stay (docs/cli.md).
+ * Takes a connection that replaced a removed connection of the same company under another name. Returns whether the new
+ * connection may be unable to find the earlier groups. This is so if it may not adopt groups, or if the platform shows
+ * no external ids and a name has changed. The new connection then creates new groups, and the earlier groups stay
+ * (docs/cli.md).
  */
 export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
@@ -31,12 +32,12 @@ interface Creations {
   readonly later: { readonly atMs: number };
 }
 
-/** The maximum age of the list that the engine uses to create a group. */
+/** The maximum age of the platform's list from which the engine decides to create a group. */
 const LIST_AGE_MS = 65_000;
 
 /**
- * Returns whether the new connection created a second group because a list did not show the group of the removed
- * connection. It can find that group only by the list.
+ * Returns whether the new connection created a second group because the platform's list lacked the group of the removed
+ * connection. The new connection can find that group only by the list.
  */
 export function wasUnlisted(seen: Seen, { name, platform, one, later }: Creations): boolean {
   const sinceMs = connectedAtMs(seen, name);

@@ -4,7 +4,6 @@ import { DAY_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { holdsIn, partitionOf, readItem, type StoredGroup, type StoredMember } from './stored.ts';
 
-/** The last notification about a subject. */
 export interface SentNotification {
   readonly isOver: boolean;
 }
@@ -21,7 +20,6 @@ export interface Shown {
   readonly deadLetters: readonly string[] | undefined;
 }
 
-/** The stored state at one time. */
 export interface Truth {
   readonly atMs: number;
   readonly groups: ReadonlyMap<string, StoredGroup>;
@@ -63,21 +61,23 @@ export function truthOf(seen: Seen, name: string): Truth {
 interface Compared {
   readonly name: string;
   /**
-   * The stored state at several times. The first one is so old that the index must show it, and the last one is newer
+   * The stored state at several times. The first sample is so old that the index must show it. The last sample is newer
    * than the answers.
    */
   readonly samples: readonly Truth[];
   readonly shown: Shown;
 }
 
-/** The tolerance for durations: clocks of workers differ by at most 3 seconds, and an answer takes some seconds. */
+/**
+ * The tolerance for durations in seconds. The clocks of workers differ by at most 3 seconds, and an answer takes some
+ * seconds.
+ */
 const SLACK_SECONDS = 30;
 
 type Wrong = (cause: string, sentence: string, group?: string) => void;
 
 /**
- * Compares the values that an operator sees with the stored values. A value that changed between the samples is not
- * compared.
+ * Compares the values that an operator sees with the stored values. Skips each value that changed between two samples.
  */
 export function checkShown(seen: Seen, compared: Compared): void {
   const { name, samples } = compared;
@@ -127,7 +127,7 @@ function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
       .sort();
     const stored = heldIn(item);
     if (listed.join() === stored.join()) continue;
-    const sentence = `The group ${group} has ${stored.length} holds stored (${stored.join(', ') || 'none'}); expected the list of holds to show them, but it shows ${listed.join(', ') || 'none'}.`;
+    const sentence = `The group ${group} has ${stored.length} holds stored (${stored.join(', ') || 'none'}); expected the same holds in the list of holds, but it shows ${listed.join(', ') || 'none'}.`;
     wrong('holds', sentence, group);
   }
 }
@@ -140,21 +140,21 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
     const unpaused = dirtySince !== undefined ? 'dirty' : clean;
     const expected = pausedAt !== undefined ? 'paused' : unpaused;
     const state = states.get(group);
-    // A group is shown as `unknown` if there were only events about its members.
+    // If groupsync has received only events about the members of a group, its state is shown as `unknown`.
     if (
       state === expected ||
       (expected ?? 'in_sync') === state ||
       (state === 'unknown' && settled === 'deleted')
     )
       continue;
-    const sentence = `The group ${group} is stored as ${expected}; expected the list of groups to show that, but it shows ${state ?? 'no such group'}.`;
+    const sentence = `The group ${group} is stored as ${expected}; expected the same state in the list of groups, but it shows ${state ?? 'no such group'}.`;
     wrong('groups', sentence, group);
   }
 }
 
 /**
- * Returns the smallest and the largest correct count of groups with a property. The smallest counts only stable groups;
- * the largest also counts all groups that changed between two samples.
+ * Returns the smallest and the largest correct count of groups with a property. The smallest count includes only stable
+ * groups. The largest count also includes all groups that changed between two samples.
  */
 function rangeOf(
   { samples }: Compared,
@@ -212,8 +212,8 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
 }
 
 /**
- * Returns the seconds since the first sample if a group has changed since then, because it may have been dirty in
- * between; otherwise 0.
+ * If a group has changed since the first sample, returns the seconds since that sample, because the group may have been
+ * dirty in between. Otherwise returns 0.
  */
 function sinceFirst({ samples: [first], shown: { atMs } }: Compared, stable: Stable): number {
   const hasChanged = first !== undefined && first.groups.size > stable.size;
@@ -243,12 +243,12 @@ function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
   );
   const surplus = shown.pending.find((one) => !ever.has(one));
   if (missing !== undefined)
-    wrong('pending', `Expected the list of pending members to show ${missing}, as stored, but it does not.`);
-  if (surplus !== undefined)
     wrong(
       'pending',
-      `The list shows ${surplus} as pending; expected this member to be stored as pending, but it is not.`,
+      `Expected the list of pending members to show ${missing}, as stored, but the list lacks this member.`,
     );
+  if (surplus !== undefined)
+    wrong('pending', `The list shows ${surplus} as pending; but this member is not stored as pending.`);
   const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
   const { pendingMembers } = shown.levels;
   if (pendingMembers >= always && pendingMembers <= ever.size) return;
@@ -268,13 +268,13 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
   if (missing !== undefined)
     wrong(
       'dead_letters',
-      `The message ${missing} is in the dead-letter queue; expected the list to show it, but it does not.`,
+      `The message ${missing} is in the dead-letter queue; expected the message in the list of dead-lettered messages, but the list lacks it.`,
     );
   if (surplus !== undefined)
     wrong('dead_letters', `The list shows the dead-lettered message ${surplus}, which is not in the queue.`);
 }
 
-/** Maximum time from a check until its result is stored. */
+/** The maximum time between the check of the credential and the write of its result. */
 const CHECKED_WITHIN_MS = 2 * MINUTE_MS;
 
 /** Checks that the levels show the platform's last answer to the daily check of the credential. */
@@ -285,11 +285,11 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
     .get(company)
     ?.calls.filter(({ by, route }) => by.startsWith('health-') && route === '/me');
   const last = checks?.at(-1);
-  // The check of the credential is per company, so the answers to two connections of one company cannot be
-  // distinguished.
+  // The platform's calls name the company, not the connection. If a company has two connections, the answers to their
+  // checks cannot be distinguished.
   if (!isAlone || last === undefined || last.atMs > shown.atMs - CHECKED_WITHIN_MS) return;
-  // If the daily check crashes after its call, it stores no result, and the levels show the result of the day before. A
-  // crash waits for its `nth` effect.
+  // If the daily check crashes after its call, it stores no result, and the levels show the result of the day before.
+  // The crash happens at the `nth` matching effect.
   const isCrashed = seen.run.happenings.some(
     ({ action, atMs }) =>
       action.kind === 'crash' &&
@@ -298,7 +298,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
       last.atMs < START_MS + atMs + action.nth * DAY_MS,
   );
   if (isCrashed) return;
-  // The command `connect` replaces the result of the check.
+  // The command `connect` also stores a result of the check.
   const isReplaced = seen.operators.actions.some(
     ({ kind, connection, atMs }) =>
       connection === name &&
@@ -318,7 +318,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   if (isCloudUnwell(seen, last.atMs)) return;
   const isGood = last.status === 200;
   const { count = 0, sinceMs = 0 } = shown.levels.found.find(({ subject }) => subject === 'credential') ?? {};
-  // A later check may have failed before its call, because it could not read the credential.
+  // A later check may have failed before its call, because the check could not read the credential.
   if (count > 0 && sinceMs > last.atMs + CHECKED_WITHIN_MS) return;
   if (isGood === (count === 0)) return;
   const sentence = `The platform answered ${last.status} to the daily check of the credential; the levels show ${count === 0 ? 'a good credential' : 'a failed check'}.`;
@@ -344,7 +344,7 @@ export function unreportedFindings(
     const last = notified.get(subject);
     const isNotified = last !== undefined && !last.isOver;
     if (isNotified === count > 0) return [];
-    const outcome = last?.isOver ? 'it reports the end of them' : 'it does not report the end of them';
+    const outcome = last?.isOver ? 'it reports that they ended' : 'it does not report that they ended';
     const sent = last === undefined ? 'none was sent' : outcome;
     return `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${sent}.`;
   });

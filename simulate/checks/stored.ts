@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import type { Seen } from '../world.ts';
 
-/* The types of stored items, as the checks read them. They are not imported from the engine, because the checks share no code with it. */
+/* The types of stored items. The checks define these types themselves, because they share no code with the engine. */
 
 export interface StoredGroup {
   readonly upserted?: string;
@@ -24,7 +24,7 @@ export interface StoredGroup {
   readonly pausedAt?: number;
 }
 
-/** Returns the sets of held removals: those that wait, the approved ones and the rejected ones. */
+/** Returns the sets of held removals of a group: pending, approved and rejected. */
 export const holdsIn = ({ hold, approval, rejection }: StoredGroup): readonly StoredHold[] =>
   [hold, approval, rejection].filter((one) => one !== undefined);
 
@@ -68,9 +68,7 @@ export interface StoredDrift {
   readonly settledBy: string | null;
 }
 
-/**
- * For this time the checks expect that an audit entry or drift record is stored. The table deletes them after 400 days.
- */
+/** The checks expect an audit entry or a drift record for this time. The table deletes both after 400 days. */
 export const RECORDS_KEPT_MS = 395 * 86_400_000;
 
 const part = (text: string) =>
@@ -98,16 +96,16 @@ export const heldUsers = (
   );
 
 /**
- * Returns whether a refresh of people has proven the binding of the member. Until then, the key of the binding in the
- * index begins with `#`.
+ * Returns whether a refresh of people has confirmed the binding of the member. Before the confirmation, the key of the
+ * binding in the index begins with `#`.
  */
 export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
 /**
- * Returns the mode and the drift policy that apply to one group. `names` are the group's id and name. They come from
- * the first group policy with a pattern that matches one of these names. The default mode is `sync`, and the default
- * drift policy is that of the connection.
+ * Returns the mode and the drift policy of one group. `names` are the group's id and name. The first group policy whose
+ * pattern matches one of these names decides. The default mode is `sync`, and the default drift policy is the drift
+ * policy of the connection.
  */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,

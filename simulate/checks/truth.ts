@@ -10,48 +10,46 @@ import {
 import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
 
 /**
- * The longest time until groupsync notices a difference: the sweep and the refresh of people run every hour, and need
- * up to 15 minutes.
+ * The longest time until groupsync notices a difference. The sweep and the refresh of people run every hour and need up
+ * to 15 minutes.
  */
 const NOTICED_WITHIN_MS = 75 * MINUTE_MS;
 /**
- * groupsync may notice the effects of a fault this much later, because the simulation skips scheduled runs that would
- * find the same state (schedules.ts).
+ * Additional time in which groupsync may notice the effects of a fault. The simulation skips scheduled runs if the
+ * previous run found the same state (schedules.ts).
  */
 const SEEN_AGAIN_MS = 3 * HOUR_MS;
 const STUCK_MS = 2 * HOUR_MS;
 const GATE_OPENS_WITHIN_MS = 70 * MINUTE_MS;
-/**
- * Platform faults that affect only writes. Reads are correct, so groupsync must notice differences in spite of them.
- */
+/** Platform faults that affect only writes. Reads are correct, so groupsync must still notice differences. */
 const SEEN_THROUGH = new Set<PlatformFault>([
   ...(['drops_users', 'keeps_users', 'refuses_user_422', 'late_writes'] as const),
   ...(['answers_lag', 'refuses_name', 'refuses_spoke_id'] as const),
   ...(['writes_503', 'writes_403', 'writes_302'] as const),
 ]);
 
-/** Platform faults that do not prevent writes: they affect only the feed, or a group that groupsync does not manage. */
+/** Platform faults that do not prevent writes. They affect only the feed, or a group that groupsync does not manage. */
 const HARMLESS = new Set<PlatformFault>([
   ...(['list_shows_odd_group', 'feed_twice', 'feed_missing'] as const),
   ...(['feed_new_kind', 'feed_malformed', 'feed_forgets'] as const),
 ]);
 
 interface Memory {
-  /** The time when the gate of each connection was last closed. */
+  /** The last time at which the gate of each connection was closed. */
   readonly closedMs: Map<string, number>;
   readonly differsSinceMs: Map<string, number>;
   readonly boundTo: Map<string, { readonly role: string; readonly atMs: number }>;
   /**
-   * For each group, the time of a failure that a refusal explains. It is remembered so that later checks need not
-   * search the calls again.
+   * For each group, the time of a failure that a refusal explains. The map spares later checks a second search of the
+   * calls.
    */
   readonly explained: Map<string, number>;
   lastMs: number;
 }
 
 /**
- * Checks that a group with the state `in_sync` equals its platform group. Any other group must become equal, or show a
- * cause, within a limited time.
+ * Checks that a group with the state `in_sync` equals its platform group. Within a limited time, any other group must
+ * become equal or show a cause.
  */
 export function createTruth(): Checker {
   const memory: Memory = {
@@ -91,16 +89,17 @@ function checkGroup(
   if (item.dirtySince !== undefined) {
     const sinceMs = latest([item.dirtySince, changedMs, connection.lastFaultMs(HARMLESS)]);
     if (observation.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
-    const sentence = `The group ${group} has been waiting for ${minutes(item.dirtySince)} minutes with the gate open and without a fault; expected a write within 2 hours.`;
+    const sentence = `The group ${group} has waited for ${minutes(item.dirtySince)} minutes with an open gate and without a fault; expected a write within 2 hours.`;
     observation.accuse('truth', 'stuck', about, sentence);
     return;
   }
   if (item.failedAt !== undefined && !isExplained(connection, group, item, memory)) {
-    const sentence = `The platform refused no write of the group ${group}; expected a retry, but the group is marked as failed: ${item.lastError?.code}.`;
+    const sentence = `The platform refused no write of the group ${group}; expected a retry, but groupsync marked the group as failed: ${item.lastError?.code}.`;
     observation.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
-  // If a group is shown as failed, this explains all differences except members who should have been removed.
+  // If a group is shown as failed, the failure explains all differences except users that groupsync should have
+  // removed.
   const [difference] = unexplained(observation, connection, group).filter(
     ({ cause }) => item.failedAt === undefined || /extra|additive|left/.test(cause),
   );
@@ -114,13 +113,13 @@ function checkGroup(
   const shownMs = lastFaultMs && lastFaultMs + SEEN_AGAIN_MS;
   const sinceMs = latest([firstSeenMs, changedMs, companyMs + HOUR_MS, shownMs]);
   if (observation.nowMs - sinceMs <= NOTICED_WITHIN_MS) return;
-  const sentence = `The group ${group} has the state ${item.settled}, but has been different from the directory for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
+  const sentence = `The group ${group} has the state ${item.settled}, but has differed from the directory for ${minutes(sinceMs)} minutes: ${difference.sentence}`;
   observation.accuse('truth', causeOf(difference, item.settled), about, sentence);
 }
 
 /**
- * Returns whether a refusal explains that the group is marked as failed: at about the same time, the platform refused a
- * write of the group with a status that means that a retry does not help.
+ * Returns whether a refusal explains that the group is marked as failed. At about the same time, the platform must have
+ * refused a write of the group with a status for which a retry does not help.
  */
 function isExplained(
   connection: ObservedConnection,
@@ -140,8 +139,8 @@ const isRefused = ({ platform, isIdOf }: ObservedConnection, group: string, item
   return platform.calls.some(({ atMs, method, id, spokeId, status, isStale, platformFaults }) => {
     const isOfGroup = isIdOf(group, spokeId) || id === link?.id;
     if (!isOfGroup || method === 'GET' || isStale === true) return false;
-    // An ignored deletion explains a failure however long ago it was, because the connection may only have observed
-    // since then.
+    // An ignored deletion explains a failure even if the deletion is old. The connection may have been in observe mode
+    // since the deletion.
     if (platformFaults.includes('deletes_ignored')) return atMs < failedAt + NOTICED_WITHIN_MS;
     const isNear = Math.abs(atMs - failedAt) < NOTICED_WITHIN_MS;
     return isNear && [400, 404, 409, 412, 413, 422].includes(Number(status));
@@ -153,7 +152,9 @@ const causeOf = ({ cause }: Difference, settled: string | undefined): string => 
   return settled === 'in_sync' ? 'in_sync_but_different' : 'clean_but_different';
 };
 
-/** Returns whether the group waits because another platform group has its name, on a platform with unique names. */
+/**
+ * Returns whether the group waits because the platform requires unique names, and another platform group has its name.
+ */
 function isNameTaken(connection: ObservedConnection, group: string): boolean {
   const { traits, groups } = connection.platform;
   const { name, link } = connection.item(group) ?? {};
@@ -179,9 +180,9 @@ function checkGate(
 }
 
 /**
- * Checks that groupsync never binds a bound member to another person without an operator. Otherwise, when an address
- * moves to another person, access would move with it. If groups contain users, the binding may change to another role
- * of the same user.
+ * Checks that a member stays bound to the same person until an operator changes the binding. Otherwise, when an address
+ * moves to another person, access would move with the address. If platform groups contain users, the binding may change
+ * to another role of the same user.
  */
 function checkBindings(
   { seen, nowMs, accuse }: Observation,
@@ -197,7 +198,7 @@ function checkBindings(
     const role = storedUser(seen, name, member)?.role;
     if (role === undefined) continue;
     const before = boundTo.get(`${name} ${member}`);
-    // A first binding may still change until a refresh of people has proven it.
+    // A first binding may change until a refresh of people has confirmed it.
     const isSame = before !== undefined && personOf(before.role) === personOf(role);
     if (isSame || isBorneOut(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });

@@ -51,13 +51,12 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       ? { ...refusal(written.status), isStale: written.isStale }
       : ofGroup(withoutSome(lagging(written.group, before)));
 
-  /** Returns the group as it was before the write, with the version from before or after it. */
+  /** Returns the group from before the write, with the version from before or after the write. */
   const lagging = (group: HeldGroup, before: HeldGroup | undefined): HeldGroup => {
     if (before === undefined || before === group || !platformFaults.strikes('answers_lag')) return group;
     return { ...before, version: random.pick([before.version, group.version]) };
   };
 
-  /** Returns the group without the users that the fault `answers_lack_users` hides. */
   const withoutSome = (group: HeldGroup): HeldGroup => {
     const users = group.users.filter((user) => !platformFaults.isAbout('answers_lack_users', user));
     if (users.length === group.users.length) return group;
@@ -77,7 +76,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     return { status: 200, text: `[${[...cut(visible).map(textOf), ...odd].join()}]` };
   };
 
-  /** Returns the list without its end or without a middle part, if the fault `list_cut` takes effect. */
+  /** If the fault `list_cut` takes effect, returns the list without its end or without a part in the middle. */
   const cut = (all: readonly HeldGroup[]): readonly HeldGroup[] => {
     if (all.length === 0 || !platformFaults.strikes('list_cut')) return all;
     const from = random.below(all.length);
@@ -91,7 +90,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   const isDenied = (platformFault: 'list_denies' | 'get_denies', { id, spokeId }: HeldGroup) =>
     platformFaults.isAbout(platformFault, id, spokeId);
 
-  /** Returns a group that groupsync does not manage and that does not match the schema. */
+  /** Returns an unmanaged group that does not match the schema. */
   const oddGroup = () => {
     const group = { id: `${company}-odd`, spokeId: null, version: 'odd' };
     return JSON.stringify(
@@ -147,8 +146,8 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 
   /**
-   * Returns whether the fault `feed_forgets` makes this cursor invalid. The platform then always answers the cursor
-   * with the same status.
+   * Returns whether the fault `feed_forgets` makes this cursor invalid. The platform then answers each use of the
+   * cursor with the same status.
    */
   const isForgotten = (cursor: string | null): boolean => {
     const sinceMs = platformFaults.find('feed_forgets')?.sinceMs ?? 0;
@@ -158,8 +157,8 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
   };
 
   /**
-   * Returns the event as the feed shows it with the active faults: missing, malformed, twice, or of an unknown kind. A
-   * malformed event stays malformed.
+   * Returns the event in the feed, changed by the active faults. The event may be missing, malformed, repeated, or of
+   * an unknown kind. A malformed event stays malformed in later reads.
    */
   const bent = (event: ReturnType<typeof activityEvent>, sequence: number): readonly unknown[] => {
     if (platformFaults.strikes('feed_missing')) return [];
@@ -178,7 +177,6 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
     body === undefined ? refusal(status) : json(body);
 
   return {
-    /** Performs the request and returns its answer. */
     perform({ kind, id = '', query, body, token }: Request, author: Author): Answer {
       switch (kind) {
         case 'create':
@@ -212,7 +210,7 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
       }
     },
 
-    /** Returns a successful answer, changed as a faulty platform or a proxy may change it. */
+    /** Returns a successful answer with the changes that a faulty platform or a proxy makes. */
     distort(answer: Answer): Answer {
       if (answer.status !== 200) return answer;
       if (platformFaults.strikes('answers_html'))
@@ -229,8 +227,8 @@ export function createAnswers(options: PlatformOptions, { platformFaults, groups
 }
 
 /**
- * Returns `write` with cached results. The object is the key of the cache, because each change of a group creates a new
- * object.
+ * Returns `write` with cached results. The group object is the key of the cache, because each change of a group creates
+ * a new object.
  */
 function remembered(write: (group: HeldGroup) => string): typeof write {
   const known = new WeakMap<HeldGroup, string>();

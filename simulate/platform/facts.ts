@@ -10,16 +10,17 @@ export interface PlatformOptions {
   readonly random: Random;
   readonly traits: Traits;
   readonly runLog: RunLog;
-  /** Waits in simulated time. It continues even if the worker that made the request crashes. */
+  /** Waits in simulated time. The wait continues even if the worker that made the request crashes. */
   readonly sleep: (ms: number) => Promise<void>;
   readonly people?: readonly PersonSpec[];
   /**
-   * Whether each refresh issues a new refresh token and invalidates the previous one. If undefined, the seed decides.
+   * Whether each refresh issues a new refresh token and invalidates the previous refresh token. If undefined, the seed
+   * decides.
    */
   readonly rotates?: boolean;
 }
 
-/** The true state of a group. Because of faults, answers may show another state. */
+/** The true state of a group. Faults may make an answer show another state. */
 export interface HeldGroup extends Omit<PlatformGroup, 'version'> {
   readonly version: string | number;
   readonly createdAtMs: number;
@@ -35,23 +36,21 @@ export interface HeldEmployee {
 }
 
 /**
- * A write that the platform accepted. `spokeId`, `name` and `version` have the values after the write; for a deletion,
- * the last values of the group.
+ * A write that the platform accepted. `spokeId`, `name` and `version` have the values after the write. For a deletion,
+ * they have the last values of the group.
  */
 export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name' | 'version' | 'madeBy'> {
   readonly atMs: number;
   readonly action: 'create' | 'patch' | 'put' | 'delete';
-  /** The users that the write actually added and removed. The request may name others. */
+  /** The users that the write actually added and removed. The body of the request may name other users. */
   readonly removed: readonly string[];
   readonly added: readonly string[];
-  /** The body of the request. */
   readonly sent: GroupBody;
   /** The worker's name, or `client` for another client. */
   readonly by: string;
   readonly token: string;
   /** True if the write did not change the group. */
   readonly isVain: boolean;
-  /** True if the write took effect after its caller timed out. */
   readonly late: boolean;
 }
 export type ClientWrite = PlatformWrite & { readonly initiator: InitiatorType };
@@ -61,7 +60,6 @@ export interface PlatformCall {
   readonly atMs: number;
   readonly method: string;
   readonly route: Request['route'];
-  /** Id of the group or role in the path. */
   readonly id?: string | undefined;
   /** The external id of the group; for a POST, the external id in the body. */
   readonly spokeId?: string | undefined;
@@ -70,7 +68,7 @@ export interface PlatformCall {
    * `refused`: the platform did not receive the request.
    */
   readonly status: number | 'none' | 'refused';
-  /** Set if the write was refused only because of its version token. */
+  /** Set if the platform refused the write only because of its version token. */
   readonly isStale?: true | undefined;
   /** Platform faults that changed the answer or the effect of the call. */
   readonly platformFaults: readonly string[];

@@ -3,7 +3,7 @@ import type { ClientWrite, HeldGroup, PlatformOptions, PlatformWrite } from './f
 import type { PlatformFaults } from './platform-faults.ts';
 import * as rules from './rules.ts';
 
-/** The client that makes a write. If it is groupsync, there is no initiator. */
+/** The client that makes a write. Writes of groupsync have no initiator. */
 export interface Author {
   readonly by: string;
   readonly token: string;
@@ -13,7 +13,6 @@ export interface Author {
 
 export type WriteBody = rules.GroupBody & { readonly version?: string | number };
 
-/** The result of a write: the group, or the status of the refusal. */
 export type Written =
   | { readonly status: 200; readonly group: HeldGroup }
   | { readonly status: number; readonly group?: undefined; readonly isStale?: true };
@@ -25,24 +24,22 @@ const INITIATORS = {
 } as const;
 const OURSELVES = { type: 'EXTERNAL', role: null, displayName: 'groupsync' } as const;
 
-/** Returns a number that depends only on the text. */
 const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUIntBE(0, 6);
 
 export type Groups = ReturnType<typeof createGroups>;
 
-/** Creates the store of the true groups, with all writes and the events of the feed. */
+/** Creates the store of the true groups. The store also keeps all writes and the events of the feed. */
 export function createGroups(options: PlatformOptions, platformFaults: PlatformFaults) {
   const { company, clock, traits, runLog } = options;
-  /** The status that this platform answers if a name is in use. */
+  /** The status of this platform's answer to a write with a name that another group has. */
   const takenStatus = options.random.fork('groups').pick([400, 409]);
   const held = new Map<string, HeldGroup>();
-  /** By group: its states in the order of time. A state without `group` is a deletion. */
+  /** For each group, its states in the order of time. A state without `group` is a deletion. */
   const pasts = new Map<string, { readonly sinceMs: number; readonly group?: HeldGroup }[]>();
   const log: rules.FeedEntry[] = [];
   const writes: PlatformWrite[] = [];
   const clientWrites: ClientWrite[] = [];
   const unacceptable = new Set<string>();
-  /** By refused name or external id: the time of the last refusal. */
   const refusedValues = new Map<string, number>();
   const fieldStatus = options.random.fork('fields').pick([400, 422]);
   let ids = 0;
@@ -60,7 +57,7 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     readonly change?: rules.GroupChange | undefined;
   }
 
-  /** Records a write. A write that changed something also gets an event in the feed. */
+  /** Records a write. A write that changed something also adds an event to the feed. */
   const note = (action: PlatformWrite['action'], done: Done, author: Author, body: WriteBody): Written => {
     const { group, change } = done;
     const { initiator, late = false, by, token } = author;
@@ -133,7 +130,10 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
     return true;
   };
 
-  /** Returns the new name or external id in the write that the platform refuses; undefined if there is none. */
+  /**
+   * Returns the new name or external id that the platform refuses in this write; undefined if the platform refuses
+   * neither.
+   */
   const refusedValueOf = ({ name, spokeId }: WriteBody, known?: HeldGroup): string | undefined => {
     const isNewName = name !== undefined && name !== known?.name;
     if (isNewName && isTooLong(name)) return name;
@@ -167,8 +167,8 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
   };
 
   /**
-   * Returns the users that the platform stores. The fault `drops_users` leaves out some sent users, and `keeps_users`
-   * keeps some removed users.
+   * Returns the users that the platform stores. The fault `drops_users` leaves out some users that the write contains.
+   * The fault `keeps_users` keeps some users that the write removes.
    */
   const keptUsers = (sent: readonly string[], before: readonly string[]): readonly string[] => {
     const kept = sent.filter((user) => !platformFaults.isAbout('drops_users', user));
@@ -188,7 +188,6 @@ export function createGroups(options: PlatformOptions, platformFaults: PlatformF
   return {
     held: held as ReadonlyMap<string, HeldGroup>,
     asOf,
-    /** Returns all groups at the given time. */
     all: (atMs: number): readonly HeldGroup[] => [...pasts.keys()].flatMap((id) => asOf(atMs, id) ?? []),
     log,
     writes,

@@ -6,7 +6,7 @@ import type { PlatformFaults } from './platform-faults.ts';
 import type { Request } from './request.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Faults that refuse only writes. If a fault has `about`, it refuses only the writes of these groups. */
+/** Faults that refuse only writes. A fault with `about` refuses only the writes of the groups in `about`. */
 const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] = [
   ['writes_503', 503, {}],
   ['writes_403', 403, {}],
@@ -14,8 +14,8 @@ const WRITES: readonly (readonly [PlatformFault, number, Answer['headers']])[] =
 ];
 
 /**
- * Returns a function that decides whether a fault stops a request. It tests the faults in the order in which a request
- * reaches them: proxy, limits, credential, routing, application.
+ * Returns a function that decides whether a fault stops a request. The function tests the faults in the order in which
+ * a request reaches the parts of the platform: proxy, limits, credential, routing, application.
  */
 export function createObstacles(
   options: PlatformOptions,

@@ -10,9 +10,7 @@ type Edit = Extract<ClientAction, { readonly kind: 'edit' }>;
 export function createOtherClient({ runLog, sleep, random, clock }: PlatformOptions, groups: Groups) {
   let fightsEnded = 0;
 
-  /**
-   * Returns a function that makes the same edit each time. It always removes the users that it removed the first time.
-   */
+  /** Returns a function that repeats an edit. Each repetition removes the users that the first edit removed. */
   const editOf = ({ add = [], remove = 0, ...edit }: Edit, known: HeldGroup) => {
     const out = new Set(known.users.slice(0, remove));
     const changed = FIELD_NAMES.filter((field) => edit[field] !== undefined);

@@ -1,7 +1,6 @@
 import type { CompanyAction, PersonSpec } from '../simulation-run.ts';
 import type { HeldEmployee } from './facts.ts';
 
-/** The employees of the company. */
 export function createPeople(people: readonly PersonSpec[] = []) {
   const employees = new Map<string, HeldEmployee>();
   const hire = ({ role, email, state = 'ACTIVE', userId = `u-${role}`, number }: PersonSpec) =>
@@ -17,8 +16,8 @@ export function createPeople(people: readonly PersonSpec[] = []) {
     return { all, listed, byUser: new Map(all.toReversed().map((one) => [one.userId, one.role])) };
   };
   /**
-   * The cached answers. They are computed again after a change of an employee, because there may be half a million
-   * people.
+   * The cached answers. A company may have half a million people, so the answers are computed again only after a change
+   * of an employee.
    */
   let known: ReturnType<typeof found> | undefined;
 

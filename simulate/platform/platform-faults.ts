@@ -5,10 +5,7 @@ interface Lasting {
   readonly action: PlatformAction;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /**
-   * For a fault with a share instead of ids: for each id, whether the fault affects it. This stays the same while the
-   * fault lasts.
-   */
+  /** For a fault with a share, whether the fault affects each id. The choice stays the same while the fault lasts. */
   readonly chosen: Map<string, boolean>;
 }
 
@@ -40,7 +37,6 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
     find,
     shows,
     fire,
-    /** Like `shows`, but also records that the fault took effect. */
     strikes: (platformFault: PlatformFault): boolean => shows(platformFault) && fire(platformFault),
     begin(action: PlatformAction) {
       const sinceMs = clock();
@@ -51,8 +47,8 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       lasting = [];
     },
     /**
-     * Returns whether the fault affects the user or group with any of these ids. If the fault has no list of ids, it
-     * affects a share of all ids.
+     * Returns whether the fault affects the user or group with any of these ids. A fault without a list of ids affects
+     * a share of all ids.
      */
     isAbout(platformFault: PlatformFault, ...ids: readonly (string | null | undefined)[]): boolean {
       const found = find(platformFault);
@@ -65,7 +61,6 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       chosen.set(key, isChosen);
       return isChosen;
     },
-    /** Returns the faults that took effect since the last call. */
     taken(): readonly string[] {
       const taken = struck;
       if (taken.length > 0) struck = [];

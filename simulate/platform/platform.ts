@@ -14,7 +14,6 @@ import { createTokens } from './tokens.ts';
 
 export type * from './facts.ts';
 
-/** The Workforce Platform of one company. */
 export type SimulatedPlatform = ReturnType<typeof createSimulatedPlatform>;
 
 /** A platform that follows the specification exactly. */
@@ -37,12 +36,11 @@ export const PLAIN_TRAITS: Traits = {
 };
 
 /**
- * A write may take effect until this long after its caller timed out. After that, proxies and servers have dropped the
- * request.
+ * A write may take effect until this long after its caller timed out. After this time, proxies and servers have dropped
+ * the request.
  */
 const LATEST_MS = 60_000;
 
-/** The result of a request: an answer, or the reason why the caller gets none. */
 type Outcome =
   | (Answer & { readonly isSlow?: true })
   | { readonly lost: 'timeout' | 'ECONNRESET' | 'ECONNREFUSED' };
@@ -72,8 +70,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
-    // Each slow call stays within the time limit of a call. But many of them together can exceed the time of a
-    // function.
+    // Each slow call is shorter than the time limit of a call. But many slow calls together can exceed the time limit
+    // of a function.
     if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
     return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
@@ -116,7 +114,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     await sleep('status' in outcome ? timeoutMs - 1 : timeoutMs);
     if (worker.isDead()) throw new Crash('while the worker waited for the platform');
     if ('status' in outcome) return responseOf(outcome);
-    // The real client measures its time limit in real time. So the same error is created here after the simulated time.
+    // The real client measures its time limit in real time. So the simulation creates the same error after the
+    // simulated time.
     const named = { method, pathTemplate: `/platform/api${route}`, sent: 'maybe' } as const;
     throw new TimeoutError(`no whole answer within ${timeoutMs} ms`, named);
   };
@@ -124,23 +123,20 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
   return {
     companyId: company,
     traits,
-    /** The true groups, by platform id. */
     groups: groups.held,
     /** Employees by role. */
     employees: people.employees,
-    /** Every accepted write of groupsync, in order. */
     writes: groups.writes as readonly facts.PlatformWrite[],
-    /** Every change by another client, in order. */
     clientWrites: groups.clientWrites as readonly facts.ClientWrite[],
     calls: calls as readonly facts.PlatformCall[],
     /** Users for which the platform refused a write. */
     unacceptable: groups.unacceptable,
-    /** By refused name or external id: the time of the last refusal. */
+    /** For each refused name or external id, the time of the last refusal. */
     refusedValues: groups.refusedValues,
     tokens,
     /**
      * Starts a platform fault that ends after `forMs`. Each time the fault changes an answer or the effect of a
-     * request, `platformFault:<name>` is recorded as fired.
+     * request, the run log counts `platformFault:<name>`.
      */
     begin(action: PlatformAction) {
       platformFaults.begin(action);
@@ -148,14 +144,14 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     },
     /**
      * Ends all platform faults, and all repeated edits of other clients. Late writes still take effect within a minute.
-     * Traits stay.
+     * The traits of the platform stay.
      */
     calm() {
       platformFaults.calm();
       otherClient.calm();
     },
     /**
-     * Applies a change of the HR system. If the change has an effect, `company:<kind>` is recorded as fired.
+     * Applies a change of the HR system. If the change has an effect, the run log counts `company:<kind>`.
      * @returns whether the change had an effect
      */
     company(action: CompanyAction) {
@@ -176,8 +172,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       answers.perform(request, { by, token: request.token, late: true });
     },
     /**
-     * Returns a dispatcher for the requests of one worker: `…/platform/api/…`, and `POST …/oauth/token` of any origin.
-     * `timeoutMs` is the timeout of the client.
+     * Returns a dispatcher for the requests of one worker. It answers `…/platform/api/…`, and `POST …/oauth/token` of
+     * any origin. `timeoutMs` is the timeout of the client.
      */
     dispatcherFor(worker: Worker, timeoutMs = 10_000) {
       const request = (sent: Sent) => answer(worker, sent, timeoutMs).catch(passOn);
@@ -195,8 +191,8 @@ const responseOf = ({ status, text, headers }: Answer) => ({
 });
 
 /**
- * Throws the error again. If it is a crash, it first gets a field `pathTemplate`, because the client retries after
- * other errors, and a crashed worker must not retry.
+ * Throws the error again. A crash first gets a field `pathTemplate`. The client retries after errors without this
+ * field, but a crashed worker must not retry.
  */
 function passOn(thrown: unknown): never {
   throw thrown instanceof Crash ? Object.assign(thrown, { pathTemplate: '' }) : thrown;

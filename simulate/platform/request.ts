@@ -1,6 +1,5 @@
 import type { GroupBody } from './rules.ts';
 
-/** The options that the client passes to its dispatcher. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
@@ -11,8 +10,8 @@ export interface Sent {
 const PATH = /\/(?:platform\/api\/(\w+)(?:\/([^/?]+))?|oauth\/token)(?:\?(.*))?$/;
 
 /**
- * The kind and the route of each request, by method and resource. The resource ends with a slash if the path contains
- * an id.
+ * The kind and the route of each request, by method and resource. If the path contains an id, the resource ends with a
+ * slash.
  */
 const KINDS = {
   'GET groups': ['list', '/groups'],

@@ -5,13 +5,13 @@ import { FIELD_NAMES, fieldsFrom, fieldsOf, NO_FIELDS } from '../../shared/domai
  * The rules of groups and of the activity feed of the Workforce Platform, as pure functions. Both the platform of the
  * simulation and the HTTP simulator (local/platform) use these rules.
  *
- *   write   version sent     version held   then
- *   PUT     the held one     –              replaced; a missing field is emptied
- *   PATCH   the held one     –              changed; a missing field keeps its value
- *   both    none             –              as if it were the held one
- *   PUT     another          –              stale
- *   PATCH   another          –              stale where the platform compares a PATCH's version, else changed
- *   both    –                equal content  nothing: the same version, no event
+ *   write   version in the request   result
+ *   ------- ------------------------ --------------------------------------------------------------------
+ *   PUT     current version or none  the group is replaced; a missing field is emptied
+ *   PATCH   current version or none  the group is changed; a missing field keeps its value
+ *   PUT     another version          refused as stale
+ *   PATCH   another version          refused as stale; changed if the platform ignores versions of PATCH
+ *   any     any accepted version     if the new content equals the old content: same version and no event
  */
 
 export interface PlatformGroup extends WrittenFields {
@@ -24,10 +24,9 @@ export interface GroupContent extends WrittenFields {
   readonly users: readonly string[];
 }
 
-/** The body of a write. A missing field is emptied by PUT, and unchanged by PATCH. */
+/** The body of a write. A PUT empties a missing field. A PATCH leaves a missing field unchanged. */
 export type GroupBody = { readonly [Field in keyof GroupContent]?: GroupContent[Field] | undefined };
 
-/** Returns the group as an answer shows it. */
 export const shownGroup = (
   group: Omit<PlatformGroup, 'version'> & { readonly version: string | number },
   { echoSpokeId }: { readonly echoSpokeId: boolean },
@@ -46,7 +45,6 @@ export interface GroupChange {
   readonly added: string[];
 }
 
-/** Returns a new id or version. Ids and versions are opaque and unique. */
 type NewId = () => string;
 
 /** Returns a new group. A repeated user id counts once, and the users keep their order. */
@@ -59,8 +57,7 @@ export function createdGroup(content: GroupContent, newId: NewId) {
 
 /**
  * Returns the group with new content and a new version. If the content is equal, the version stays, and the result has
- * no `change`. So equal versions always mean equal content. If only the order of the users differs, the content is not
- * equal.
+ * no `change`. So equal versions always mean equal content. A different order of the users counts as different content.
  */
 export function changedGroup<Known extends Omit<PlatformGroup, 'version'>>(
   group: Known,
@@ -84,14 +81,13 @@ export const DELETED: GroupChange = { change: 'deleted', removed: [], added: [] 
 
 export const NO_CONTENT: GroupContent = { ...NO_FIELDS, users: [] };
 
-/** Returns the requested content of a write. */
 export function wantedContent(method: 'PUT' | 'PATCH', group: GroupContent, body: GroupBody): GroupContent {
   const kept = method === 'PATCH' ? group : NO_CONTENT;
   const given = (field: GroupField) => (body[field] === undefined ? kept[field] : body[field]);
   return { ...fieldsFrom(given), users: body.users ?? kept.users };
 }
 
-/** Returns whether the platform must refuse the write because its version is no longer the version of the group. */
+/** Returns whether the platform must refuse the write because its version is not the current version of the group. */
 export function isStale(
   method: 'PUT' | 'PATCH',
   group: { readonly version: string | number },
@@ -102,22 +98,20 @@ export function isStale(
   return isCompared && sent !== undefined && sent !== group.version;
 }
 
-/** Returns the name as the platform stores it. */
 export function keptName(sent: string, names: 'exact' | 'trimmed' | 'folded'): string {
   if (names === 'exact') return sent;
   const trimmed = sent.trim().replace(/\s+/g, ' ');
   return names === 'folded' ? trimmed.toLowerCase() : trimmed;
 }
 
-/** Returns the external id as the platform stores it. */
 export const keptSpokeId = (sent: string, spokeIds: 'exact' | 'folded'): string =>
   spokeIds === 'folded' ? sent.toLowerCase() : sent;
 
 export type InitiatorType = 'EXTERNAL' | 'ROLE' | 'SYSTEM';
 
 /**
- * All events of one change. They are stored together, because otherwise a change of 20,000 members would store the
- * group and the initiator 20,000 times.
+ * All events of one change, stored together. Separate events for a change of 20,000 members would store the group and
+ * the initiator 20,000 times.
  */
 export interface FeedBatch extends GroupChange {
   readonly atMs: number;
@@ -127,7 +121,6 @@ export interface FeedBatch extends GroupChange {
     readonly role: string | null;
     readonly displayName: string;
   };
-  /** The name of the application that made the change. */
   readonly spoke: string;
 }
 
@@ -135,11 +128,10 @@ export interface FeedBatch extends GroupChange {
 export interface FeedEntry<Batch extends FeedBatch = FeedBatch> {
   readonly batch: Batch;
   readonly kind: 'created' | 'changed' | 'deleted' | 'added' | 'removed';
-  /** The affected user, as the group's `users` contain it; null if the event is not about a member. */
+  /** The affected user, as in the group's `users`; null if the event is not about a member. */
   readonly user: string | null;
 }
 
-/** Returns the events of one change in their order. */
 export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Batch>[] {
   return [
     ...(batch.change === 'members' ? [] : [{ batch, kind: batch.change, user: null }]),
@@ -148,7 +140,7 @@ export function feedEntries<Batch extends FeedBatch>(batch: Batch): FeedEntry<Ba
   ];
 }
 
-/** What a reader of the feed requests: the position, the first and last time, and the number of events. */
+/** The request of a client that reads the feed: the position, the first and last time, and the number of events. */
 export interface FeedPlace {
   readonly position: number;
   readonly fromMs?: number | undefined;
@@ -185,7 +177,7 @@ export function firstAtOrAfter(log: readonly FeedEntry[], ms: number): number {
   return low;
 }
 
-/** Returns the field `next` of the last page. The specification does not define its form. */
+/** Returns the field `next` of the last page. The specification does not define the form of this field. */
 export function endOfFeed(
   form: 'same' | 'null' | 'absent' | 'empty',
   cursor: string,
@@ -199,8 +191,8 @@ type PageForm = 'list' | 'nullEvents' | 'nullData';
 type Page = { readonly events: readonly unknown[]; readonly next?: string | null };
 
 /**
- * Returns a page of the feed in the form of this platform. If there are no events, a platform may answer with null in
- * place of the list of events, or of the whole page.
+ * Returns a page of the feed in the form of this platform. If there are no events, the platform may send null. The null
+ * replaces the list of events or the whole page.
  */
 export function feedEnvelope(page: Page, envelope: 'data' | 'flat', emptyPage: PageForm): object {
   const isNull = page.events.length === 0 && emptyPage !== 'list';
@@ -223,7 +215,6 @@ const REASONS = {
   SYSTEM: { reason: 'CHANGED_BY_SYSTEM', message: 'The change was made by' },
 } as const;
 
-/** Returns the employee of a user id; undefined if there is none. */
 type FindPerson = (user: string) => { readonly id: string; readonly name: string } | undefined;
 
 /**

@@ -9,12 +9,12 @@ export function createTokens(
   platformFaults: PlatformFaults,
 ) {
   const isRotating = rotates ?? random.fork('tokens').chance(0.5);
-  /** By bearer token: the time at which the token expires. A static token has Infinity. */
+  /** For each bearer token, the time at which the token expires. A static token has Infinity. */
   const valid = new Map<string, number>();
   const refreshTokens = new Set<string>();
   /**
-   * For each token, the time at which it was issued. The fault `token_revoked` affects only tokens from before its
-   * begin.
+   * For each token, the time at which it was issued. The fault `token_revoked` affects only tokens that were issued
+   * before the fault began.
    */
   const givenAtMs = new Map<string, number>();
   const cutShort = new Set<string>();
@@ -35,11 +35,9 @@ export function createTokens(
     valid: valid as ReadonlyMap<string, number>,
     refreshTokens: refreshTokens as ReadonlySet<string>,
     add: (token: string): unknown => give(token, Number.POSITIVE_INFINITY),
-    /** Adds a refresh token for `POST /oauth/token`. */
     addRefresh: (token: string): unknown => give(token),
     /** Revokes an access token or a refresh token permanently. */
     revoke: (token: string): boolean => valid.delete(token) || refreshTokens.delete(token),
-    /** Makes all access tokens expire early. A refresh still returns a new one. */
     endAccess() {
       for (const [token, endsAtMs] of valid) {
         if (endsAtMs !== Number.POSITIVE_INFINITY && valid.set(token, clock())) cutShort.add(token);

@@ -3,7 +3,6 @@ import { at, type Bug } from '../seeding.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Replaces some methods of the directory that a reader reads. */
 const atDirectory = (change: (directory: Directory) => Partial<Directory>) =>
   at('directories', (directories) => ({
     open: async (connection) => {
@@ -12,10 +11,10 @@ const atDirectory = (change: (directory: Directory) => Partial<Directory>) =>
     },
   }));
 
-/** Bugs of the reader. Each bug needs a run with a directory reader. */
+/** Bugs of the reader. A run can show these bugs only if it has a connection with a reader. */
 export const READER_BUGS: Readonly<Record<string, Bug>> = {
   short_lists_believed: [
-    'the reader accepts a list of members that ends too early as complete',
+    'the reader treats a list of members that ends too early as complete',
     atDirectory((directory) => ({
       group: async (key) => {
         const found = await directory.group(key);
@@ -30,7 +29,7 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     '"directoryFault":"ends_early"',
   ],
   missing_is_deleted: [
-    'the reader deletes a group that the directory did not find once',
+    'the reader deletes a group after a single 404 of the directory',
     at('reader', (reader) => ({
       putGroup: (connection, group, lease) => {
         const { missingMs } = group;
@@ -49,12 +48,12 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     '"directoryFault":"shows_no_members"',
   ],
   pushes_are_stored: [
-    'ingest stores an event of another source about a group of the reader',
+    'ingest stores an event of another source about a group that the reader owns',
     at('reader', (_, __, actor) => (actor === 'ingest' ? { owned: async () => new Map() } : {})),
     '"connection":"d","actor":"directory"',
   ],
   agrees_once: [
-    'the reader checks a group only once, and not again before the next day',
+    'the reader does not repeat the read of a changed group before the next day',
     at('reader', (reader) => ({
       putGroup: (connection, group, lease) => {
         const stored = group.agreedMs === undefined ? group : { ...group, dueMs: group.dueMs + DAY_MS };

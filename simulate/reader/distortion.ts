@@ -3,19 +3,17 @@ import type { Random } from '../random.ts';
 import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';
 import type { Content, Page, Question, SourceVendor } from './vendor.ts';
 
-/** A request to the directory. */
 export interface Asked {
   readonly question: Question;
-  /** Id of the group in the path, if the path contains one. */
   readonly group: string | undefined;
   /** The cursor in the request; undefined for a first page. */
   readonly cursor: string | undefined;
 }
 
-/** What the directory answers instead: an error of the simulator by its name, or no answer. */
+/** The answer of the directory to a refused request: an error of the simulator by its name, or no answer. */
 export type Refusal = { readonly error: string } | 'lost';
 
-/** The faults that a vendor answers with an error. */
+/** The faults that make the directory answer with an error. */
 const REFUSALS: readonly DirectoryFault[] = [
   'quota_403',
   'quota_429',
@@ -41,7 +39,7 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
   let spells: (DirectoryFaultAction & { readonly untilMs: number })[] = [];
   const active = (fault: DirectoryFault) =>
     spells.find(({ directoryFault, untilMs }) => directoryFault === fault && untilMs > nowMs());
-  /** Returns whether the fault takes effect now, for this group. A fault may affect all groups or only some. */
+  /** Returns whether the fault takes effect now for this group. A fault may affect all groups or only some of them. */
   const strikes = (fault: DirectoryFault, group?: string): boolean => {
     const spell = active(fault);
     if (spell === undefined || (spell.about !== undefined && !spell.about.includes(group ?? '')))
@@ -51,7 +49,10 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
     return true;
   };
 
-  /** Returns a group as it is shown. While lists show no members, groups show no count. */
+  /**
+   * Returns a group as the directory shows it. While the fault `shows_no_members` is active, the group has no count of
+   * members.
+   */
   const asShown = (group: object): object => {
     if (active('shows_no_members') !== undefined) return vendor.withCount(group, () => undefined);
     const { id } = group as { readonly id: string };
@@ -59,8 +60,8 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
   };
 
   /**
-   * Returns a page that wrongly ends the list. If the list has more pages, the page keeps all its items, but not the
-   * link to the next page. Otherwise it loses half of its items.
+   * Returns a page that wrongly ends the list. If the list has more pages, the page loses only its link to the next
+   * page. Otherwise the page loses half of its items.
    */
   const endedEarly = ({ next, items, ...page }: Page): Page => ({
     ...page,
@@ -118,7 +119,7 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
       const isHidden = group !== undefined && strikes('hides_group', group);
       return isHidden ? { error: vendor.errors.missing ?? '' } : undefined;
     },
-    /** Returns the text and the headers of an answer, as the active faults change it. */
+    /** Returns the text and the headers of an answer, changed by the active faults. */
     distort(asked: Asked, content: Content): { readonly text: string; readonly headers: Content['headers'] } {
       if (asked.question === 'token') return { text: JSON.stringify(content.body), headers: content.headers };
       const given = changed(asked, content);

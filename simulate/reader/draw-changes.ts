@@ -30,8 +30,8 @@ const CHANGE_WEIGHTS = {
 const WITHOUT_NESTING = { ...CHANGE_WEIGHTS, nest: 0, unnest: 0 };
 
 /**
- * Draws changes of users and groups. If a change does not fit the state of the directory at its time, the change has no
- * effect.
+ * Draws changes of users and groups. A change has no effect if it does not fit the state of the directory at its time.
+ * For example, the directory may have deleted the group before.
  */
 export function drawChanges(random: Random, scene: Scene): readonly Timed<Changing>[] {
   const { endMs, vendor } = scene;
@@ -50,7 +50,7 @@ type Acts = Readonly<Record<keyof typeof CHANGE_WEIGHTS, (atMs: number, group: s
 function createActs(random: Random, { endMs, members, vendor }: Scene) {
   const all: Timed<Changing>[] = [];
   const initial = Array.from({ length: GROUPS }, (_, index) => `k${index}`);
-  // An administrator of Okta cannot change the group of all users.
+  // Okta's group Everyone contains all users, and an administrator cannot change it.
   const groups = initial.filter((id) => vendor !== 'okta' || id !== EVERYONE);
   let created = GROUPS;
   let arrived = 0;
@@ -70,7 +70,7 @@ function createActs(random: Random, { endMs, members, vendor }: Scene) {
       join(atMs, group, member);
       leave(atMs + between(random, 1_000, HOUR_MS), random.pick(groups), member);
     },
-    /** A member joins a group and leaves it again within minutes, twice. */
+    /** A member joins a group and leaves the group within minutes. This happens twice. */
     turn(atMs, group) {
       const member = someone();
       for (let at = 0; at < 4; at += 1) {
@@ -108,7 +108,6 @@ function createActs(random: Random, { endMs, members, vendor }: Scene) {
       change(atMs, { kind: 'deleteGroup', group });
       if (vendor === 'entra' && random.chance(0.5)) change(later(atMs), { kind: 'undeleteGroup', group });
     },
-    /** All members leave a group. */
     exodus(atMs, group) {
       for (const member of members) leave(atMs + random.below(MINUTE_MS), group, member);
     },
@@ -118,7 +117,7 @@ function createActs(random: Random, { endMs, members, vendor }: Scene) {
       change(atMs, { kind: 'addUser', user: { id, primaryEmail: `${id}@d.test` } });
       join(atMs + between(random, 1_000, HOUR_MS), group, id);
     },
-    /** Okta deletes only deactivated users. Entra ID can restore a deleted user, or delete it for ever. */
+    /** Okta deletes only deactivated users. Entra ID can restore a deleted user, or delete the user permanently. */
     goodbye(atMs) {
       const user = someone();
       if (vendor === 'okta') change(atMs - between(random, 1_000, HOUR_MS), { kind: 'archiveUser', user });

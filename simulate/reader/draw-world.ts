@@ -2,7 +2,7 @@ import type { WorldInput } from '../../directory-simulator/engine/world.ts';
 import { between, type Random, some } from '../random.ts';
 import { CONNECTION, GROUPS, type Scene } from './scene.ts';
 
-/** The account in whose name a Google directory is read. */
+/** The account with whose rights groupsync reads a Google directory. */
 export const ADMINISTRATOR = 'admin@d.test';
 /** The group of all users in Okta. */
 export const EVERYONE = 'k4';
@@ -12,7 +12,7 @@ type UserInput = NonNullable<WorldInput['users']>[number];
 type GroupInput = NonNullable<WorldInput['groups']>[number];
 type MemberInput = NonNullable<GroupInput['members']>[number];
 
-/** Draws a directory as it is at the beginning. */
+/** Draws the state of a directory at the beginning of the run. */
 export function drawWorld(random: Random, { vendor, members }: Scene): WorldInput {
   const users = members.map((id): UserInput => ({ id, primaryEmail: `${id}@${CONNECTION}.test` }));
   const admin: UserInput = { id: 'admin', primaryEmail: ADMINISTRATOR, isAdmin: true };
@@ -39,13 +39,12 @@ const withMembers = (group: GroupInput | undefined, ...added: MemberInput[]): re
   ...added,
 ];
 
-/** Adds a group to each of the last two groups. */
+/** Makes each of the last two groups contain another group. */
 const nested = ({ groups }: PlainWorld): readonly GroupInput[] =>
   groups.map((group, index) =>
     index < GROUPS - 2 ? group : { ...group, members: [...withMembers(group, { member: `k${index - 3}` })] },
   );
 
-/** Adds a member of another company. */
 function ofGoogle(world: PlainWorld): WorldInput {
   const groups = nested(world).map((group, index) =>
     index === 3 ? { ...group, members: [...withMembers(group, { member: EXTERNAL })] } : group,
@@ -54,8 +53,8 @@ function ofGoogle(world: PlainWorld): WorldInput {
 }
 
 /**
- * Adds what only Entra ID has: guests, a user without a mailbox, groups that contain each other, a device, a service
- * principal, a dynamic group, a group with hidden membership, and a group that can be restored after its deletion.
+ * Adds objects that only Entra ID has: guests, a user without a mailbox, groups that contain each other, a device, a
+ * service principal, a dynamic group, a group with hidden membership, and a deleted group that can be restored.
  */
 function ofEntra(world: PlainWorld): WorldInput {
   const guest: UserInput = { id: 'guest', primaryEmail: EXTERNAL, vendorFields: { userType: 'Guest' } };
@@ -82,7 +81,10 @@ function ofEntra(world: PlainWorld): WorldInput {
   return { ...world, users: [...users, guest], groups };
 }
 
-/** Adds what only Okta has: users of other states, a login that is no address, a group of an app, and Everyone. */
+/**
+ * Adds objects that only Okta has: users in other states, a login that is not an address, a group of an app, and the
+ * group Everyone.
+ */
 function ofOkta(world: PlainWorld): WorldInput {
   const fields: readonly UserInput['vendorFields'][] = [
     {},

@@ -28,10 +28,7 @@ import { BASE_URL } from './vendor.ts';
 
 const COMPANY = 'dogwood';
 const PEOPLE = 14;
-/**
- * Operator actions that are not drawn for a directory that is read, because the reader would stop. Other connections
- * have these actions.
- */
+/** Operator actions that would stop the reader. They are drawn only for connections without a reader. */
 const LEFT_OUT: ReadonlySet<OperatorAction['kind']> = new Set<OperatorAction['kind']>([
   'remove_connection',
   'connect',
@@ -43,7 +40,7 @@ interface DrawnDirectory {
   readonly happenings: readonly Happening[];
 }
 
-/** Draws a connection that reads a directory of the vendor, with all its happenings. */
+/** Draws a connection with a reader for a directory of the vendor, with all its happenings. */
 export function drawDirectory(
   random: Random,
   settings: Town['settings'],
@@ -104,11 +101,11 @@ function drawDifficulty(random: Random, vendor: DirectoryKind, isShort: boolean)
   return {
     ...usual,
     failures: random.pick([0, 0.01, 0.05]),
-    // Without a present count of members, a reader cannot notice that a list ended too early. So a run with that fault
-    // has all counts.
+    // A reader can notice that a list ended too early only by a correct count of members. So a run with this fault
+    // always has correct counts.
     absentCounts: isShort ? 0 : usual.absentCounts,
     lagSeconds: isShort ? { ...usual.lagSeconds, counts: 0 } : usual.lagSeconds,
-    // The proofs of DPoP are made in threads, so a run with them would not be repeatable.
+    // DPoP proofs are signed in threads, and a run with threads is not repeatable.
     dpop: 'off',
     queriesPerMinute: random.pick([2_400, 2_400, 60]),
     lostLogEntries: random.pick([0, 0, 0.1, 0.3]),
@@ -117,7 +114,8 @@ function drawDifficulty(random: Random, vendor: DirectoryKind, isShort: boolean)
 }
 
 /**
- * Faults that a run has once at most. If two of them came in succession, the reader would correctly accept the result.
+ * Faults that a run has at most once. After two such faults in a row, the reader would correctly accept the wrong
+ * answer.
  */
 const ONCE: ReadonlySet<DirectoryFault> = new Set<DirectoryFault>([
   'hides_group',
@@ -156,8 +154,8 @@ function drawCrashes(random: Random, endMs: number): readonly Happening[] {
 }
 
 /**
- * Draws messages of another producer about groups of the reader. Ingest does not store them. They only cause the reader
- * to read these groups.
+ * Draws messages of another producer about groups of the reader. Ingest does not store these messages. They only cause
+ * the reader to read the groups.
  */
 function drawPushes(random: Random, { endMs, members }: Scene): readonly Happening[] {
   return Array.from({ length: between(random, 0, 12) }, (): Happening => {

@@ -45,7 +45,7 @@ export const entraSource: SourceVendor<'entra'> = {
     return value && { items: value, next, count };
   },
 
-  /** The link to later changes ends a list, so a page with a next page has none. */
+  /** The link to later changes ends a list. So a page with a link to a next page has no link to later changes. */
   withPage({ body, headers }, { items, next, count }) {
     const { [NEXT]: _, [DELTA]: deltaLink, [COUNT]: __, ...rest } = body as List;
     const counted = count === undefined ? {} : { [COUNT]: count };

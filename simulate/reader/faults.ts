@@ -3,8 +3,8 @@ import type { DirectoryKind } from '../../shared/contract/settings.ts';
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 
 /**
- * How a fault is drawn: its weight, its duration, the percentage of calls it affects (undefined: all), and the number
- * of groups it affects (undefined: all).
+ * The values for drawing a fault: its weight, its duration, the percentage of calls that it affects, and the number of
+ * groups that it affects. An undefined percentage means all calls, and an undefined number means all groups.
  */
 export type DirectoryFaultRange = readonly [
   weight: number,
@@ -16,7 +16,7 @@ export type DirectoryFaultRange = readonly [
 const MINUTES: Span = [5, 90];
 const HOURS: Span = [60, 10 * 60];
 
-/** Faults of a directory that is read. docs/fault-model.md gives the reason for each fault. */
+/** Faults of a directory that a reader reads. docs/fault-model.md gives the reason for each fault. */
 export const DIRECTORY_FAULTS = {
   quota_403: [2, MINUTES, [20, 100]],
   quota_429: [2, MINUTES, [20, 100]],
@@ -26,13 +26,13 @@ export const DIRECTORY_FAULTS = {
   answers_html: [1, MINUTES, [5, 60]],
   answers_empty_json: [2, MINUTES, [5, 100]],
   ends_early: [4, HOURS, [10, 100]],
-  // This fault must be shorter than ten minutes, because the reader rightly accepts an empty group after two reads ten
-  // minutes apart.
+  // This fault must be shorter than ten minutes. After two reads ten minutes apart, the reader correctly accepts that
+  // the group is empty.
   shows_no_members: [3, [2, 9]],
   repeats_page_token: [1, MINUTES, [10, 100]],
   page_tokens_end: [1, MINUTES, [10, 60]],
-  // This fault must be shorter than a day, because the reader rightly accepts a deletion if a group was not found for a
-  // day.
+  // This fault must be shorter than a day. If the directory does not find a group for a day, the reader correctly
+  // accepts the deletion.
   hides_group: [4, [5, 20 * 60], undefined, [1, 1]],
   lists_few: [3, HOURS, undefined, [3, 6]],
   counts_too_many: [2, HOURS, undefined, [1, 3]],
@@ -51,7 +51,6 @@ export const DIRECTORY_FAULTS = {
 
 export type DirectoryFault = keyof typeof DIRECTORY_FAULTS;
 
-/** The vendor of a fault that only one vendor has. */
 const OF_ONE_VENDOR: Readonly<Partial<Record<DirectoryFault, DirectoryKind>>> = {
   quota_403: 'google',
   delta_ends: 'entra',
@@ -61,7 +60,7 @@ const OF_ONE_VENDOR: Readonly<Partial<Record<DirectoryFault, DirectoryKind>>> = 
   limits_role: 'okta',
 };
 
-/** Returns the faults of a vendor. */
+/** Returns the faults that a directory of this vendor can have. */
 export const faultsOf = (vendor: DirectoryKind): readonly DirectoryFault[] =>
   (Object.keys(DIRECTORY_FAULTS) as DirectoryFault[]).filter(
     (fault) => (OF_ONE_VENDOR[fault] ?? vendor) === vendor,
@@ -71,8 +70,8 @@ export interface DirectoryFaultAction {
   readonly kind: 'directoryFault';
   readonly directoryFault: DirectoryFault;
   readonly forMs: number;
-  /** The affected groups. If undefined, the fault affects all. With `limits_role`, the groups that stay visible. */
+  /** The affected groups; undefined for all groups. For `limits_role`, the groups that stay visible. */
   readonly about?: readonly string[];
-  /** The probability that the fault affects a call, from 0 to 1. If undefined, it affects every call. */
+  /** The probability that the fault affects a call, from 0 to 1; undefined for every call. */
   readonly share?: number;
 }

@@ -16,7 +16,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   'directory.users.get': 'user',
 };
 
-/** By `kind` of a list: the field that has its items. */
+/** For each `kind` of list, the field that contains the items of the list. */
 const FIELDS: Readonly<Record<string, string>> = {
   'admin#directory#groups': 'groups',
   'admin#directory#members': 'members',
@@ -51,7 +51,7 @@ export const googleSource: SourceVendor<'google'> = {
     return { items: (list[field] ?? []) as readonly unknown[], next: list.nextPageToken };
   },
 
-  /** A list without items has no field for them. */
+  /** A list without items has no field for items. */
   withPage({ body, headers }, { items, next }) {
     const field = fieldOf(body) ?? 'items';
     const { [field]: _, nextPageToken: __, ...rest } = body as List;
@@ -72,7 +72,7 @@ export const googleSource: SourceVendor<'google'> = {
   },
 };
 
-/** Signs without a thread. A thread would end at a random time, so the run would not be repeatable. */
+/** Signs without a thread, because a thread ends at a random time and would make the run unrepeatable. */
 const credentialOf = ({ client_email, private_key, private_key_id }: ServiceAccountKey): Credential => ({
   account: client_email,
   async sign(claims: Claims) {

@@ -69,7 +69,7 @@ export const oktaSource: SourceVendor<'okta'> = {
     return { ...content, headers };
   },
 
-  /** Signs without a thread, as with KMS. A thread would end at a random time, so the run would not be repeatable. */
+  /** Signs without a thread, as with KMS. A thread ends at a random time and would make the run unrepeatable. */
   async open(setting, control, world) {
     const { clientId, apiToken, key } = control('client') as Client;
     const { keyArn } = setting;

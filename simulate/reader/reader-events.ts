@@ -1,9 +1,12 @@
 import { type DirectoryEvent, NATIVE_KINDS } from '../messages.ts';
 
-/** The source of a reader's events. It is not imported from the engine, so that a wrong value there is found. */
+/**
+ * The source of a reader's events. The value is a copy of the engine's value, so that the checks notice a wrong value
+ * in the engine.
+ */
 export const READER = 'groupsync/directory';
 
-/** Returns whether a message is from a reader. The simulated readers share one queue with the other sources. */
+/** Returns whether a message is from a reader. Readers and all other sources send to the same queue. */
 export const isOfReader = (body: string): boolean => body.includes(`"source":"${READER}"`);
 
 interface Sent {

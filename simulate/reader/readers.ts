@@ -8,7 +8,7 @@ const EVERY_MS = 5 * MINUTE_MS;
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const RESERVE_MS = 2 * MINUTE_MS;
 
-/** Runs the function `directory` for each connection whose directory is read. */
+/** Runs the function `directory` for each connection with a reader. */
 export function startReaders(cloud: Cloud): void {
   for (const name of cloud.sources.keys()) {
     const again = (atMs: number) =>
@@ -36,9 +36,9 @@ function readOnce(cloud: Cloud, name: string, acceptsDeletions = false): Promise
 }
 
 /**
- * Simulates an operator who accepts deletions that the reader holds back. Once an hour, the operator looks for groups
- * that the reader stores and the directory has deleted. If at least two of them were already deleted an hour before,
- * the operator accepts the deletions.
+ * Simulates an operator who accepts deletions that the reader holds back. Once an hour, the operator lists the groups
+ * that the reader stores and the directory has deleted. The operator accepts the deletions if at least two of these
+ * groups were already in the list an hour ago.
  */
 function watchDeletions(cloud: Cloud, name: string): void {
   let before = new Set<string>();

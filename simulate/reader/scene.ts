@@ -1,12 +1,15 @@
 import type { DirectoryKind } from '../../shared/contract/settings.ts';
 
-/** The connection that reads a directory. */
+/** The name of the connection with a reader. */
 export const CONNECTION = 'd';
 export const GROUPS = 7;
-/** Groups that are never deleted, so that messages about them always concern a group of the reader. */
+/**
+ * Groups that are never deleted. Messages of other producers are about these groups, so the reader always owns the
+ * group of such a message.
+ */
 export const LASTING = ['k1', 'k2', 'k3', 'k4'];
 
-/** The part of a run in which a directory changes. */
+/** The part of a run in which the directory changes. */
 export interface Scene {
   readonly vendor: DirectoryKind;
   readonly endMs: number;

@@ -51,8 +51,8 @@ interface Reply {
 export type SimulatedSource = ReturnType<typeof createSource>;
 
 /**
- * Creates the directory simulator of a vendor (`directory-simulator/`) without a server, in simulated time, with the
- * faults of the run.
+ * Creates the directory simulator of a vendor (`directory-simulator/`) with the faults of the run. The simulator runs
+ * without a server and in simulated time.
  */
 export function createSource({ setting, world, difficulty, seed, nowMs, random, runLog }: SourceOptions) {
   const directory = directoryOf(parseWorld(world));
@@ -79,7 +79,7 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
   let requests = 0;
   let rights = '';
 
-  /** Lets tokens end and changes the rights of the reader, as the active faults demand. */
+  /** If the active faults require it, ends tokens and changes the permissions of the reader. */
   const prepare = ({ question, cursor }: Asked): void => {
     if (cursor !== undefined && distortion.strikes('page_tokens_end')) simulation.pageTokens.expireAll();
     if (question !== 'token' && distortion.strikes('token_ends')) control('access-tokens/expire');
@@ -139,8 +139,8 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
   };
 
   /**
-   * Returns whether the user or group exists in the directory. Otherwise the simulator would treat a deleted id as a
-   * member of another company.
+   * Returns whether the user or group exists in the directory. The simulator would treat an unknown id as a member of
+   * another company.
    */
   const isThere = (key: string): boolean => {
     const view = directory.viewAt(nowMs());
@@ -149,10 +149,9 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
 
   return {
     vendor: setting.kind,
-    /** The directory with its history. It has no lag. */
+    /** The directory with its history. Reads of this value have no lag. */
     directory,
     difficulty,
-    /** Returns the directory that one worker reads. */
     open(worker: Worker, own: Pick<DirectoryWorld, 'clock' | 'random' | 'sleep'>): Promise<Directory> {
       const request = async (sent: Sent) => {
         const { status, text, headers } = await answer(worker, sent);
@@ -160,15 +159,15 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
         return { statusCode: status, headers: { ...headers, date }, body: [Buffer.from(text)] };
       };
       const webIdentity = async (): Promise<string> => {
-        throw new TypeError('the simulated directory is read without the role of the function');
+        throw new TypeError('the reader called the simulated directory without the role of the function');
       };
       // The reader calls only this method of a dispatcher.
       const asked = { ...own, dispatcher: { request } as unknown as Dispatcher, webIdentity };
       return vendor.open(setting, control, asked);
     },
     /**
-     * Changes the directory, or starts a fault. In a reduced run, the changed user or group may not exist. The change
-     * then has no effect.
+     * Changes the directory, or starts a fault. In a reduced run, the changed user or group may not exist. Then the
+     * change has no effect.
      */
     happen(action: SourceAction): void {
       if (action.kind === 'directoryFault') {
@@ -188,7 +187,7 @@ export function createSource({ setting, world, difficulty, seed, nowMs, random, 
       }
     },
     isFaulty: distortion.isOn,
-    /** Ends all faults. Traits such as lag and the order of pages stay. */
+    /** Ends all faults. Traits of the directory, such as lag and the order of pages, stay. */
     calm() {
       distortion.calm();
       settings = { ...settings, failures: 0 };

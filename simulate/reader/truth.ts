@@ -1,13 +1,15 @@
 import type { View } from '../../directory-simulator/engine/directory.ts';
 
-/** A group of the directory. If the reader flattens nested groups, the members of nested groups are included. */
+/**
+ * A group of the directory. If the reader flattens nested groups, the group includes the members of its nested groups.
+ */
 export interface TrueGroup {
   readonly name: string;
   readonly members: ReadonlySet<string>;
 }
 
 /**
- * Returns the group; undefined if the group does not exist. Members that are deleted do not count, also if they keep
+ * Returns the group; undefined if the group does not exist. Deleted members do not count, even if the directory keeps
  * their memberships for a restoration.
  */
 export function trueGroup(view: View, id: string, isFlat: boolean): TrueGroup | undefined {

@@ -8,7 +8,7 @@ import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';
 /** The address of the simulator. Token endpoints accept assertions for any address of this machine. */
 export const BASE_URL = 'http://127.0.0.1';
 
-/** The question that a request asks. All vendors have the same questions. */
+/** The kind of data that a request reads. All vendors have the same kinds. */
 export type Question = 'token' | 'changes' | 'groups' | 'group' | 'members' | 'member' | 'users' | 'user';
 
 /** An answer with the status 200. */
@@ -17,7 +17,6 @@ export interface Content {
   readonly headers: AnswerHeaders;
 }
 
-/** A page of a list. */
 export interface Page {
   readonly items: readonly unknown[];
   /** The cursor of the next page, in the vendor's form; undefined on the last page. */
@@ -26,38 +25,39 @@ export interface Page {
   readonly count?: number | undefined;
 }
 
-/** Returns the active fault with this name. */
+/** Returns the active fault with this name; undefined if this fault is not active. */
 export type ActiveFault = (fault: DirectoryFault) => DirectoryFaultAction | undefined;
 
-/** Calls a control of the simulator: `POST /_simulator/{name}`. */
 export type Control = (name: string, body?: unknown) => unknown;
 
-/** How the directory of one vendor is simulated, distorted and read. */
+/** The vendor-specific functions that simulate, distort and open a directory. */
 export interface SourceVendor<Kind extends DirectoryKind> {
   readonly dialect: () => OpenDialect;
   /** @param operation the name of the method in the vendor's documentation */
   questionOf(operation: string): Question;
   /** Returns the cursor that a request contains, in the form of {@link Page.next}; undefined for a first page. */
   cursorOf(url: URL): string | undefined;
-  /** By fault: the name of the simulator's error. `missing` is the error for a group that does not exist. */
+  /** For each fault, the name of the simulator's error. `missing` is the error for a group that does not exist. */
   readonly errors: Readonly<Partial<Record<DirectoryFault | 'missing', string>>>;
-  /** Returns undefined if the answer is not a list. */
+  /** Returns the page in an answer; undefined if the answer is not a list. */
   pageIn(content: Content): Page | undefined;
-  /** Returns the answer with this page instead of its own. */
+  /** Returns the answer with its page replaced by this page. */
   withPage(content: Content, page: Page): Content;
   /** Returns a group with another count of members. A group that shows no count stays unchanged. */
   withCount(group: object, countOf: (count: number) => number | undefined): object;
-  /** Returns the body of the control that limits the rights of the reader as the active faults demand. */
+  /** Returns the body of the control call that limits the permissions of the reader to those of the active faults. */
   readonly rights?: { readonly control: string; readonly bodyOf: (active: ActiveFault) => unknown };
-  /** Applies a fault that only this vendor has to an answer. */
+  /** Applies a fault that only this vendor has to the answer. */
   distort?(content: Content, strikes: (fault: DirectoryFault) => boolean): Content;
-  /** Returns the directory as the reader opens it. */
   open(setting: DirectoryOf<Kind>, control: Control, world: DirectoryWorld): Promise<Directory>;
 }
 
 let pem: string | undefined;
 
-/** Returns one key for all runs of a process, because its creation is slow. No result of a run depends on the key. */
+/**
+ * Returns the same key for all runs of a process, because creating a key is slow. No result of a run depends on the
+ * key.
+ */
 export function customerKey(): string {
   pem ??= generateKeyPairSync('rsa', { modulusLength: 1_024 })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })

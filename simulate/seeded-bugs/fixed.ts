@@ -1,7 +1,7 @@
 import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { at, atGroups, type Bug } from '../seeding.ts';
 
-/** Bugs that were fixed. */
+/** Bugs that groupsync had in an earlier state. */
 export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
   gives_up: [
     'apply marks a group as failed after twenty attempts',
@@ -60,7 +60,7 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     '"list_shows_odd_group"',
   ],
   names_forgotten: [
-    'apply forgets how the platform changed a name, and sends the name again',
+    'apply sends a name again that the platform stores in a changed form',
     at('groups', (groups) => ({
       readView: async (...asked) => {
         const view = await groups.readView(...asked);
@@ -76,7 +76,7 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   no_backoff: [
-    'apply retries a failed group after two seconds each time',
+    'apply retries a failed group every two seconds',
     at('groups', (groups, ports) => ({
       postpone: (seen, how) =>
         groups.postpone(seen, { ...how, calledMs: [], retryAtMs: ports.clock() + 2_000 }),
@@ -84,7 +84,7 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     '"writes_',
   ],
   gone_at_once: [
-    'apply believes a 404 for a group although the list shows the group',
+    'apply treats a group as deleted after a 404, although the list shows the group',
     atGroups((groups) => {
       const gone = new Set<string>();
       const get: typeof groups.get = async (id, how) => {
@@ -106,7 +106,7 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     '"answers_other_group"',
   ],
   links_given_up: [
-    'apply creates a group again after a 404, however many groups answer 404',
+    'apply creates a group again after a 404, even if every group answers 404',
     (ports, actor) => {
       const storeObserved = at('groups', (groups) => ({
         storeObserved: (seen, base) => groups.storeObserved(seen, base, {}),
@@ -116,7 +116,7 @@ export const FIXED_BUGS: Readonly<Record<string, Bug>> = {
     '"wrong_route"',
   ],
   retry_after_believed: [
-    'a Retry-After of more than a quarter of an hour closes the gate for a year',
+    'a Retry-After of more than 15 minutes closes the gate for a year',
     at('gates', (gates, { clock }) => ({
       write: (name, seen, next) => {
         const isLongest = next.state === 'backoff' && (next.untilMs ?? 0) - clock() === 900_000;

@@ -35,7 +35,7 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     '"coalesceSeconds":0',
   ],
   memberships_unnoted: [
-    'the groups of a member are not recorded, so no user fan-out finds the groups',
+    'the groups of a member are not stored by member, so a user fan-out finds no groups',
     at('desired', (desired) => ({
       noteMembership: async () => {},
       joinNew: async (ref, entries, nowMs) => {
@@ -56,13 +56,13 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
           : desired.markDirty(ref, when, said),
     })),
   ],
-  pump_sleeps: ['the requeue job finds no group', at('index', () => ({ due: async () => [] }))],
+  pump_sleeps: ['the requeue job never finds a waiting group', at('index', () => ({ due: async () => [] }))],
   pending_forgotten: [
-    'members without a match are never matched again',
+    'groupsync never repeats the match of a member without a person',
     at('index', () => ({ pending: async function* () {} })),
   ],
   views_lost: [
-    'one stored view in five is read without its users',
+    'apply reads one of five stored views without its users',
     at('groups', (groups, ports) => ({
       readView: async (...asked) => {
         const view = await groups.readView(...asked);
@@ -114,7 +114,7 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     at('groups', () => ({ noteSuspected: async () => false })),
   ],
   hour_forgotten: [
-    'the guard does not add up the writes of one group',
+    'the guard does not add up several writes to one group',
     at('guard', (guard) => ({
       reserve: async (...asked) => ({ ...(await guard.reserve(...asked)), group: 0 }),
       recent: async (...asked) => ({ ...(await guard.recent(...asked)), group: 0 }),

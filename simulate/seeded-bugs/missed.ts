@@ -1,7 +1,7 @@
 import { any, equal, type Item, less, missing } from '../../shared/store/table.ts';
 import { at, atGroups, atTable, type Bug } from '../seeding.ts';
 
-/** Bugs that the invariant checks once missed. */
+/** Bugs that earlier versions of the invariant checks did not find. */
 export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
   wrong_actor: [
     'the audit entry of a write names a false event and a false actor',
@@ -36,13 +36,13 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
     '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
   ],
   marked_once: [
-    'changed settings do not reach a group that the index does not show yet',
+    'a change of settings does not reach a new group that the index lacks',
     at('index', (index, _, actor) => ({
       async *all(connection, which) {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
       },
     })),
-    // This pattern selects the seeds with a late index: every fourth run.
+    // This pattern selects every fourth seed: the seeds with a late index.
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [
@@ -88,7 +88,7 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
     '"kind":"forget","member":"[ph][0-9]+"}}',
   ],
   ties_by_arrival: [
-    'of two values with equal stamps, the one that arrives later wins',
+    'if two values have equal stamps, the value that arrives later wins',
     atTable((table) => ({
       update: (key, change, ...[when, ...how]) => {
         const { stamp, presence } = change.set ?? {};

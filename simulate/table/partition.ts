@@ -14,8 +14,8 @@ export interface Partition {
   /** All keys, sorted. */
   readonly sorted: string[];
   /**
-   * Compares two keys. It compares UTF-16 code units, which is fast. For some characters, DynamoDB's order by bytes
-   * differs. When the partition gets its first key with such a character, it changes to a comparison by bytes.
+   * Compares two keys by UTF-16 code units, which is fast. For some characters, DynamoDB's order by bytes is different.
+   * After the first key with such a character, the partition compares by bytes.
    */
   compare: (a: string, b: string) => number;
 }

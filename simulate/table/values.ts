@@ -1,7 +1,7 @@
 import type { Attributes, Change, Condition, Item, Value } from '../../shared/store/table.ts';
 
 /**
- * The maximum number of attributes that one expression can remove, because an expression has at most 4 KB, with
+ * The maximum number of attributes that one expression can remove. An expression has at most 4 KB, including
  * placeholders like `#n123`.
  */
 const MAX_NAMES = 600;
@@ -15,8 +15,8 @@ export function isSame(a: Item, b: Item): boolean {
 }
 
 /**
- * Returns a frozen copy of the value as DynamoDB would return it. Lone surrogates are replaced. A number that is not
- * finite causes an error.
+ * Returns a frozen copy of the value as DynamoDB would return it. The function replaces lone surrogates. It throws an
+ * error for a number that is not finite.
  */
 export function kept(value: Value): Value {
   if (typeof value === 'string') return value.replace(LONE_SURROGATES, '\ufffd');
@@ -35,8 +35,8 @@ export function kept(value: Value): Value {
 }
 
 /**
- * Returns a copy without some properties. It is built from a list of entries, because V8 makes an object slow after a
- * `delete`, or if about fifteen properties are added one by one.
+ * Returns a copy without some properties. The function builds the copy from a list of entries, because V8 makes an
+ * object slow after a `delete`, or after about fifteen added properties.
  */
 export const without = (item: object, isOut: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !isOut(name)));
@@ -84,7 +84,7 @@ export function holds(item: Item | undefined, when: Condition | undefined): bool
   }
 }
 
-/** Compares two values as DynamoDB does. If the attribute is missing or has another type, each comparison is false. */
+/** Compares two values as DynamoDB does. If the attribute is missing or has another type, the result is false. */
 function compares(stored: Value | undefined, when: Extract<Condition, { value: Value }>): boolean {
   const { kind, value } = when;
   if (kind === 'equal') return isEqual(stored, value);

@@ -1,8 +1,8 @@
 let told = 0;
 
 /**
- * Returns a native event as a client of SQS writes the event. Its time is the current time, and its sequence is higher
- * than all earlier sequences. `more` replaces any field.
+ * Returns a native event in the form that a client sends to SQS. Its time is the current time, and its sequence is
+ * higher than all earlier sequences. `more` replaces any field.
  */
 export function nativeEvent(type: string, data: unknown, more: object = {}): string {
   told += 1;
@@ -12,8 +12,8 @@ export function nativeEvent(type: string, data: unknown, more: object = {}): str
 }
 
 /**
- * Returns a company with an app on the platform and these people. `ann` has the role `r-ann`, the user `u-ann` and the
- * address `ann@acme.test`.
+ * Returns a company with these people and an app on the platform. For example, `ann` has the role `r-ann`, the user
+ * `u-ann` and the address `ann@acme.test`.
  */
 export const acmeOf = (people: readonly string[], token: string) => {
   const employees = people.map((name) => ({

@@ -9,11 +9,13 @@ import { type StackOptions, startStack } from '../../local/stack.ts';
 import { SqsQueue } from '../../node_modules/fauxqs/dist/sqs/sqsStore.js';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 
-/** The interval in seconds of a schedule that no test reaches. A test invokes such a schedule itself. */
+/**
+ * The interval in seconds of a schedule that no test waits for. A test invokes the function of such a schedule itself.
+ */
 const NEVER = 80_000;
 /**
- * The seconds for which a test polls a dead-letter queue. The emulator is a single server, so a short poll finds all
- * messages.
+ * The time in seconds for which a test polls a dead-letter queue. The emulator is a single server, so a short poll
+ * finds all messages.
  */
 const LOOK_SECONDS = 0.1;
 
@@ -23,14 +25,14 @@ export interface LocalStackOptions {
   readonly world: WorldInput;
   readonly pumpSeconds: number;
   readonly coalesceSeconds?: number;
-  /** The batching window in seconds. It is 0 if a test sends few events and waits for each. */
+  /** The batching window in seconds. Use 0 if a test sends few events and waits for each event. */
   readonly batchingWindowSeconds?: number;
   readonly settings?: StackOptions['settings'];
 }
 
 /**
- * Starts the local stack with the deployed handlers, in this process and without demo data. The handlers keep their
- * clients from their first call, so a test file has one stack.
+ * Starts the local stack in this process, with the deployed handlers and without demo data. The handlers keep their
+ * clients from the first call, so a test file can use only one stack.
  */
 export async function startLocalStack(options: LocalStackOptions) {
   const {
@@ -41,7 +43,6 @@ export async function startLocalStack(options: LocalStackOptions) {
     settings = [['guard', null]],
   } = options;
   const environment = { ...process.env };
-  /** All lines that the handlers logged. */
   const logs: string[] = [];
   const written = vi
     .spyOn(process.stdout, 'write')
@@ -53,7 +54,7 @@ export async function startLocalStack(options: LocalStackOptions) {
   ) {
     return waitForMessages.call(this, isDeadLetters(this) ? LOOK_SECONDS : seconds);
   });
-  /** The errors of batches that failed as a whole, and of queues that could not be read. */
+  /** The errors of batches that failed as a whole, and of queues that the stack could not read. */
   const errors: string[] = [];
   const platform = await openPlatform({ world, dataFile: undefined, port: 0 });
   const stack = await startStack({
@@ -116,7 +117,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       }
       return outcome.groups;
     },
-    /** Ends the visibility timeouts of dead-lettered messages that a killed process has received. */
+    /** Ends the visibility timeouts of dead-lettered messages that a killed process received. */
     endHolds() {
       for (const queue of (polled.mock.contexts as SqsQueue[]).filter(isDeadLetters))
         for (const held of queue.inflightMessages.values()) held.visibilityDeadline = 0;
@@ -126,7 +127,7 @@ export async function startLocalStack(options: LocalStackOptions) {
       await platform.close();
       written.mockRestore();
       polled.mockRestore();
-      // Restores the environment for the next file of this worker.
+      // Restores the environment for the next test file of this worker.
       for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
       Object.assign(process.env, environment);
     },

@@ -1,7 +1,7 @@
 import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/reading.ts';
 import { type EventMember, NATIVE_KINDS } from '../../simulate/messages.ts';
 
-/* Reads native events with the simulation's independent reader, for tests that do not run the simulation. */
+/* Reads native events with the independent reading of the simulation, for tests that do not run the simulation. */
 
 export interface ReadDirectory {
   readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;
@@ -24,7 +24,10 @@ export interface RawEvent {
   };
 }
 
-/** Reads JSON lines or parsed events of one connection. Their order and repetitions do not matter. */
+/**
+ * Reads JSON lines or parsed events of one connection. The order and repetitions of the events do not change the
+ * result.
+ */
 export function readDirectory(input: string | readonly RawEvent[], connection = 'default'): ReadDirectory {
   const all = typeof input === 'string' ? parseLines(input) : input;
   const ours = all.filter((event) => (event.connection ?? 'default') === connection);

@@ -1,4 +1,4 @@
-/* These functions return operations of a SCIM PATCH in the form that most clients use. */
+/* Functions that return operations of a SCIM PATCH in the form that most clients use. */
 
 export const add = <Value>(path: string, value: Value) => ({ op: 'add', path, value });
 export const replace = <Value>(path: string, value: Value) => ({ op: 'replace', path, value });

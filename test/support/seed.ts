@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach } from 'vitest';
 
 /*
- * Every property draws from one seed, so `npm test` tries the same cases each time. `npm run test:explore` draws a new
+ * Every property draws from one seed, so `npm test` draws the same cases each time. `npm run test:explore` draws a new
  * seed, and prints for each failure the command that repeats it.
  */
 const { GROUPSYNC_SEED: seed = '1', GROUPSYNC_RUNS: runs, GROUPSYNC_EXPLORES: explores } = process.env;

@@ -38,7 +38,7 @@ describe('answer that shows the state before its own write', () => {
     ['a fetch shows the write immediately', 0],
     ['a fetch is also behind for half a minute', 30_000],
   ])(
-    'a write answer that shows the state before the write removes no new member and causes no drift (%s)',
+    'apply removes no new member and records no drift if the answer to a write shows the group before the write (%s)',
     async (_, getLagMs) => {
       const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -59,7 +59,7 @@ describe('answer that shows the state before its own write', () => {
   );
 
   it.each([0, 30_000])(
-    'a creation answer that shows an earlier state removes no member of the group (a fetch is %i ms behind)',
+    'apply removes no member if the answer to a creation shows an earlier state (a fetch is %i ms behind)',
     async (getLagMs) => {
       const { tell, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
@@ -78,7 +78,7 @@ describe('answer that shows the state before its own write', () => {
     ['new version, fetch 30 s behind', 'authoritative', 30_000, 'new version'],
     ['new version, fetch 30 s behind', 'additive', 30_000, 'new version'],
   ] as const)(
-    'a removal and a rename cause no drift if the answer shows an earlier state (%s, membership %s)',
+    'apply records no drift after a removal and a rename if the answer shows an earlier state (%s, membership %s)',
     async (_, membership, getLagMs, version) => {
       const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -95,7 +95,7 @@ describe('answer that shows the state before its own write', () => {
 });
 
 describe('user that the platform drops from an accepted write', () => {
-  it('a dropped user is pending, is sent with each write, and causes at most eight writes in two days', async () => {
+  it('a user that the platform drops is pending, is sent with each write, and causes at most eight writes in two days', async () => {
     const { tell, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -126,7 +126,7 @@ describe('user that the platform drops from an accepted write', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 3, pending: 0 } });
   });
 
-  it('a user that the platform dropped is not removed after another client adds the user', async () => {
+  it('apply does not remove a dropped user that another client adds later', async () => {
     const { tell, later, world, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -138,7 +138,7 @@ describe('user that the platform drops from an accepted write', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a user that the platform dropped is sent again when an operator runs sync', async () => {
+  it('apply sends a dropped user again when an operator runs sync', async () => {
     const { tell, work, world, ref, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -37,7 +37,7 @@ async function pendingOf(told: Told, group: string) {
 
 describe('person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
-  it('a person that the platform no longer knows leaves their groups, within the limits of the guard', async () => {
+  it('a person that the platform no longer knows leaves all groups, within the limits of the guard', async () => {
     const told = await story({ settings: { guard } });
     const { world, tell, shown, state } = told;
     const listed = async (...ids: string[]) => {
@@ -61,7 +61,7 @@ describe('binding of a member', () => {
     ['', 0],
     [' (large group, whose registers contain copies of the users)', LARGE_GROUP],
   ])(
-    'a new employee with the address of an ended employee is added, because the ended employee is never bound%s',
+    'a new employee with the address of an ended employee is added, because the ended employee has no binding%s',
     async (_, size) => {
       const told = await story();
       const { world, tell, shown, member } = told;
@@ -104,7 +104,7 @@ describe('binding of a member', () => {
     ["the newcomer gets the leaver's address only later", 0, ['event', 'leave', 'refresh']],
     ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
     ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
-  ])("the newcomer with a leaver's address gets the binding: %s", async (_, size, steps) => {
+  ])('the member is bound to a newcomer who gets the address of a leaver: %s', async (_, size, steps) => {
     const told = await story();
     const { world, tell, shown, member } = told;
     const { people } = world.toolPorts;
@@ -114,7 +114,7 @@ describe('binding of a member', () => {
     world.platform.employees = [LEAVER, ...others];
     await refresh(told);
     for (const step of steps) {
-      // Only the next refresh of people finds the change.
+      // The change is visible only in the next refresh of people.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
       if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
       else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
@@ -137,7 +137,7 @@ describe('binding of a member', () => {
         rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
     ],
   ])(
-    'a binding that %s stays with its person, who leaves while another person gets the address',
+    "a binding that %s stays with the leaver, although another person gets the leaver's address",
     async (_, address, prove) => {
       const told = await story();
       const { world, tell, shown } = told;
@@ -178,7 +178,7 @@ describe('binding of a member', () => {
     ]);
   });
 
-  it('a member becomes ambiguous after a change to the address of another person, until an operator rebinds the member', async () => {
+  it('a member whose new address belongs to another person is ambiguous until an operator rebinds the member', async () => {
     const told = await story();
     const { world, tell, shown, member, role } = told;
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
@@ -196,7 +196,7 @@ describe('binding of a member', () => {
     expect(shown('g')).toEqual([['u-other']]);
   });
 
-  it('a binding stays when the member’s new address has no match or matches the same person', async () => {
+  it('a binding stays if the new address of the member has no match or matches the same person', async () => {
     const { world, tell, shown } = await story();
     await world.toolPorts.hire([person('ann', 'ann')]);
     await tell({ snapshot: 'g', of: ['ann'] });
@@ -214,7 +214,7 @@ describe('binding of a member', () => {
 
   it.each([
     ['apply', 'that the person has left', HANDED_ON.slice(0, 1), []],
-    ['ingest', 'that the address has another person now', HANDED_ON, ['u-newcomer']],
+    ['ingest', 'that another person has the address', HANDED_ON, ['u-newcomer']],
   ])(
     'a binding that %s stores during a refresh is corrected if the refresh finds %s',
     async (where, _, by, then) => {
@@ -225,7 +225,7 @@ describe('binding of a member', () => {
         world.platform.employees = [LEAVER];
         await refresh(told);
         await tell({ upsert: 'g' });
-        // The member is known and in no group, so ingest makes no binding.
+        // The member is known and in no group, so ingest stores no binding.
         if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
         say({ add: ['ann'], to: 'g' });
         effects = 0;
@@ -239,14 +239,14 @@ describe('binding of a member', () => {
         await ingest(takeEvents(world), where === 'ingest' ? ports : world.toolPorts);
         takeWoken(world);
         await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
-        // The next refresh confirms a binding by ingest, or undoes it.
+        // The next refresh confirms or removes a binding of ingest.
         await (where === 'apply' ? tell() : refresh(told));
         expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
       }
     },
   );
 
-  it('a rebound member reaches all groups even if the fan-out was interrupted', async () => {
+  it('a rebound member is updated in all groups even if the fan-out was interrupted', async () => {
     const { world, tell, shown, member, role } = await story();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
@@ -259,7 +259,7 @@ describe('binding of a member', () => {
 });
 
 describe('deleted user', () => {
-  it('a deleted user leaves every group, and returns only after being added again', async () => {
+  it('a deleted user leaves every group, and returns only after an event adds the user again', async () => {
     const { tell, shown, hire } = await story();
     await hire('ann', 'bob');
     await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
@@ -299,7 +299,7 @@ describe('attributes of a user', () => {
     return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
   }
 
-  it('at most 32 attributes of a user are stored: first those of match rules, then the latest; others are reported', async () => {
+  it('at most 32 attributes of a user are stored, those of match rules first, and all dropped attributes are reported', async () => {
     const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
     const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
     expect(Object.keys(attributes).sort()).toEqual(
@@ -309,7 +309,7 @@ describe('attributes of a user', () => {
     expect(table.largest.bytes).toBeLessThan(33 * 1_024);
   });
 
-  it('an attribute value of more than 1 KB is dropped, and the older value of the attribute too', async () => {
+  it('an attribute value of more than 1 KB is dropped, together with the older value of the attribute', async () => {
     const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
     const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
     expect(attributes).toMatchObject({ email: { value: '' } });

@@ -38,13 +38,13 @@ function worker() {
   };
 }
 
-it('successful calls are not recorded, and cause no write of the gate item', async () => {
+it('successful calls are not recorded and do not change the gate item', async () => {
   const { invoke, requests } = worker();
   for (let count = 0; count < 3; count += 1) expect(await invoke(undefined, undefined)).toBeUndefined();
   expect(requests).toEqual({ reads: 3, writes: 0 });
 });
 
-it('failing calls are recorded with the number of all calls, from the first failure to the recovery', async () => {
+it('the record of failing calls counts all calls from the first failure to the recovery', async () => {
   const { invoke, clock, requests } = worker();
   await invoke(undefined, undefined);
   const first = { endpoint, sinceMs: clock.ms, total: 2, failed: 1, lastFailedMs: clock.ms, reason: '500' };
@@ -74,7 +74,7 @@ it('the record of failing calls stays when the gate closes or opens', async () =
   expect((await stored.read(ACME)).failingCalls).toEqual(failing);
 });
 
-it('the record of calls keeps its counts if the gate item cannot be written at first', async () => {
+it('the record of calls keeps its counts if the first write of the gate item fails', async () => {
   const { record, stored } = worker();
   record.count(ACME, { endpoint, failure: '500' });
   const { write } = stored;

@@ -4,7 +4,7 @@ import { suspectChanged } from '../support/engine/look-over.ts';
 import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/** The group `g` with the users a and b, in sync, and a user guest that another client added. */
+/** Creates the group `g` with the users a and b, in sync, and a user guest that another client added. */
 async function withGuest(settings: Readonly<Record<string, unknown>>) {
   const told = await story({ settings });
   const { world } = told;
@@ -20,7 +20,7 @@ async function withGuest(settings: Readonly<Record<string, unknown>>) {
   return {
     ...told,
     id,
-    /** From now on, fetches show only the first user. Lists show all users. */
+    /** After this call, fetches show only the first user. Lists show all users. */
     showOnlyFirst() {
       world.platform.showing = (kind, all) => (kind === 'get' ? all.slice(0, 1) : all);
     },
@@ -36,22 +36,25 @@ describe('fetch that shows only some users of a group that another client change
     ['membership additive', { membership: 'additive' }],
     ['drift adopt', { drift: 'adopt' }],
     ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])('the next write removes no user that the list shows in the same version (%s)', async (_, settings) => {
-    const { world, id, tell, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
-    world.platform.changeAsOther(id, { name: 'Theirs' });
-    showOnlyFirst();
-    await suspectChanged(world);
-    await tell();
-    world.advance(HOUR_MS);
-    await tell({ add: ['d'], to: 'g' });
-    showAll();
-    world.advance(HOUR_MS);
-    await tell();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
-    expect(await drift()).not.toContain('members_removed');
-  });
+  ])(
+    'the next write removes no user that the list shows in the version of the fetch (%s)',
+    async (_, settings) => {
+      const { world, id, tell, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
+      world.platform.changeAsOther(id, { name: 'Theirs' });
+      showOnlyFirst();
+      await suspectChanged(world);
+      await tell();
+      world.advance(HOUR_MS);
+      await tell({ add: ['d'], to: 'g' });
+      showAll();
+      world.advance(HOUR_MS);
+      await tell();
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
+      expect(await drift()).not.toContain('members_removed');
+    },
+  );
 
-  it('with drift adopt, the next write keeps the users of a group whose creation had no answer', async () => {
+  it('with drift adopt, the next write keeps the users of a group whose creation got no answer', async () => {
     const { world, troubles, hire, tell, say, pass, shown } = await story({ settings: { drift: 'adopt' } });
     await hire('a', 'b', 'c', 'd');
     await tell({ snapshot: 'x', of: ['a'] });
@@ -101,7 +104,7 @@ describe('fetch that shows only some users of a group that another client change
 
 describe('accepted drift', () => {
   it.each(['adopt', 'report'])(
-    'a user of another client stays accepted after the group was missing for a while (drift %s)',
+    'an accepted user of another client stays accepted after the group answers 404 for a while (drift %s)',
     async (drift) => {
       const { world, id, tell, pass, state, shown } = await withGuest({ drift });
       const { platform } = world;

@@ -5,10 +5,7 @@ import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { type DirectoryEvent, story } from '../support/engine/story.ts';
 
-/*
- * For a group in sync, apply reads only the changed members. A later read of all members must find no further
- * difference.
- */
+/* For a group in sync, apply reads only the changed members. A later read of all members must find no difference. */
 
 const met = vi.hoisted(() => ({ parts: 0, hint: '' }));
 vi.mock('../../shared/sync/match/changed-members.ts', async (original) => {
@@ -66,12 +63,14 @@ const step = fc.record({
   /** The index in `PEOPLE` and the new state of a person who changes before the next refresh. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
-  /** The role that all stored hints name, or empty for their own roles. A wrong hint must have no effect. */
+  /**
+   * The role that all stored hints name. If empty, each hint names the role of its own member. A wrong hint must have
+   * no effect.
+   */
   hint: fc.constantFrom('', '', 'r-ann', 'r-bob', 'r-dee', 'unknown'),
   faults: fc.oneof(fc.constant([]), fc.constant([]), fc.array(fault, { maxLength: 30 })),
 });
 
-/** Creates a group of two members, in sync. */
 async function company() {
   const told = await story();
   const { world, tell } = told;
@@ -87,7 +86,7 @@ async function company() {
 it.each([
   ['a second account of the user joins and leaves', [joins('ann'), joins('bob'), leaves('bob')]],
   ['one account of the user is removed twice', [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')]],
-])('a user in the group stays, although %s', async (_, directoryEvents) => {
+])('a user stays in the group although %s', async (_, directoryEvents) => {
   const { tell, shown } = await company();
   for (const directoryEvent of directoryEvents) await tell(directoryEvent);
   expect(shown('g')).toEqual([['u-ann', 'u-cid', 'u-dee']]);
@@ -96,7 +95,7 @@ it.each([
 const LAST = { say: [], person: null, isSeen: true, hint: '', faults: [] };
 
 it(
-  'a later read of all members finds no difference that a read of the changed members missed',
+  'a read of all members finds no difference that a read of the changed members missed',
   async () => {
     met.parts = 0;
     await fc.assert(

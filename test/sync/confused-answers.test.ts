@@ -4,7 +4,7 @@ import { adoptGroup } from '../../shared/operate/ownership.ts';
 import { story } from '../support/engine/story.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
-/** Creates a managed group `own` and an external group `theirs`, whose state the tests use as a wrong answer. */
+/** Creates a managed group `own` and an external group `theirs`. The platform shows `theirs` in its wrong answers. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b', 'c');
@@ -20,7 +20,7 @@ describe('answer about another group', () => {
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],
   ] as const)(
-    'an answer about another group to a %s keeps the link, and the directory change is written later',
+    'an answer about another group to a %s keeps the link, and apply writes the directory change later',
     async (call, told) => {
       const { world, say, tell, work, state, shown, own, theirs } = await company();
       const { platform } = world;
@@ -41,7 +41,7 @@ describe('answer about another group', () => {
     },
   );
 
-  it('an answer about another group to the PUT of an adoption links no group', async () => {
+  it('an adoption links no group if the PUT is answered with another group', async () => {
     const { world, say, tell, work, state, shown, theirs } = await company();
     const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
     world.platform.adopted.add(taken);
@@ -57,7 +57,7 @@ describe('answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
-  it('an answer about another group to a creation leads to a search for the created group', async () => {
+  it('apply searches for the created group if the creation is answered with another group', async () => {
     const { world, say, tell, work, state, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
     say({ snapshot: 'h', of: ['c'] });
@@ -72,7 +72,7 @@ describe('answer about another group', () => {
   });
 
   it.each([true, false])(
-    'a group that another client creates meanwhile does not count as the created group (spokeIds shown: %s)',
+    'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, say, work, tell, state } = await company({ platform: { echoSpokeId } });
       const { platform } = world;
@@ -89,7 +89,7 @@ describe('answer about another group', () => {
     },
   );
 
-  it('an answer about another group to the read before an adoption adopts no group', async () => {
+  it('apply adopts no group if the read before the adoption is answered with another group', async () => {
     const { world, tell, ref, own, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
     await tell({ snapshot: 'n', of: [], name: null });

@@ -8,7 +8,7 @@ import { always } from '../support/engine/runs.ts';
 
 describe('engine', () => {
   always(
-    'the platform ends equal to the directory for any order, repetition and grouping of the events',
+    'the platform finally equals the directory for any order, repetition and grouping of the events',
     fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {
       const { world } = await live({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
       expect(shownGroups(world)).toEqual(expectedGroups(events));
@@ -19,7 +19,7 @@ describe('engine', () => {
   );
 
   always(
-    'the platform ends equal to the directory despite two workers, other clients and every fault',
+    'the platform finally equals the directory despite two workers, other clients and every fault',
     fc.asyncProperty(
       directoryEvents(10),
       fc.nat(),
@@ -44,8 +44,8 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // No message is dead-lettered: the engine recognizes a version conflict with any of these HTTP statuses and
-        // does not treat it as a refusal.
+        // No message is dead-lettered. The platform may report a version conflict with any of these HTTP statuses, and
+        // the engine must not treat the conflict as a refusal.
         expect(world.deadLetters).toEqual([]);
       },
     ),

@@ -14,7 +14,7 @@ vi.mock('../../shared/sync/tuning.ts', async (original) => ({
   LARGE_GROUP: 1,
 }));
 
-/** The kinds of effects between an event and the platform. A crash must have occurred before each kind. */
+/** The kinds of effects between an event and the platform. The test must have a crash before each kind. */
 const EFFECTS = [
   'SendMessageBatch apply, acknowledge apply, acknowledge events, delete VIEW#, get CONNECTION',
   'get GATE, get GROUP, getMany PERSON, getMany USER, getMany VIEW#, platform.create, platform.delete',
@@ -23,12 +23,12 @@ const EFFECTS = [
   'update USER',
 ].flatMap((line) => line.split(', '));
 
-/** The largest number of runs until every kind has occurred. Usually a few dozen runs are enough. */
+/** The largest number of runs until every kind has occurred. A few dozen runs are usually enough. */
 const MOST_LIVES = 500;
 
 const points = fc.tuple(fc.nat(), fc.nat());
 
-/** Returns the position of a crash. Each kind of effect is equally likely, and so is each of its occurrences. */
+/** Returns the position of a crash. Each kind of effect is equally likely, and each occurrence of this kind too. */
 function pointIn(effects: readonly string[], point: number): number {
   const kinds = [...new Set(effects)].sort();
   const kind = kinds[point % kinds.length];
@@ -64,7 +64,7 @@ describe('crash of a worker', () => {
             }
           }
         }),
-        // Each run is executed once without a crash, and then once for each drawn crash.
+        // The test executes each run once without a crash, and then once for each drawn crash.
         runs(200),
       );
     },
@@ -72,7 +72,7 @@ describe('crash of a worker', () => {
   );
 
   it(
-    'a crash is tested at every kind of effect, including rare ones',
+    'the test crashes a worker at every kind of effect, including rare kinds',
     async () => {
       const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
       const lives = fc.sample(directoryEvents(12), { numRuns: MOST_LIVES, seed: 1 });

@@ -21,7 +21,7 @@ async function company(
   return {
     ...told,
     groups,
-    /** Deletes groups one after the other, as a directory reports them. */
+    /** Deletes groups in the directory, one after the other. */
     async remove(...ids: readonly string[]) {
       for (const id of ids) await told.tell({ remove: id });
     },
@@ -31,7 +31,7 @@ async function company(
 }
 
 describe('limit on deleted groups', () => {
-  it('the third deletion within an hour and all later ones are held, for groups of any size', async () => {
+  it('the third deletion within an hour and all later deletions are held, for groups of any size', async () => {
     const { remove, onPlatform, holdOf, state, groups } = await company(10, { empty: ['g2', 'g3'] });
     await remove('g0', 'g1', 'g2', 'g3', 'g4');
     expect(onPlatform()).toEqual(groups.slice(2));
@@ -58,7 +58,7 @@ describe('limit on deleted groups', () => {
     expect(await holdOf('g3')).toMatchObject({ rule: 'deleted_groups' });
   });
 
-  it('deletions of groups that are an hour apart are not held', async () => {
+  it('deletions are not held if an hour lies between them', async () => {
     const { remove, onPlatform, world } = await company(5);
     for (const id of ['g0', 'g1', 'g2', 'g3']) {
       await remove(id);
@@ -73,14 +73,14 @@ describe('limit on deleted groups', () => {
     expect(onPlatform().length).toBeGreaterThanOrEqual(8);
   });
 
-  it('the limit on deleted groups also applies under onGroupDeleted=empty', async () => {
+  it('the limit on deleted groups also applies with onGroupDeleted=empty', async () => {
     const { remove, shown, holdOf } = await company(4, { onGroupDeleted: 'empty' });
     await remove('g0', 'g1', 'g2');
     expect(['g0', 'g1', 'g2'].map((id) => shown(id)[0])).toEqual([[], [], ['u-a']]);
     expect(await holdOf('g2')).toMatchObject({ rule: 'deleted_groups', removes: 1 });
   });
 
-  it('the settings deletedGroups and deletedGroupsShare define the limit on deleted groups, even a limit of zero', async () => {
+  it('the settings deletedGroups and deletedGroupsShare define the limit on deleted groups, and zero is a valid limit', async () => {
     const guard = { deletedGroups: 0, deletedGroupsShare: 0.5 };
     const { remove, onPlatform } = await company(4, { guard });
     await remove('g0', 'g1', 'g2');
@@ -110,7 +110,7 @@ describe('hold on the deletion of a group', () => {
   it.each([
     ['with members', []],
     ['without members', ['g2']],
-  ])('a group %s whose deletion is held is deleted once the hold is approved', async (_, empty) => {
+  ])('a group %s with a held deletion is deleted after an operator approves the hold', async (_, empty) => {
     const { decide, tell, onPlatform, state } = await held(empty);
     expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
     await tell();
@@ -123,7 +123,7 @@ describe('hold on the deletion of a group', () => {
     ['with members', []],
     ['without members', ['g2']],
   ])(
-    'a group %s whose deletion is held stays once the hold is rejected, even if its users change',
+    'a group %s with a held deletion stays after an operator rejects the hold, even if its users change',
     async (_, empty) => {
       const { decide, tell, onPlatform, world, holdOf } = await held(empty);
       await decide(rejectHold);
@@ -139,7 +139,7 @@ describe('hold on the deletion of a group', () => {
     },
   );
 
-  it('the hold on a deletion stays after an hour, and is replaced by a new hold after a week', async () => {
+  it('a hold on a deletion is still valid after an hour, and a new hold replaces it after a week', async () => {
     const { tell, onPlatform, world, holdOf, ref } = await held(['g2']);
     world.advance(2 * HOUR_MS);
     await world.toolPorts.applyQueue.wake([ref('g2')]);
@@ -154,7 +154,7 @@ describe('hold on the deletion of a group', () => {
     expect(onPlatform()).toContain('g2');
   });
 
-  it('the hold on a deletion ends when the directory creates the group again', async () => {
+  it('a hold on a deletion ends when the directory creates the group again', async () => {
     const { tell, shown, holdOf } = await held(['g2']);
     await tell({ snapshot: 'g2', of: ['b'] });
     expect(await holdOf('g2')).toBeUndefined();
@@ -165,7 +165,7 @@ describe('hold on the deletion of a group', () => {
 describe('group that is released and created again under its name', () => {
   const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' };
 
-  it('the new directory group takes the platform group, whichever of the two events is processed first', async () => {
+  it('a new directory group with the name of a released group takes the platform group, in any order of the two events', async () => {
     const { world, hire, tell, state } = await story({ settings });
     await hire('a', 'b');
     const names = ['1', '2', '3', '4', '5', '6', '7', '8'];
@@ -182,7 +182,7 @@ describe('group that is released and created again under its name', () => {
     expect(sold.map(({ name }) => name).sort()).toEqual(names.map((n) => `Sales ${n}`));
   });
 
-  it('another instance uses no list from before the release to create a group of the same name', async () => {
+  it('another instance creates a group of the same name only after it has read a list from after the release', async () => {
     const { world, hire, say, ref, state } = await story({ settings });
     await hire('a', 'b');
     const [one, two] = [world.portsFor(), world.portsFor()];

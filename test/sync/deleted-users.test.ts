@@ -2,7 +2,10 @@ import { expect, it } from 'vitest';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { story } from '../support/engine/story.ts';
 
-/** Adds a member by an event whose time is `seconds` after the deletion of the user, or before it if negative. */
+/**
+ * Adds a member by an event whose time is `seconds` after the deletion of the user. A negative number means before the
+ * deletion.
+ */
 async function joinedAround(seconds: number, isLate: boolean) {
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');
@@ -34,14 +37,14 @@ async function joinedAround(seconds: number, isLate: boolean) {
 }
 
 it.each([true, false])(
-  'a membership event from before the deletion of its user gives no access (arrives after the deletion: %s)',
+  'a membership event with a time before the deletion of its user gives no access (arrives after the deletion: %s)',
   async (isLate) => {
     expect(await joinedAround(-1, isLate)).toEqual([['u-bob']]);
   },
 );
 
 it.each([true, false])(
-  'a membership event from after the deletion of its user adds the user again (arrives after the deletion: %s)',
+  'a membership event with a time after the deletion of its user adds the user again (arrives after the deletion: %s)',
   async (isLate) => {
     expect(await joinedAround(1, isLate)).toEqual([['u-ann', 'u-bob']]);
   },

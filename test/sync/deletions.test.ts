@@ -4,7 +4,7 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { story } from '../support/engine/story.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/** Creates two groups in sync whose creation is long past. */
+/** Creates two groups in sync. Their creation is long past. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   const { world } = told;
@@ -27,10 +27,10 @@ async function company(options: Parameters<typeof story>[0] = {}) {
 
 describe('deletion without an effect', () => {
   it.each([
-    [404, 'the platform hides that a right is missing'],
+    [404, 'the platform hides a missing permission'],
     [200, 'the platform fails to delete the group later'],
   ])(
-    'a deletion without an effect is tried three times, and again the next day (answer %i: %s)',
+    'a deletion without an effect is tried three times, and again on the next day (answer %i: %s)',
     async (status) => {
       const { world, tell, shown, state, sweeps } = await company();
       let deletes = 0;
@@ -53,7 +53,7 @@ describe('deletion without an effect', () => {
     },
   );
 
-  it('a deletion whose next daily attempt is answered 503 is repeated without a new report', async () => {
+  it('a deletion that is answered 503 at its daily attempt is repeated without a second report', async () => {
     const { world, tell, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
@@ -75,7 +75,7 @@ describe('lost deletion', () => {
     ['and the list is empty', true],
     ['and the list shows the group', false],
   ])(
-    'a deletion that was lost is sent again after the group was unreadable for ten minutes (404 %s)',
+    'a lost deletion is sent again after the group was unreadable for ten minutes (404 %s)',
     async (_, hidesFromList) => {
       const { world, troubles, say, pass, shown, state, tell } = await company();
       let isWrong = false;
@@ -98,7 +98,7 @@ describe('lost deletion', () => {
     },
   );
 
-  it('a deletion without an answer counts as done after two 404s and a list that shows other managed groups', async () => {
+  it('a deletion without an answer is complete after two 404s and a list that shows other managed groups', async () => {
     const { world, troubles, tell, shown, state, deletes } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
     const atMs = world.nowMs();
@@ -111,7 +111,7 @@ describe('lost deletion', () => {
 });
 
 describe('group that groupsync has deleted', () => {
-  it('after a DELETE, apply sends one further request, which shows that the group is gone', async () => {
+  it('after a DELETE, apply sends one more request, which confirms the deletion', async () => {
     const { world, tell, state } = await company();
     const from = world.platform.calls.length;
     await tell({ remove: 'g' });
@@ -125,13 +125,14 @@ describe('group that groupsync has deleted', () => {
   });
 
   it.each([true, false])(
-    'a deleted group is linked and deleted again if a sweep finds it listed (spokeIds shown: %s)',
+    'a deleted group is linked and deleted again if a sweep finds it in the list (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, tell, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
       const platformId = (await state('g'))?.link?.id ?? '';
       let isHidden = false;
       world.platform.hidden = (id) => isHidden && id === platformId;
-      // The platform answers the deletion and ignores it. For a while it does not show the group.
+      // The platform answers the deletion with success and ignores it. For a while, the platform does not show the
+      // group.
       world.platform.failing = (kind) => {
         if (kind !== 'delete' || isHidden) return undefined;
         isHidden = true;
@@ -147,7 +148,7 @@ describe('group that groupsync has deleted', () => {
     },
   );
 
-  it('a deleted group is not read when its directory group is planned again', async () => {
+  it('apply does not read a deleted group when it plans the directory group again', async () => {
     const { world, tell } = await company();
     await tell({ remove: 'g' });
     const from = world.platform.calls.length;
@@ -158,7 +159,7 @@ describe('group that groupsync has deleted', () => {
 });
 
 describe('adoption candidate that answers 404', () => {
-  it('an adoption candidate prevents a second group while it is listed, and is adopted once it is readable', async () => {
+  it('an adoption candidate that the list shows prevents a second group, and is adopted when it is readable', async () => {
     const { world, say, tell, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.adopted.add(id);
@@ -174,10 +175,10 @@ describe('adoption candidate that answers 404', () => {
   });
 
   it.each([
-    ['its external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
-    ['its external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
-    ['its name', 'byName', { name: 'Group n', spokeId: 'x' }],
-  ])('an adoption candidate is adopted after a single 404 if it has %s', async (_, adoptExisting, fields) => {
+    ['the wanted external id', 'bySpokeId', { name: 'Theirs', spokeId: 'n' }],
+    ['the wanted external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
+    ['the wanted name', 'byName', { name: 'Group n', spokeId: 'x' }],
+  ])('an adoption candidate is adopted despite one 404 if it has %s', async (_, adoptExisting, fields) => {
     const { world, troubles, tell, shown, state } = await company({ settings: { adoptExisting } });
     const id = world.platform.addForeign({ ...fields, users: [] });
     world.platform.adopted.add(id);
@@ -215,7 +216,7 @@ describe('adoption candidate that answers 404', () => {
     expect(explained.waiting?.reason).toContain('still lists it');
   });
 
-  it('an adoption candidate is replaced by a new group if it leaves the list within a minute', async () => {
+  it('apply creates a new group if the adoption candidate leaves the list within a minute', async () => {
     const { world, tell, shown, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;

@@ -43,7 +43,7 @@ describe('external ids that the platform normalises', () => {
     expect(await drift()).toEqual([]);
   });
 
-  it('an external id is written again once after another client changed it', async () => {
+  it('after another client changes an external id, groupsync writes the id again once', async () => {
     const { world, tell, groups, actions, drift, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -59,7 +59,7 @@ describe('external ids that the platform normalises', () => {
     expect(await drift()).toEqual(['spoke_id']);
   });
 
-  it('an external id is written once if only later answers show another form', async () => {
+  it('groupsync writes an external id once if only later answers show the normalised form', async () => {
     let stored = (spokeId: string) => spokeId;
     const { world, tell, actions, drift, groups, sweep: run } = await company((spokeId) => stored(spokeId));
     await tell({ snapshot: 'G1', of: ['a'] });
@@ -106,7 +106,7 @@ describe('external ids that the platform normalises', () => {
     expect(actions()).toEqual(['put']);
   });
 
-  it('a deleted group that the list shows again with its normalised external id is deleted again', async () => {
+  it('a deleted group that appears in the list with its normalised external id is deleted again', async () => {
     const { world, tell, state, groups, sweep: run } = await company(lowerCase);
     await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -161,7 +161,7 @@ describe('two directory groups whose ids differ only by case', () => {
     },
   );
 
-  it('of two directory groups whose ids differ only by case, each adopts only the platform group with its exact id', async () => {
+  it('two directory groups whose ids differ only by case each adopt the platform group with their exact id', async () => {
     const { world, tell, say, state } = await company((spokeId) => spokeId);
     const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
     world.platform.adopted.add(theirs);
@@ -181,7 +181,7 @@ describe('two directory groups whose ids differ only by case', () => {
     expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
     for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
     expect(actions()).toEqual(['create', 'create']);
-    // The platform stores the same spokeId for both groups, so it records one violation.
+    // The platform stores the same spokeId for both groups, so the test platform records one violation.
     expect(world.platform.violations.splice(0)).toHaveLength(1);
   });
 });

@@ -14,7 +14,10 @@ async function company(settings = {}) {
   return told;
 }
 
-/** Lambda stops a function that causes so many calls of itself (Lambda developer guide, "Recursive loop detection"). */
+/**
+ * Lambda stops a function that triggers itself this many times through a queue (Lambda developer guide, "Recursive loop
+ * detection").
+ */
 const LAMBDA_STOPS_AT = 16;
 
 describe('messages that apply sends to its own queue', () => {
@@ -24,27 +27,30 @@ describe('messages that apply sends to its own queue', () => {
     ['the platform refuses the version token', 412],
     ['the platform refuses the write', 422],
     ['the write succeeds', undefined],
-  ])('one message causes at most one further message, and none without a delay, if %s', async (_, status) => {
-    const { tell, world, ref } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
-    world.platform.refusal = () => status;
-    const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
-    world.eventsQueue.send({ body: event });
-    await ingest(takeEvents(world), world.portsFor());
-    let [woken, runs] = [takeWoken(world).length, 0];
-    for (; woken > 0 && runs < 100; runs += 1) {
-      await applyGroup(ref('g'), world.portsFor());
-      // A message without a delay would be received here.
-      expect(takeWoken(world)).toEqual([]);
-      expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
-      world.advance(10 * MINUTE_MS);
-      woken = takeWoken(world).length;
-    }
-    // A retry that is more than ten minutes ahead is left to the requeue job, which begins a new chain of calls.
-    expect(runs).toBeLessThan(LAMBDA_STOPS_AT);
-  });
+  ])(
+    'apply sends at most one delayed message per received message, and no message without a delay, if %s',
+    async (_, status) => {
+      const { tell, world, ref } = await company();
+      await tell({ snapshot: 'g', of: ['a'] });
+      world.platform.refusal = () => status;
+      const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
+      world.eventsQueue.send({ body: event });
+      await ingest(takeEvents(world), world.portsFor());
+      let [woken, runs] = [takeWoken(world).length, 0];
+      for (; woken > 0 && runs < 100; runs += 1) {
+        await applyGroup(ref('g'), world.portsFor());
+        // A message without a delay would be received here.
+        expect(takeWoken(world)).toEqual([]);
+        expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
+        world.advance(10 * MINUTE_MS);
+        woken = takeWoken(world).length;
+      }
+      // apply leaves a retry that is more than ten minutes ahead to the requeue job, whose message begins a new chain.
+      expect(runs).toBeLessThan(LAMBDA_STOPS_AT);
+    },
+  );
 
-  it('a stream of changes is one chain of messages, longer than Lambda allows by default, and ends with the stream', async () => {
+  it("a stream of changes causes one chain of messages, which is longer than Lambda's default and ends with the stream", async () => {
     const { hire, tell, say, world, ref, state } = await story({ coalesceMs: 5_000 });
     const joining = Array.from({ length: 4 * LAMBDA_STOPS_AT }, (_, n) => `m${n}`);
     await hire(...joining);
@@ -60,7 +66,7 @@ describe('messages that apply sends to its own queue', () => {
     for (; takeWoken(world).length > 0; runs += 1) {
       await applyGroup(ref('g'), world.portsFor(slowWorker('platform.patch', joinNext)));
       await joinNext();
-      // Ingest sends no message for the change after the write, because the message of apply is on its way.
+      // Ingest sends no message for the change after the write, because the message of apply is already in the queue.
       expect(world.applyQueue.messages.length).toBeLessThanOrEqual(1);
       world.advance(5_000);
     }
@@ -70,7 +76,7 @@ describe('messages that apply sends to its own queue', () => {
 });
 
 describe('write that the platform always refuses', () => {
-  it('a refused write fails the group once, sends one dead-lettered message, and is tried again with the next change', async () => {
+  it('a refused write fails the group once, causes one dead-lettered message, and is repeated with the next change', async () => {
     const { tell, world, state, ref, shown, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     world.platform.refusal = () => 422;
@@ -86,7 +92,7 @@ describe('write that the platform always refuses', () => {
     await tell({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
-    // A failure after a replay is reported again, with the time of the first failure.
+    // After a replay, a failure is reported again with the time of the first failure.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
     await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
     await tell({ upsert: 'g' });
@@ -100,7 +106,7 @@ describe('write that the platform always refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('a refused creation leaves no intent behind', async () => {
+  it('a refused creation leaves no intent', async () => {
     const { tell, world, state } = await company();
     world.platform.refusal = () => 400;
     await tell({ snapshot: 'g', of: ['a'] });
@@ -129,7 +135,7 @@ describe('user that the platform refuses', () => {
     ['authoritative', 37, 60, ['n12-bad', 'n2-bad', 'n30-bad']],
     ['additive', 39, 30, ['bad']],
   ])(
-    'a refused user delays no removal and no addition of other users (%s, with %i additions)',
+    'a refused user does not delay removals and additions of other users (%s, with %i additions)',
     async (membership, count, most, bad) => {
       const { tell, world, state, shown, hire } = await company({ membership });
       const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
@@ -139,7 +145,7 @@ describe('user that the platform refuses', () => {
       await tell({ take: ['c'], from: 'g' }, { add: [...newcomers, ...bad], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b', ...newcomers.map((one) => `u-${one}`)].sort()]);
       expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: count + 2 } });
-      // With a single user left, it is unknown whether the platform refuses that user or the group.
+      // If only one user is left, apply cannot know whether the platform refuses this user or the group.
       expect(world.deadLetters.length).toBeLessThan(bad.length);
       expect(tries()).toBeLessThanOrEqual(most);
     },
@@ -154,7 +160,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('removals that another member of the group blocks are counted and tried about once an hour', async () => {
+  it('apply attempts removals that another member of the group blocks about once an hour, and the guard counts them', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -188,14 +194,14 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).not.toHaveProperty('lastError');
   });
 
-  it('a user is not reported as refused if the platform refuses every write of the group', async () => {
+  it('no user is reported as refused if the platform refuses every write of the group', async () => {
     const { tell, world, state, hire } = await company();
     await hire('d');
     await tell({ snapshot: 'g', of: ['a'] });
     const count = writes(world, () => true);
     await tell({ add: ['b', 'c', 'd'], to: 'g' });
     expect((await state('g'))?.counts).toMatchObject({ pending: 0 });
-    // A read may show an earlier state, so all attempts are made again a minute later.
+    // The read may have shown an earlier state, so apply makes all attempts again a minute later.
     expect(count()).toBeLessThanOrEqual(2 * 6);
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected' }]);
     writes(world, () => false);
@@ -207,7 +213,7 @@ describe('user that the platform refuses', () => {
 
 describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
-    'every change is written after an outage of two days, with few calls and without a failed group (status %i)',
+    'after an outage of two days, every change is written with few calls, and no group is failed (status %i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -222,7 +228,8 @@ describe('platform that accepts no writes for two days', () => {
         await work(12);
         world.advance(HOUR_MS);
       }
-      // The longest wait is an hour, and jitter may halve this wait. There are two groups and 24 hours.
+      // The longest wait is an hour, and jitter may halve a wait. Two groups are each tried at least 12 times in 24
+      // hours.
       expect(tries).toBeGreaterThanOrEqual(2 * 12);
       expect(tries).toBeLessThanOrEqual(2 * 48);
       for (const group of ['g', 'new']) {
@@ -243,7 +250,7 @@ describe('platform that accepts no writes for two days', () => {
   );
 
   it.each(['unavailable_before', 'lost_before'] as const)(
-    'a group causes at most twelve calls an hour during an outage (%s)',
+    'a group causes at most twelve calls per hour during an outage (%s)',
     async (fault) => {
       const { tell, say, work, world, troubles, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -276,13 +283,13 @@ describe('platform that accepts no writes for two days', () => {
     [[0, 1, 2, 3, 4, 5, 6], 2 * HOUR_MS, 2 * HOUR_MS],
     [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9], 10, HOUR_MS + 3],
   ])(
-    'a group that failed after calls at %j is tried when due and within the hourly budget',
+    'a failed group with earlier calls at %j is tried when it is due and within the hourly limit of calls',
     (callsMs, dueMs, atMs) => {
       expect(affordableAtMs(dueMs, callsMs)).toBe(atMs);
     },
   );
 
-  it('a creation that was answered with a redirect may have succeeded, so no second group is created', async () => {
+  it('a creation that is answered with a redirect may have succeeded, so apply creates no second group', async () => {
     const { tell, say, work, world, shown } = await company();
     const { groups } = world.platform;
     world.platform.refusal = (spokeId) => {
@@ -300,7 +307,7 @@ describe('platform that accepts no writes for two days', () => {
 });
 
 describe('failing read after a write', () => {
-  it('a failed read after a write keeps the write, and the guard counts the removals of the write', async () => {
+  it('after a write and a failed read, the write stays in effect and the guard counts its removals', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({
       settings: { guard },
@@ -308,7 +315,7 @@ describe('failing read after a write', () => {
     });
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    // After the PATCH, apply lists the groups to find out whether the platform shows spokeIds.
+    // After the PATCH, apply lists the groups to learn whether the platform shows spokeIds.
     troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
     say({ take: ['a', 'b'], from: 'g' });
     await ingest(takeEvents(world), world.toolPorts);
@@ -364,7 +371,7 @@ describe('another client that never stops writing', () => {
 });
 
 describe('user that the platform drops from a write', () => {
-  it('a user that the platform drops is pending and causes no further write, and the others are written', async () => {
+  it('a user that the platform drops is pending and causes no further write, and the other users are written', async () => {
     const { tell, world, state, shown } = await company();
     world.platform.refused.add('u-b');
     await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -378,7 +385,7 @@ describe('user that the platform drops from a write', () => {
   });
 });
 
-it('a change by another client counts as external after groupsync has repeated a write of the same value', async () => {
+it('after groupsync writes a value twice, a later write of the same value by another client counts as external', async () => {
   const { world, troubles, tell, shown } = await company({ drift: 'report' });
   await tell({ snapshot: 'g', of: ['a'] });
   const faults = [true];

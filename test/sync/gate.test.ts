@@ -25,7 +25,7 @@ async function company() {
 }
 
 describe('gate of a connection', () => {
-  it('the gate closes after a 401 without counting an attempt of the group, and opens after the secret changes', async () => {
+  it('the gate closes after a 401, the group keeps its number of attempts, and the gate opens after the secret changes', async () => {
     const { say, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
     say({ snapshot: 'g', of: ['a'] });
@@ -52,7 +52,7 @@ describe('gate of a connection', () => {
     ]);
   });
 
-  it('the record of failing calls gets the time of a success once a group is written', async () => {
+  it('the record of failing calls gets the time of the next success when a group is written', async () => {
     const { world, gate, say, work, shown } = await company();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const lastFailedMs = world.nowMs();
@@ -67,7 +67,7 @@ describe('gate of a connection', () => {
     expect(after?.lastGoodMs).toBeGreaterThan(lastFailedMs);
   });
 
-  it('the gate tries the platform again after Retry-After and not before', async () => {
+  it('the gate opens for a new attempt only after Retry-After', async () => {
     const { world, ref, gate, say, work } = await company();
     const platforms: Platforms = {
       open: async (connection) => ({
@@ -94,7 +94,7 @@ describe('gate of a connection', () => {
     expect((await requeueDue(CONNECTION, world.toolPorts)).gate).toBe('open');
   });
 
-  it('the gate stays open if the table is so slow that no call is sent', async () => {
+  it('the gate stays open if the table is so slow that apply sends no call', async () => {
     const { say, work, world, ref, gate, state } = await company();
     say(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await work(1);
@@ -104,7 +104,7 @@ describe('gate of a connection', () => {
   });
 
   it.each([403, 504] as const)(
-    'the gate stays open for all groups if only one group is answered %i',
+    'the gate stays open for all groups if the platform answers %i for only one group',
     async (status) => {
       const { world, tell, work, say, gate, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
@@ -120,7 +120,7 @@ describe('gate of a connection', () => {
     },
   );
 
-  it('the gate closes if another managed group is also answered 403, and opens once that group is readable', async () => {
+  it('the gate closes if the platform answers 403 for another managed group too, and opens when that group is readable', async () => {
     const { world, tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
@@ -137,7 +137,7 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('open');
   });
 
-  it('the gate closes if all groups are answered 403, even if a stored item is invalid', async () => {
+  it('the gate closes if the platform answers 403 for all groups, even if a stored item is invalid', async () => {
     const { world, tell, work, say, gate, troubles, ref } = await company();
     await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
@@ -147,7 +147,7 @@ describe('gate of a connection', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
-  it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two', async () => {
+  it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two groups', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     await tell(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
@@ -163,7 +163,7 @@ describe('gate of a connection', () => {
     expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
   });
 
-  it('the gate stays open if only the list answers 403, and groups that need no list are written', async () => {
+  it('the gate stays open if only the list answers 403, and groups that do not need the list are written', async () => {
     const { tell, work, say, gate, shown, troubles } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
@@ -178,36 +178,33 @@ describe('gate of a connection', () => {
 
   it.each([
     ['with managed groups', ['g', 'h']],
-    ['before there is a managed group', []],
-  ])(
-    'the gate does not open and close repeatedly if groups answer 401 and /me succeeds (%s)',
-    async (_, before) => {
-      const { world, tell, work, say, gate, shown, troubles } = await company();
-      await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
-      let met = 0;
-      troubles.platform = (call) => {
-        if (call === 'me') return 'none' as const;
-        met += 1;
-        return 'unauthorized' as const;
-      };
-      say({ snapshot: 'g', of: ['a', 'b'] });
-      await work(3);
-      expect(await gate()).toMatchObject({ state: 'unauthorized' });
-      met = 0;
-      for (let minute = 0; minute < 60; minute += 1) {
-        world.advance(MINUTE_MS);
-        expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
-      }
-      // Every ten minutes the gate is probed with one fetch and one list.
-      expect(met).toBeLessThanOrEqual(12);
-      troubles.platform = NO_FAULTS.platform;
-      await tell();
-      expect(shown('g')).toEqual([['u-a', 'u-b']]);
-      expect((await gate()).state).toBe('open');
-    },
-  );
+    ['before the first managed group exists', []],
+  ])('the gate stays closed while groups answer 401, although /me succeeds (%s)', async (_, before) => {
+    const { world, tell, work, say, gate, shown, troubles } = await company();
+    await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
+    let met = 0;
+    troubles.platform = (call) => {
+      if (call === 'me') return 'none' as const;
+      met += 1;
+      return 'unauthorized' as const;
+    };
+    say({ snapshot: 'g', of: ['a', 'b'] });
+    await work(3);
+    expect(await gate()).toMatchObject({ state: 'unauthorized' });
+    met = 0;
+    for (let minute = 0; minute < 60; minute += 1) {
+      world.advance(MINUTE_MS);
+      expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
+    }
+    // Every ten minutes, the requeue job probes the platform with one fetch and one list.
+    expect(met).toBeLessThanOrEqual(12);
+    troubles.platform = NO_FAULTS.platform;
+    await tell();
+    expect(shown('g')).toEqual([['u-a', 'u-b']]);
+    expect((await gate()).state).toBe('open');
+  });
 
-  it('the gate closes if a POST and the list answer 404, and opens once the list is readable', async () => {
+  it('the gate closes if a POST and the list answer 404, and opens when the list is readable', async () => {
     const { world, tell, work, say, gate, shown } = await company();
     world.platform.refusal = () => 404;
     world.platform.listing = () => 404;
@@ -223,7 +220,7 @@ describe('gate of a connection', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('the gate limits Retry-After to 1 second to 15 minutes, and doubles its own waits up to an hour', async () => {
+  it('the gate limits Retry-After to between 1 second and 15 minutes, and doubles its own waits up to an hour', async () => {
     const { world, ref, gate, say } = await company();
     say({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
@@ -252,7 +249,7 @@ describe('gate of a connection', () => {
     }
   });
 
-  it('the gate stays closed with a secret of another company', async () => {
+  it('the gate closes if the secret belongs to another company', async () => {
     const { world, ref, tell, gate } = await company();
     await tell({ upsert: 'g' });
     const { toolPorts } = world;
@@ -266,7 +263,7 @@ describe('gate of a connection', () => {
     });
   });
 
-  it('an operator pauses and resumes the gate only in the state that was shown', async () => {
+  it('an operator can pause or resume the gate only from the state that the operator saw', async () => {
     const { world, gate } = await company();
     const { toolPorts } = world;
     const resume = (seen?: Parameters<typeof resumeConnection>[2]) =>
@@ -294,13 +291,13 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('paused');
     expect(await resume({ ...now, observing: true })).toBe(true);
     expect(await toolPorts.connections.current(CONNECTION)).toMatchObject({ observing: false });
-    // The platform fails in the meantime. The pause still applies, because no other operator has changed the gate.
+    // The platform fails in the meantime. The pause still takes effect, because no other operator has changed the gate.
     await toolPorts.gates.write(CONNECTION, await gate(), { state: 'backoff', closings: 1 });
     await pauseConnection(CONNECTION, 'Ann: again', toolPorts, seen.gate);
     expect(await gate()).toMatchObject({ state: 'paused', reason: expect.stringContaining('Ann: again') });
   });
 
-  it('a gate that an operator paused stays paused, and a waiting group is written after the resumption', async () => {
+  it('a paused gate stays paused, and a waiting group is written after an operator resumes the gate', async () => {
     const { world, say, work, tell, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     say({ snapshot: 'g', of: ['a'] });
@@ -317,7 +314,7 @@ describe.each([
   ['feed', 'activity', (ports: Ports, one: Connection) => followFeed(one, ports, Number.MAX_SAFE_INTEGER)],
   ['sweep', 'list', (ports: Ports, one: Connection) => sweep(one, ports)],
   ['people', 'employees', (ports: Ports, one: Connection) => refreshPeople(one, ports)],
-] as const)('the %s reader and the gate', (_, route, run) => {
+] as const)('gate and the %s reader', (_, route, run) => {
   async function reading() {
     const told = await company();
     const { world, troubles } = told;
@@ -371,7 +368,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  it('a reader of the platform whose own route answers 401, 403 or 503 fails, and blocks no write', async () => {
+  it('a reader of the platform fails and blocks no write if only its own route answers 401, 403 or 503', async () => {
     const { meets, outcome, gate, tell, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
@@ -382,7 +379,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a reader of the platform reads while an operator has paused writes, and does not open the gate', async () => {
+  it('a reader of the platform continues to read while an operator has paused writes, and does not open the gate', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();
@@ -410,7 +407,7 @@ describe('groups that fail one after the other', () => {
     return { ...told, tries, refuse, changeAll };
   }
 
-  it('the gate closes for many failing groups although /me succeeds, and opens once one group succeeds', async () => {
+  it('the gate closes after failures of many groups although /me succeeds, and opens after one group succeeds', async () => {
     const { world, work, tell, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
     refuse(() => true);
     changeAll();
@@ -425,7 +422,7 @@ describe('groups that fail one after the other', () => {
       await work(3);
       expect((await gate()).state).toBe('backoff');
     }
-    // Apply tries different groups, one at a time, and not one in every minute.
+    // apply tries different groups, one at a time, and fewer than one group per minute.
     expect(tries.length).toBeGreaterThan(5);
     expect(tries.length).toBeLessThanOrEqual(20);
     expect(new Set(tries).size).toBeGreaterThan(5);
@@ -440,7 +437,7 @@ describe('groups that fail one after the other', () => {
   });
 
   it.each([400, 409, 422])(
-    'a closed gate opens if the platform refuses only the content of the tried group (status %i)',
+    'a closed gate opens if the platform refuses only the content of the next group (status %i)',
     async (status) => {
       const { world, work, gate, refuse, changeAll } = await companyOfTwelve();
       refuse(() => true);
@@ -454,7 +451,7 @@ describe('groups that fail one after the other', () => {
     },
   );
 
-  it('failing groups do not close the gate while other groups succeed in between', async () => {
+  it('failing groups do not close the gate while other groups succeed between the failures', async () => {
     const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
     const broken = NAMES.slice(0, 4);
     refuse((spokeId) => broken.includes(spokeId));
@@ -468,7 +465,7 @@ describe('groups that fail one after the other', () => {
     expect(shown('g5')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a change of a group that succeeds is written within 15 minutes, although many other groups fail', async () => {
+  it('a change of a healthy group is written within 15 minutes, although many other groups fail', async () => {
     const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
     const broken = NAMES.slice(0, 6);
     refuse((spokeId) => broken.includes(spokeId));
@@ -486,8 +483,8 @@ describe('groups that fail one after the other', () => {
   });
 });
 
-describe('connection that only observes', () => {
-  it('a connection that only observes writes nothing until an operator resumes it', async () => {
+describe('connection in observe mode', () => {
+  it('a connection in observe mode writes nothing until an operator resumes the connection', async () => {
     const { world, say, work, tell, shown, hire } = await story({ observing: true });
     await hire('a');
     say({ snapshot: 'g', of: ['a'] });
@@ -500,7 +497,7 @@ describe('connection that only observes', () => {
 });
 
 describe('paused group', () => {
-  it('a group is resumed only from the pause that the operator saw', async () => {
+  it('an operator can resume a group only from the pause that the operator saw', async () => {
     const { world, ref, tell, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await pauseGroup(ref('g'), world.toolPorts);
@@ -513,7 +510,7 @@ describe('paused group', () => {
     expect(await resumeGroup(ref('g'), world.toolPorts, await state('g'))).toBe(true);
   });
 
-  it('a paused group gets all waiting changes in one write when it is resumed', async () => {
+  it('after an operator resumes a paused group, one write contains all waiting changes', async () => {
     const { world, ref, tell, shown } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);

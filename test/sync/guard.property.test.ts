@@ -17,12 +17,11 @@ const GUARD = { minSize: 3, maxRemovedShare: 0.9, maxRemovedCount: 3, perHourCou
 const GROUPS = ['g1', 'g2'].map(groupId);
 const MEMBERS = Array.from({ length: 5 }, (_, index) => `m${index}`);
 
-/** Removals of members from one group, and the time that passes afterwards. */
+/** Removals of members from one group, and the time that passes after the removals. */
 interface Departure {
   readonly group: number;
   readonly members: readonly number[];
   readonly afterMinutes: number;
-  /** The number of rounds for which the engine runs after the removals. */
   readonly rounds: number;
   readonly comeBack: boolean;
 }
@@ -37,7 +36,7 @@ const departure: fc.Arbitrary<Departure> = fc.record({
 
 const FAULTS: readonly CallFault[] = ['lost_before', 'lost_after', 'lost_late', 'unreached', 'throttled'];
 
-/** Creates two groups of five members, equal in the directory and on the platform. */
+/** Creates two groups of five members. The platform equals the directory. */
 async function settledWorld(seed: number, budget: number) {
   const random = seededRandom(seed);
   const faults = new Chaos({ budget: 0, random, platform: FAULTS, table: ALL_TABLE_FAULTS, lateness: 0.01 });
@@ -61,7 +60,7 @@ async function settledWorld(seed: number, budget: number) {
   return { world, scheduler };
 }
 
-/** Writes registers directly. The attributes of a member are those that the directory would send. */
+/** Writes registers directly. The attributes of a member are the attributes that the directory would send. */
 async function say(
   world: World,
   group: (typeof GROUPS)[number],
@@ -82,14 +81,14 @@ async function say(
   await applyQueue.wake([ref]);
 }
 
-/** Runs a number of rounds, so that the next event arrives while the engine still has work. */
+/** Runs a number of rounds. The next event then arrives while the engine still has work. */
 async function work(world: World, scheduler: Scheduler, maxRounds: number) {
   await drive({ world, scheduler, twins: 0.5, skewMs: 900, maxRounds }).catch((error: unknown) => {
     if (!String(error).includes('still busy')) throw error;
   });
 }
 
-/** Returns the largest numbers of removals within an hour, for the connection and for one group. */
+/** Returns the largest number of removals within an hour, once for the connection and once for one group. */
 function worstHour(world: World) {
   const removals = world.platform.writes.flatMap(({ atMs, spokeId, removed }) =>
     removed.map(() => ({ atMs, spokeId })),

@@ -11,14 +11,15 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
   await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
   let calls = 0;
   troubles.platform = (call) => {
-    // A new worker checks its credential with the call `me`. That call is not about a group.
+    // Does not count the call `me`. A new worker checks its credential with this call, which is not about a group.
     if (call !== 'me') calls += 1;
     return 'none';
   };
   return {
     ...told,
     /**
-     * Lets the engine work for `ms` of simulated time, even if it does not come to rest. @returns the number of calls
+     * Runs the engine for `ms` of simulated time. The engine may still have work left at the end.
+     * @returns the number of calls
      */
     async pass(ms: number): Promise<number> {
       const before = calls;
@@ -30,7 +31,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
 
 describe('user that the platform keeps after a removal', () => {
   it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
-    'a user that the platform keeps is reported, and removed again until the removal takes effect (%o)',
+    'a user that the platform keeps after a removal is reported, and removed again until the removal succeeds (%o)',
     async (settings) => {
       const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -54,7 +55,7 @@ describe('user that the platform keeps after a removal', () => {
     },
   );
 
-  it('a user that the platform keeps does not use up the hourly limit of the guard for other removals', async () => {
+  it('a user that the platform keeps does not reduce the hourly limit of the guard for other removals', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
     const { world, say, tell, shown, state, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
@@ -68,7 +69,7 @@ describe('user that the platform keeps after a removal', () => {
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('the approval of a removal stays until the removal takes effect', async () => {
+  it('the approval of a removal stays valid until the removal takes effect', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
     const { world, say, tell, shown, state, ref, pass } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -89,7 +90,7 @@ describe('user that the platform keeps after a removal', () => {
 });
 
 describe('user that the platform adds to a new group by itself', () => {
-  it('a group is not in sync until a user that the platform added to it is removed', async () => {
+  it('a group is not in sync until the user that the platform added is removed', async () => {
     const { world, say, tell, state, shown, pass } = await company();
     world.platform.installer = 'u-installer';
     await tell({ snapshot: 'g', of: ['a'] });
@@ -108,7 +109,7 @@ describe('user that the platform adds to a new group by itself', () => {
   });
 
   it.each([true, false])(
-    'a user that the platform adds to a new group is removed after a lost answer (spokeId shown: %s)',
+    'a user that the platform adds to a new group is removed although the answer was lost (spokeId shown: %s)',
     async (echoSpokeId) => {
       const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
       world.platform.installer = 'u-installer';
@@ -121,7 +122,7 @@ describe('user that the platform adds to a new group by itself', () => {
       say({ snapshot: 'g', of: ['a'] });
       await pass(HOUR_MS);
       expect(isLost).toBe(true);
-      // There is one group, and the added user is not recorded as drift.
+      // No second group exists, and the user that the platform added is not recorded as drift.
       expect(shown('g')).toEqual([users('a')]);
     },
   );
@@ -142,7 +143,7 @@ it.each<DirectoryEvent>([
   { take: ['b'], from: 'g' },
   { snapshot: 'g', of: ['a'] },
 ])(
-  'a removed member leaves the platform even if the stored view is missing and external users may stay: %j',
+  'a removed member leaves the platform although the stored view is missing and external users may stay: %j',
   async (releasedPlatformId) => {
     const { world, tell, shown } = await company({ membership: 'additive' });
     await tell({ snapshot: 'g', of: ['a', 'b'] });

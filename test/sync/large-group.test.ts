@@ -43,7 +43,7 @@ it('the audit lists as many users as an entry can hold, even with ids of the max
 });
 
 describe('large group', () => {
-  it('a view of 100,000 members is stored in small items, of which an addition writes two; lost items are replaced', async () => {
+  it('a view of 100,000 members is stored in small items, an addition writes two items, and lost items are replaced', async () => {
     const { world, ref } = await story();
     const { table } = world;
     const groups = createGroupStore(table);
@@ -71,7 +71,7 @@ describe('large group', () => {
     await write('Whole again', 100_001, second.pointer);
   });
 
-  it('a group of 2,000 members is created in one write, and keeps its members if its view is lost', async () => {
+  it('a group of 2,000 members is created in one write, and keeps its members after its view is lost', async () => {
     const size = 2_000;
     const { world, at, toolPorts, shown } = await filledGroup(size);
     const marked = async () => {

@@ -4,7 +4,7 @@ import { allOf, story } from '../support/engine/story.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /**
- * Creates three groups in sync, then loses the answer to the creation of `g`. The POST takes effect if `isMade` is
+ * Creates three groups in sync, and then loses the answer to the creation of `g`. The POST takes effect if `isMade` is
  * true.
  */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
@@ -63,7 +63,7 @@ async function creationWithMore(
 }
 
 describe('creation whose answer is lost', () => {
-  it('a creation without an answer is repeated although the list always lacks the groups of the last minutes', async () => {
+  it('a creation without an answer is repeated although the list always lacks recently created groups', async () => {
     const { world, troubles, tell, say, hire, pass, shown } = await story({
       platform: { listLagMs: 5 * MINUTE_MS },
     });
@@ -87,7 +87,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it.each([1, 2])(
-    'a creation without an answer is not repeated while the list has only %i groups',
+    'a creation without an answer is not repeated while the list shows only %i groups',
     async (limit) => {
       const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
       expect(shown('g')).toHaveLength(1);
@@ -100,7 +100,7 @@ describe('creation whose answer is lost', () => {
   );
 
   it.each([0, 2])(
-    'a creation without an answer waits, with the reason, while the list shows only %i managed groups',
+    'a creation without an answer waits and shows the reason while the list shows only %i managed groups',
     async (limit) => {
       const { state, shown } = await lostCreation({ isMade: false, limit });
       expect(shown('g')).toEqual([]);
@@ -110,7 +110,7 @@ describe('creation whose answer is lost', () => {
     },
   );
 
-  it('a creation without an answer is repeated once the list shows all other managed groups and not this group', async () => {
+  it('a creation without an answer is repeated when the list shows all other managed groups but lacks this group', async () => {
     const { world, tell, state, shown } = await lostCreation({ isMade: false, limit: 2 });
     world.platform.listLimit = Number.POSITIVE_INFINITY;
     world.advance(HOUR_MS);
@@ -119,7 +119,7 @@ describe('creation whose answer is lost', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a creation without an answer is repeated within two hours if the list is complete', async () => {
+  it('a creation without an answer is repeated within two hours if the list shows every existing group', async () => {
     const { shown } = await lostCreation({ isMade: false, limit: Number.POSITIVE_INFINITY });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
@@ -169,7 +169,7 @@ describe('creation whose answer is lost', () => {
     { drift: 'restore', echoSpokeId: false, users: ['u-a', 'u-b'] },
     { drift: 'adopt', echoSpokeId: true, users: MORE },
     { drift: 'adopt', echoSpokeId: false, users: MORE },
-  ])('users that another client added to the created group are recorded as drift: %o', async (expected) => {
+  ])('users that another client added to the created group are recorded as drift (%o)', async (expected) => {
     const { shown, drift } = await creationWithMore(expected, ({ platform }) => {
       const [made] = [...platform.groups.values()].filter(({ name }) => name === 'g');
       platform.changeAsOther(made?.id ?? '', { users: MORE });
@@ -179,7 +179,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it.each(['report', 'adopt'])(
-    'an external group with the name of a creation without an answer keeps its users (%s)',
+    'an external group with the same name as a creation without an answer keeps its users (%s)',
     async (drift) => {
       const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
         platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),
@@ -211,7 +211,7 @@ describe('creation whose answer is lost', () => {
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('a platform that hides external ids and drops a user gets one group', async () => {
+  it('only one group is created on a platform that hides external ids and drops a user', async () => {
     const { world, troubles, tell, say, hire, pass } = await story({ platform: { echoSpokeId: false } });
     await hire('a', 'b');
     await tell({ snapshot: 'x', of: ['a'] });
@@ -245,7 +245,7 @@ describe('creation while the list is incomplete', () => {
     return { ...told, existing };
   };
 
-  it('the group waits, and adopts the existing group once the list shows it', async () => {
+  it('the new group waits, and adopts the existing group when the list shows it', async () => {
     const { world, tell, state, existing } = await incomplete(0.5);
     expect((await state('g'))?.lastError).toMatchObject({ code: 'list_incomplete' });
     world.platform.listLimit = Number.POSITIVE_INFINITY;
@@ -254,7 +254,7 @@ describe('creation while the list is incomplete', () => {
     expect((await state('g'))?.link?.id).toBe(existing);
   });
 
-  it('the group is created after an hour', async () => {
+  it('the new group is created after an hour', async () => {
     const { state } = await incomplete(4);
     expect((await state('g'))?.link?.id).toBeDefined();
   });

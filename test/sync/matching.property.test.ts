@@ -9,7 +9,7 @@ const NAMES = ['jürgen', 'zoë', 'øre', 'łukasz', 'σωσίας', 'борис
 const HOSTS = ['acme.test', 'münchen.example', 'bücher.ch', '例え.example'];
 const address = fc.record({ name: fc.constantFrom(...NAMES), host: fc.constantFrom(...HOSTS) });
 
-/** Functions that spell one address in different ways. */
+/** Functions that return different spellings of one address. */
 const SPELLINGS: readonly ((of: { readonly name: string; readonly host: string }) => string)[] = [
   ({ name, host }) => `${name}@${host}`,
   ({ name, host }) => `  ${name}@${host}\u200b`,
@@ -36,7 +36,7 @@ async function writtenFor(employees: readonly string[], members: readonly string
 }
 
 describe('members whose address an employee has', () => {
-  it('a member matches the employee despite different spellings in directory and platform', async () => {
+  it('a member matches the employee with the same address, despite different spellings', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, ofEmployee, ofMember) => {
         expect(await writtenFor([ofEmployee(one)], [ofMember(one)])).toEqual(['u-0']);
@@ -45,7 +45,7 @@ describe('members whose address an employee has', () => {
     );
   });
 
-  it('a member matches no employee whose address differs in more than its spelling', async () => {
+  it('a member matches no employee whose address differs in more than the spelling', async () => {
     await fc.assert(
       fc.asyncProperty(address, address, spelling, async (one, other, spell) => {
         fc.pre(one.name !== other.name || one.host !== other.host);
@@ -55,7 +55,7 @@ describe('members whose address an employee has', () => {
     );
   });
 
-  it('a member stays pending if two employees have the address in different spellings', async () => {
+  it('a member stays pending if two employees have spellings of the same address', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
         expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);

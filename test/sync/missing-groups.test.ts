@@ -7,7 +7,7 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
-/** Creates directory groups g0, g1, …, each in sync with a platform group whose creation is long past. */
+/** Creates the directory groups g0, g1, … in sync. The creation of their platform groups is long past. */
 async function company(count: number, platform = {}, settings = {}) {
   const told = await story({ platform, settings });
   await told.hire('a', 'b');
@@ -17,7 +17,7 @@ async function company(count: number, platform = {}, settings = {}) {
   return {
     ...told,
     names,
-    /** Lets the platform answer 404 for all groups except g0, as behind a wrong route. */
+    /** Makes the platform answer 404 for all groups except g0. A wrong base URL has the same effect. */
     async hideAllButOne() {
       const platformId = (await told.state('g0'))?.link?.id;
       const hidden = new Set([...told.world.platform.groups.keys()].filter((id) => id !== platformId));
@@ -36,7 +36,7 @@ describe('platform that answers 404 for existing groups', () => {
     [41, 2],
     [101, 5],
   ])(
-    'if all but one of %i groups answer 404, at most %i are created again within an hour',
+    'if all but one of %i groups answer 404, apply creates at most %i groups again within an hour',
     async (count, most) => {
       const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();
@@ -93,26 +93,23 @@ describe('platform that answers 404 for existing groups', () => {
         await world.toolPorts.applyQueue.wake([ref('g0')]);
       },
     ],
-  ])(
-    'a 404 that was answered before %s does not count, so no second group is created',
-    async (_, between) => {
-      const told = await company(1);
-      const { world, say, work, tell, pass } = told;
-      const before = [...world.platform.groups.keys()];
-      world.platform.hidden = () => true;
-      say({ add: ['b'], to: 'g0' });
-      await work(3);
-      world.platform.hidden = () => false;
-      await between(told);
-      world.platform.hidden = () => true;
-      await pass(5 * MINUTE_MS);
-      expect([...world.platform.groups.keys()]).toEqual(before);
-      world.platform.hidden = () => false;
-      world.advance(HOUR_MS);
-      await tell();
-      expect([...world.platform.groups.keys()]).toEqual(before);
-    },
-  );
+  ])('a 404 from before %s does not count, so apply creates no second group', async (_, between) => {
+    const told = await company(1);
+    const { world, say, work, tell, pass } = told;
+    const before = [...world.platform.groups.keys()];
+    world.platform.hidden = () => true;
+    say({ add: ['b'], to: 'g0' });
+    await work(3);
+    world.platform.hidden = () => false;
+    await between(told);
+    world.platform.hidden = () => true;
+    await pass(5 * MINUTE_MS);
+    expect([...world.platform.groups.keys()]).toEqual(before);
+    world.platform.hidden = () => false;
+    world.advance(HOUR_MS);
+    await tell();
+    expect([...world.platform.groups.keys()]).toEqual(before);
+  });
 
   it('the only group of a connection is created again after the feed reports its deletion', async () => {
     const { world, say, pass, tell, state, shown } = await company(1);
@@ -127,7 +124,7 @@ describe('platform that answers 404 for existing groups', () => {
   });
 
   it.each(['report', 'adopt'])(
-    'an accepted deletion ends once the platform shows the group again (%s)',
+    'an accepted deletion ends when the platform shows the group again (%s)',
     async (drift) => {
       const { world, pass, tell, state, shown } = await company(2, {}, { drift });
       const platformId = (await state('g0'))?.link?.id;
@@ -150,7 +147,7 @@ describe('platform that answers 404 for existing groups', () => {
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
   ])(
-    'a group that the directory deletes while it answers 404 is deleted once it is readable: %s',
+    'a group that answers 404 when the directory deletes it is deleted when it becomes readable: %s',
     async (_, given) => {
       const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
       const { world, say, pass, tell } = await company(1, { echoSpokeId });
@@ -169,7 +166,7 @@ describe('platform that answers 404 for existing groups', () => {
     },
   );
 
-  it('apply reports a group whose unlink is held, so that an alarm goes off', async () => {
+  it('apply reports a group with a held unlink, which raises an alarm', async () => {
     const { world, say, names, pass, waiting, hideAllButOne } = await company(6);
     await hideAllButOne();
     say(...names.map((to) => ({ add: ['b'], to })));
@@ -183,7 +180,7 @@ describe('platform that answers 404 for existing groups', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });
 
-  it('a group that answers 404 and is listed causes no second group, and is reported as an error', async () => {
+  it('a group that the list shows although it answers 404 causes an error and no second group', async () => {
     const { world, say, pass, tell, state } = await company(1);
     const { platform } = world;
     platform.hidden = () => true;
@@ -198,7 +195,7 @@ describe('platform that answers 404 for existing groups', () => {
     expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a short 404 on several days unlinks no group', async () => {
+  it('short periods of 404 on several days do not unlink a group', async () => {
     const { world, say, work, tell, state } = await company(1);
     const { platform } = world;
     for (let day = 0; day < 3; day += 1) {
@@ -215,7 +212,7 @@ describe('platform that answers 404 for existing groups', () => {
   });
 });
 
-it('a group that another client deleted is created again a minute later, and not before', async () => {
+it('a group that another client deleted is created again only after a minute', async () => {
   const { world, say, tell, work, shown, state } = await company(2);
   const platformId = (await state('g0'))?.link?.id ?? '';
   world.platform.deleteAsOther(platformId);

@@ -16,7 +16,7 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /**
-     * Sets the name of the group, and its users if given, as another client. Then marks the group as suspected, as the
+     * As another client, sets the name of the group, and its users if given. Then marks the group as suspected, as the
      * feed does, and runs the engine.
      */
     async rename(name: string, users?: readonly string[]) {
@@ -35,7 +35,7 @@ describe('platform with unique names', () => {
   const refusals = (deadLetters: readonly { readonly code: string | undefined }[]) =>
     deadLetters.filter(({ code }) => code === 'platform_rejected');
 
-  it('a group whose name another group has is created once the name is free', async () => {
+  it('a group that needs the name of another group is created when the name is free', async () => {
     const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });
     await tell({ snapshot: 'old', name: 'Sales', of: ['a'] });
     say({ snapshot: 'new', name: 'Sales', of: ['b'] });
@@ -48,7 +48,7 @@ describe('platform with unique names', () => {
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
-  it('a swap of two names fails with name_in_use, and succeeds if one group first gets a third name', async () => {
+  it('two groups that swap names fail with name_in_use, and succeed if one group first gets a third name', async () => {
     const { world, say, work, tell, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },
@@ -72,7 +72,7 @@ describe('platform with unique names', () => {
     for (const group of ['g', 'h']) expect(await state(group)).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('members are written to a group that has the same name as another group, although names must be unique', async () => {
+  it('members are written to a group although another group has its name and the platform requires unique names', async () => {
     const { world, tell, state, shown, rename } = await company({ uniqueNames: true });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     world.platform.addForeign({ name: 'Sales', spokeId: 'other', users: [] });
@@ -87,29 +87,26 @@ describe('platform that changes names', () => {
   it.each([
     ['trims', trims, ' Sales '],
     ['normalises and lower-cases', folds, 'Ve\u0301rtrieb'],
-    ['cuts off half a character of', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
-  ])(
-    'if the platform %s a name, the name is written once, and not at each wake-up',
-    async (_, nameAs, name) => {
-      const { world, tell, state, drift, name: shown } = await company({ nameAs });
-      await tell({ snapshot: 'g', name, of: ['a'] });
-      for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
-      expect(world.platform.writes).toHaveLength(1);
-      expect(await state('g')).toMatchObject({ settled: 'in_sync' });
+    ['cuts in the middle of a character', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
+  ])('a name that the platform %s is written once, and not at each wake-up', async (_, nameAs, name) => {
+    const { world, tell, state, drift, name: shown } = await company({ nameAs });
+    await tell({ snapshot: 'g', name, of: ['a'] });
+    for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
+    expect(world.platform.writes).toHaveLength(1);
+    expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 
-      await tell({ add: ['b'], to: 'g' });
-      for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name });
-      expect(world.platform.writes).toHaveLength(2);
-      await tell({ upsert: 'g', name: `New ${name}` });
-      for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name: `New ${name}` });
-      expect(world.platform.writes).toHaveLength(3);
-      expect(shown('g')).toBe(nameAs(`New ${name}`));
-      expect(await drift()).toEqual([]);
-      expect((await state('g'))?.dirtySinceMs).toBeUndefined();
-    },
-  );
+    await tell({ add: ['b'], to: 'g' });
+    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name });
+    expect(world.platform.writes).toHaveLength(2);
+    await tell({ upsert: 'g', name: `New ${name}` });
+    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name: `New ${name}` });
+    expect(world.platform.writes).toHaveLength(3);
+    expect(shown('g')).toBe(nameAs(`New ${name}`));
+    expect(await drift()).toEqual([]);
+    expect((await state('g'))?.dirtySinceMs).toBeUndefined();
+  });
 
-  it('a name from another client is reverted, except the wanted name and its normalised form', async () => {
+  it('groupsync reverts each name from another client except the wanted name and its normalised form', async () => {
     const { world, tell, rename, drift, name } = await company({ nameAs: folds });
     await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
     await rename('Theirs');
@@ -154,7 +151,7 @@ describe('platform that changes names', () => {
     },
   );
 
-  it('a group is found and adopted by a normalised name, and no second group is created', async () => {
+  it('apply finds and adopts a group by its normalised name, and creates no second group', async () => {
     const { world, tell, state } = await company({ nameAs: trims }, { adoptExisting: 'byName' });
     const id = world.platform.addForeign({ name: 'Sales', spokeId: 'x', users: [] });
     world.platform.adopted.add(id);
@@ -191,7 +188,7 @@ describe('platform that accepts a new name and does not apply it', () => {
 
 describe('group that another client changes after each write', () => {
   it.each([true, false])(
-    'a group that another client changes after each write causes at most 12 calls an hour (versions compared: %s)',
+    'a group that another client changes after each write causes at most 12 calls per hour (versions compared: %s)',
     async (isCompared) => {
       const { world, troubles, tell, say, work, state } = await company({
         enforceVersionOnPatch: isCompared,

@@ -5,7 +5,7 @@ import { apply, joins, leaves, REF, settled, shown, tell, USERS } from './reconc
 
 const NUMERIC = { numericVersions: true };
 
-it('a group stays in sync if versions are numbers, and each version is sent back as a number', async () => {
+it('a group stays in sync if versions are numbers, and apply sends each version as a number', async () => {
   const { world, id } = await settled({}, NUMERIC);
   await tell(world, joins('late'));
   await apply(world);

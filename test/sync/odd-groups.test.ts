@@ -2,18 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
-/** Creates a company, and functions that add malformed groups. A malformed group has, for example, the name null. */
+/** Creates a company, and functions that add malformed groups. For example, the name of a malformed group is null. */
 async function company(options: Parameters<typeof story>[0] = {}) {
   const told = await story(options);
   await told.hire('a', 'b');
   const { platform, toolPorts } = told.world;
-  /** Adds a malformed group of another client. */
   const addOdd = (spokeId: string, name = 'Group g') => {
     const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
     platform.odd.add(id);
     return id;
   };
-  /** Loses the answer to the POST of `g`. All later calls are answered. */
+  /** Loses the answer to the POST of `g`. All later calls get an answer. */
   const createWithLostAnswer = async () => {
     const { troubles, say, work, tell } = told;
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
@@ -99,20 +98,20 @@ describe('thousands of malformed groups', () => {
     return scene;
   };
 
-  it('thousands of malformed groups do not prevent a creation, and its intent stores few of their ids', async () => {
+  it('thousands of malformed groups do not prevent a creation, and its intent stores only a few of their ids', async () => {
     const { tell, shown, world } = await manyOdd();
     await tell({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
   });
 
-  it('the group of a creation without an answer is found among thousands of malformed groups', async () => {
+  it('apply finds the group of a creation without an answer among thousands of malformed groups', async () => {
     const { createWithLostAnswer, shown } = await manyOdd();
     await createWithLostAnswer();
     expect(shown('g')).toEqual([['u-a']]);
   });
 
-  it('a creation without an answer stays open if one more malformed group appears in the list', async () => {
+  it('a creation without an answer stays open if an additional malformed group appears in the list', async () => {
     const { say, work, world, troubles, platform, state, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });

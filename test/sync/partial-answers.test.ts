@@ -15,11 +15,11 @@ async function company(settings = {}, platform = {}) {
     ...told,
     sent,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** From now on, answers to calls of these kinds show only the first user. */
+    /** After this call, answers to calls of these kinds show only the first user. */
     showOnlyFirst(...kinds: readonly string[]) {
       world.platform.showing = (kind, users) => (kinds.includes(kind) ? first(users) : users);
     },
-    /** From now on, all answers within half a minute after a write show only the first user, except lists. */
+    /** After this call, all answers except lists show only the first user in the half minute after a write. */
     showOnlyFirstForAWhile() {
       world.platform.showing = (kind, users) => {
         const isLate = kind === 'list' || world.nowMs() - (world.platform.writes.at(-1)?.atMs ?? 0) > 30_000;
@@ -34,7 +34,7 @@ async function company(settings = {}, platform = {}) {
       await suspectChanged(world);
       await told.tell();
     },
-    /** Records a suspected external change of each group, as reconcile does. So apply fetches the group. */
+    /** Records a suspected external change of each group, as reconcile does. The next apply then fetches the group. */
     async lookAgain() {
       for await (const page of world.toolPorts.index.all(CONNECTION))
         for (const { ref } of page) {
@@ -52,7 +52,6 @@ async function company(settings = {}, platform = {}) {
       await sweep(await world.connection(), world.toolPorts);
       await told.tell();
     },
-    /** Lets another client add this user to the group. */
     async guest(user: string) {
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });
@@ -66,28 +65,31 @@ describe('answer to a write that shows only some users', () => {
   it.each([
     ['answers to writes', ['create', 'put', 'patch']],
     ['answers and fetches in the half minute after a write', undefined],
-  ])('apply removes no member and records no drift if %s show only the first user', async (_, kinds) => {
-    const { tell, later, shown, drift, sent, state, ...told } = await company();
-    if (kinds === undefined) told.showOnlyFirstForAWhile();
-    else told.showOnlyFirst(...kinds);
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    await tell({ add: ['d'], to: 'g' });
-    await tell({ upsert: 'g', name: 'Other' });
-    told.showAll();
-    for (let look = 0; look < 3; look += 1) await later();
-    expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
-    for (const users of sent().filter(({ length }) => length > 0))
-      expect(users.length).toBeGreaterThanOrEqual(3);
-    expect(await drift()).toEqual([]);
-    expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
-  });
+  ])(
+    'apply removes no member and records no drift if only the first user is shown by %s',
+    async (_, kinds) => {
+      const { tell, later, shown, drift, sent, state, ...told } = await company();
+      if (kinds === undefined) told.showOnlyFirstForAWhile();
+      else told.showOnlyFirst(...kinds);
+      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      await tell({ add: ['d'], to: 'g' });
+      await tell({ upsert: 'g', name: 'Other' });
+      told.showAll();
+      for (let look = 0; look < 3; look += 1) await later();
+      expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
+      for (const users of sent().filter(({ length }) => length > 0))
+        expect(users.length).toBeGreaterThanOrEqual(3);
+      expect(await drift()).toEqual([]);
+      expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
+    },
+  );
 
   it.each([
     ['additive membership', { membership: 'additive' }],
     ['drift policy adopt', { drift: 'adopt' }],
     ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
   ])(
-    'writes after an answer without some users keep a member that another client added (%s)',
+    'after an answer without some users, writes keep a member that another client added (%s)',
     async (_, settings) => {
       const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -103,7 +105,7 @@ describe('answer to a write that shows only some users', () => {
     },
   );
 
-  it('writes after an answer without some users keep the members whose removal is on hold', async () => {
+  it('after an answer without some users, writes keep the members whose removal is held', async () => {
     const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
     const { tell, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -120,7 +122,7 @@ describe('answer to a write that shows only some users', () => {
   });
 });
 
-it('every write contains the wanted users that no answer shows', async () => {
+it('every write contains the wanted users that the platform never shows', async () => {
   const { tell, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
   showOnlyFirst('create', 'put', 'patch', 'get');
   await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -134,7 +136,7 @@ it('every write contains the wanted users that no answer shows', async () => {
   expect(await drift()).toEqual([]);
 });
 
-it('under additive membership, apply removes a member who left and that no answer showed for 40 minutes', async () => {
+it('under additive membership, apply removes a leaver that no answer showed for 40 minutes', async () => {
   const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
@@ -172,7 +174,7 @@ describe('fetch that shows only some users', () => {
     },
   );
 
-  it('a fetch that shows only the first user, one second after a write, causes no drift of members', async () => {
+  it('a fetch one second after a write that shows only the first user causes no drift of members', async () => {
     const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
@@ -193,7 +195,7 @@ describe('fetch that shows only some users', () => {
 });
 
 describe('adoption of a group if the fetch shows only some of its users', () => {
-  it('the guard holds the removal of users that only the list shows, and not the fetch of the same version', async () => {
+  it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
     const { tell, shown, world, showOnlyFirst, state } = await company({
       adoptExisting: 'bySpokeId',
       guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
@@ -208,12 +210,12 @@ describe('adoption of a group if the fetch shows only some of its users', () => 
   });
 });
 
-describe('hidden users: users that groupsync added and that the platform does not show', () => {
+describe('hidden users that groupsync added and the platform does not show', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
   const EVERYWHERE = ['create', 'put', 'patch', 'get'];
 
   it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
-    'the guard holds removals of too many hidden users %i ms after the write that added them',
+    'the guard holds the removal of too many hidden users %i ms after the write that added the users',
     async (ms) => {
       const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
       showOnlyFirst(...EVERYWHERE);
@@ -230,7 +232,7 @@ describe('hidden users: users that groupsync added and that the platform does no
     },
   );
 
-  it('a hidden user counts in the group size that the guard compares with minSize', async () => {
+  it('hidden users count in the group size that the guard compares with minSize', async () => {
     const ofFour = { ...guard, minSize: 4 };
     const { tell, shown, world, state } = await company({ guard: ofFour });
     world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
@@ -241,7 +243,7 @@ describe('hidden users: users that groupsync added and that the platform does no
     expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
   });
 
-  it('apply removes a hidden user once the directory removes the member', async () => {
+  it('apply removes a hidden user when the directory removes the member', async () => {
     const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
     showOnlyFirst(...EVERYWHERE);
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
@@ -277,7 +279,7 @@ describe('fetch of the last written version that shows only some users', () => {
     },
   );
 
-  it('a member that another client added stays external after a fetch that shows only the first user', async () => {
+  it('a member of another client is still external after a fetch that shows only the first user', async () => {
     const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
       membership: 'additive',
     });
@@ -301,7 +303,7 @@ describe('fetch of the last written version that shows only some users', () => {
 
 describe('member that another client added and that the platform drops at a write of groupsync', () => {
   it.each(['answer', 'fetch'])(
-    'apply adds the dropped member again after the directory adds the member (the %s shows the loss)',
+    'apply adds a dropped member when the directory adds the member (the %s shows the loss)',
     async (seen) => {
       const { tell, lookAgain, shown, world, guest, showAll, state } = await company({
         membership: 'additive',
@@ -328,7 +330,7 @@ describe('member that another client added and that the platform drops at a writ
 
 describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
-    'every write of the search for a refused user contains the member that no answer shows (refused: %s)',
+    'every write in the search for a refused user contains the member that no answer shows (refused: %s)',
     async (refused) => {
       const { tell, hire, shown, world, sent } = await company();
       await hire('a', 'b', 'c', 'd', 'e');
@@ -342,7 +344,7 @@ describe('search for a refused user', () => {
     },
   );
 
-  it('apply removes a member although the platform refuses another member, which no answer has shown', async () => {
+  it('apply removes a member although the platform refuses another member that no answer has shown', async () => {
     const { tell, hire, shown, world } = await company();
     await hire('a', 'b', 'c', 'd');
     world.platform.refused.add('u-b');

@@ -26,7 +26,7 @@ const stops: readonly (readonly [keyof typeof STOP_NOTES, (world: World) => Prom
 
 describe('plan of a group that apply leaves alone', () => {
   it.each(stops)(
-    'the plan shows the change, and the reason why apply does not write it: %s',
+    'the plan shows the change and the reason why apply does not write it: %s',
     async (stop, begin) => {
       const { world, tell, say, work, hire, shown, ref } = await story();
       await hire('a', 'b');

@@ -32,8 +32,8 @@ const scenario = fc.record({
   foreign: fc.option(fc.constantFrom({ name: 'Blue', spokeId: 'g' }, { name: 'Blue', spokeId: 'other' })),
   after: fc.array(event, { minLength: 1, maxLength: 5 }),
   /**
-   * Whether all members are added first and removed at the end. Removals that are drawn one by one rarely exceed the
-   * limits of the guard.
+   * Whether the directory first adds all members and finally removes them all. Removals that are drawn one by one
+   * rarely exceed the limits of the guard.
    */
   isExodus: fc.nat(4).map((one) => one === 0),
   /** Whether a person leaves the company before the last events. */
@@ -68,7 +68,10 @@ const scenario = fc.record({
 
 const DECIDE = { approved: approveHold, rejected: rejectHold };
 
-/** What an outcome of `explain` predicts for a user: in the group, not in it, unchanged, or not added. */
+/**
+ * The state of a user after apply that each outcome of `explain` predicts: in the group, not in the group, unchanged,
+ * or not added.
+ */
 const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = {
   in_sync: 'in',
   held: 'same',
@@ -84,7 +87,7 @@ const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = 
 type Scenario = typeof scenario extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 type World = ReturnType<typeof createWorld>;
 
-/** Creates a company in which another client changed a group, and whose directory then sent more events. */
+/** Creates a company in which another client changed a group and the directory sent more events after the change. */
 async function arrange(drawn: Scenario): Promise<World> {
   const { meddling: change, foreign, leaver, word, isPart, settings, isExodus } = drawn;
   const before = isExodus ? [group('g', 'Blue'), added('g', ...PEOPLE), ...drawn.before] : drawn.before;
@@ -112,7 +115,7 @@ async function arrange(drawn: Scenario): Promise<World> {
   }
   if (leaver === null) return world;
   await world.leaves(leaver);
-  // Wakes the group, as a refresh of people does when it reads the change.
+  // Wakes the group. A refresh of people does the same when it reads the change.
   await wakeAll([ref], world.ports);
   return world;
 }
@@ -132,12 +135,11 @@ async function explained({ ports, connection, refOf }: World) {
   return Promise.all(members.map(({ member }) => explainMember(ref, member, { connection, ports })));
 }
 
-/** Returns the first write of the next apply. */
 async function writtenNext(world: World) {
   const known = (await world.audit('g')).length;
   await world.apply('g');
   const entries = (await world.audit('g')).slice(0, -known || undefined).reverse();
-  // The audit also has an entry about the hold. That entry is not a write.
+  // The audit may also contain an entry about a hold, which is not a write.
   return entries.find(({ action, outcome }) => outcome === 'written' && !action.endsWith('hold'));
 }
 
@@ -153,7 +155,6 @@ function foretold(
   expect({ member, ...decision, was, is, isTrue }).toMatchObject({ isTrue: true });
 }
 
-/** Returns the planned write, or undefined if the plan has none. */
 const plannedIn = ({ action, changes }: GroupPlan) =>
   action === 'none' || action === 'hold' ? undefined : { action, changes };
 
@@ -165,7 +166,7 @@ describe('planGroup', () => {
       const met = new Set<string>();
       const foretells = async (drawn: Scenario) => {
         const world = await arrange(drawn);
-        // Moves the clock past the scheduled wake-up, because apply ignores an earlier message.
+        // apply ignores messages that arrive before the scheduled wake-up, so the clock moves past this time.
         const { wakeAtMs = 0 } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
         world.clock.ms = Math.max(world.clock.ms, wakeAtMs) + 1;
         const untouched = everythingIn(world);
@@ -181,8 +182,8 @@ describe('planGroup', () => {
         if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
         const stands = await usersIn(world);
         for (const one of said) met.add(one.decision.outcome);
-        // Without a planned write, apply has not read the platform. So neither plan nor explain knows the other
-        // client's change.
+        // If nothing is planned, apply does not read the platform. So neither plan nor explain knows the other client's
+        // change.
         if (drawn.meddling === null || planned !== undefined)
           for (const one of said) foretold(one, stood, stands);
       };

@@ -30,7 +30,7 @@ async function worked(settings: Readonly<Record<string, unknown>>, options = {})
 
 describe('read before a write', () => {
   it.each([true, false])(
-    'a user that another client added before the write stays in the group (PATCH compares versions: %s)',
+    'a user that another client adds before the write stays in the group (PATCH compares versions: %s)',
     async (enforceVersionOnPatch) => {
       const { world, id, calls, change, users } = await worked({ drift: 'adopt' }, { enforceVersionOnPatch });
       world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
@@ -42,7 +42,7 @@ describe('read before a write', () => {
     },
   );
 
-  it('apply reads the group with one call before a write, and sends no call if no write is needed', async () => {
+  it('apply reads the group with one call before a write, and sends no call without a write', async () => {
     const { world, calls, change, users } = await worked({});
     await change(joins('late'));
     expect(calls).toEqual(['get', 'patch']);
@@ -69,7 +69,7 @@ describe('read before a write', () => {
     calls.length = 0;
     await change();
     expect(users()).toEqual(USERS.slice(1));
-    // The last read finds out whether the refusal was a version conflict.
+    // The last read shows whether the refusal was a version conflict.
     expect(calls).toEqual(['get', 'patch', 'patch', 'patch', 'get']);
   });
 });

@@ -13,7 +13,7 @@ interface Sent {
   readonly spokeId?: string | null | undefined;
 }
 
-/** Creates a group `g` of a, b and c. Afterwards the platform refuses writes for which `isRefused` is true. */
+/** Creates a group `g` of a, b and c. The platform then refuses each write for which `isRefused` returns true. */
 async function company(
   isRefused: (sent: Sent, users: readonly string[]) => boolean,
   { status = 422, platform = {}, settings = {} } = {},
@@ -30,7 +30,7 @@ async function company(
   world.advance(HOUR_MS);
   return {
     ...told,
-    /** Returns the number of writes that were sent since the previous call. */
+    /** Returns the number of writes since the previous call. */
     sent: () => {
       const count = writes;
       writes = 0;
@@ -63,14 +63,14 @@ describe('name that the platform refuses', () => {
     expect((await state('g'))?.lastError?.message).toMatch(/refuses the name; members are written without/);
   });
 
-  it('a refused name does not block a removal that arrives together with the name', async () => {
+  it('a refused name does not block a removal that arrives at the same time as the name', async () => {
     const { say, pass, shown } = await company(isTooLong);
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('a refused name does not exclude a user that the platform first dropped and later accepts', async () => {
+  it('a refused name does not exclude a user that the platform first drops and later accepts', async () => {
     const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
     world.platform.refused.add('u-d');
     await tell({ add: ['d'], to: 'g' });
@@ -83,7 +83,7 @@ describe('name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' }, counts: { pending: 0 } });
   });
 
-  it('plan reports that the platform refuses the name, while explain shows the actual state of each member', async () => {
+  it('plan reports that the platform refuses the name, and explain shows the actual state of each member', async () => {
     const { tell, world, ref } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     const connection = await world.connection();
@@ -99,7 +99,7 @@ describe('name that the platform refuses', () => {
     expect(await decisionOf('b')).toBe('not_wanted');
   });
 
-  it('a refused name is left out of the following writes', async () => {
+  it('later writes leave out a refused name', async () => {
     const { tell, sent, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     sent();
@@ -113,7 +113,7 @@ describe('name that the platform refuses', () => {
     ]);
   });
 
-  it('a refused name is reported once, and again with a write that removes a member', async () => {
+  it('a refused name is reported once, and again at a write that removes a member', async () => {
     const { tell, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
@@ -124,7 +124,7 @@ describe('name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('a refused name is replaced by the next name immediately', async () => {
+  it('the next name replaces a refused name immediately', async () => {
     const { tell, world, state, nameOnPlatform } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     await tell({ upsert: 'g', name: 'Short' });
@@ -137,14 +137,14 @@ describe('name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('a refused name is reported again if the next name is refused too', async () => {
+  it('a second refused name is reported again', async () => {
     const { tell, world } = await company(isTooLong);
     await tell({ upsert: 'g', name: LONG });
     await tell({ upsert: 'g', name: `${LONG}!` });
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('a refused name is tried again once a day in a separate write until the platform accepts it', async () => {
+  it('groupsync tries a refused name once a day in a separate write until the platform accepts the name', async () => {
     let isStrict = true;
     const { tell, sent, sweepAfter, world, nameOnPlatform, state } = await company(
       (body) => isStrict && isTooLong(body),
@@ -154,7 +154,8 @@ describe('name that the platform refuses', () => {
     await sweepAfter(23 * HOUR_MS);
     expect(sent()).toBe(0);
     await sweepAfter(2 * HOUR_MS);
-    // A refusal may be a conflict that is not visible yet. So the write is tried twice, a minute apart.
+    // A refusal may be a version conflict that reads do not show yet. So groupsync tries the write twice, a minute
+    // apart.
     expect(sent()).toBe(2);
     expect(world.deadLetters).toHaveLength(1);
     isStrict = false;
@@ -174,7 +175,7 @@ describe('name that the platform refuses', () => {
     expect(nameOnPlatform()).toBe(LONG);
   });
 
-  it('a refused name is found together with a refused member, and neither blocks other changes', async () => {
+  it('groupsync finds a refused name and a refused member in one search, and neither blocks other changes', async () => {
     const { say, tell, pass, shown, state } = await company(
       (body, users) => isTooLong(body) || users.includes('u-bad'),
     );
@@ -188,7 +189,7 @@ describe('name that the platform refuses', () => {
     });
   });
 
-  it('a name of another group does not block a removal, even if the platform also refuses a new member', async () => {
+  it('a name that another group has does not block a removal, even if the platform also refuses a new member', async () => {
     const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
       platform: { uniqueNames: true },
     });
@@ -199,14 +200,14 @@ describe('name that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
-  it('a refused name does not block a removal under additive membership, where apply reads before each write', async () => {
+  it('a refused name does not block a removal under additive membership, although apply reads before each write', async () => {
     const { say, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
     say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
-  it('a refused name does not block a removal when the whole group is written after a change by another client', async () => {
+  it('a refused name does not block a removal if apply writes the whole group after a change by another client', async () => {
     const { world, say, pass, shown, state } = await company(isTooLong);
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -228,7 +229,7 @@ describe('name that the platform refuses', () => {
 });
 
 describe('name that the platform refuses although the group already has it', () => {
-  it('a refused name that the group already has does not block a removal when the whole group is written', async () => {
+  it('a refused name that the group already has does not block a removal if apply writes the whole group', async () => {
     const { world, say, pass, shown, state } = await company(({ name }) => name === 'Group g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -240,7 +241,7 @@ describe('name that the platform refuses although the group already has it', () 
 });
 
 describe('external id that the platform never changes', () => {
-  it('a refused external id does not block a removal after another client changed that id', async () => {
+  it('a refused external id does not block a removal after another client changed the external id', async () => {
     const { world, say, pass, state } = await company(({ spokeId }) => spokeId === 'g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
@@ -250,7 +251,7 @@ describe('external id that the platform never changes', () => {
     expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
   });
 
-  it('a refused external id does not block member changes of a group that was adopted by its name', async () => {
+  it('a refused external id does not block member changes of a group that groupsync adopted by its name', async () => {
     const { world, tell, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
       settings: { adoptExisting: 'byName' },
     });
@@ -264,7 +265,7 @@ describe('external id that the platform never changes', () => {
   });
   let isAdopted = false;
 
-  it('members are written without name and external id if the platform refuses both', async () => {
+  it('groupsync writes members without name and external id if the platform refuses both', async () => {
     const { world, say, pass, state } = await company(
       (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),
     );
@@ -277,8 +278,8 @@ describe('external id that the platform never changes', () => {
   });
 });
 
-describe('failed group that was reported', () => {
-  it('a failed group is reported once, and removals that the platform refuses later appear only in its error', async () => {
+describe('reported failure of a group', () => {
+  it('a failed group is reported once, and removals that the platform refuses later are shown only in its error', async () => {
     const { tell, say, pass, state, world } = await company(() => true);
     await tell({ add: ['d'], to: 'g' });
     expect(world.deadLetters).toHaveLength(1);

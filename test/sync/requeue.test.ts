@@ -9,8 +9,8 @@ import { MAX_RESUMED_FAN_OUTS, REQUEUE_BATCH } from '../../shared/sync/tuning.ts
 import { story } from '../support/engine/story.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
-describe('more groups than one run of the requeue job wakes', () => {
-  it('each waiting group is woken once after the gate opens, and waits again after another failure', async () => {
+describe('limit on groups per run of the requeue job', () => {
+  it('after the gate opens, each waiting group is woken once, and after the next failure it waits again', async () => {
     const { world, ref } = await story();
     const { groups, desired, gates } = world.toolPorts;
     const refs = Array.from({ length: REQUEUE_BATCH + 5 }, (_, at) => ref(`g${at}`));
@@ -54,7 +54,7 @@ it('a group with an invalid item is woken fewer than 70 times a day', async () =
   expect(woken).toBeLessThan(70);
 });
 
-it('the next run of the requeue job resumes the fan-outs above the limit of one run', async () => {
+it('the next run of the requeue job resumes the fan-outs that exceed the limit of one run', async () => {
   const { world, member } = await story();
   const { toolPorts, table } = world;
   for (let at = 0; at < MAX_RESUMED_FAN_OUTS + 5; at += 1) {
@@ -69,12 +69,12 @@ it('the next run of the requeue job resumes the fan-outs above the limit of one 
 });
 
 describe('invalid item', () => {
-  it('the requeue job names an invalid item, and still processes the gate, fan-outs and groups', async () => {
+  it('the requeue job reports an invalid item, and still processes the gate, fan-outs and groups', async () => {
     const { world, hire, say, tell, work, ref, shown, member } = await story();
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
     const { toolPorts, table } = world;
-    // Two fan-outs are interrupted. The first one is of a user with an invalid item.
+    // Two fan-outs are interrupted. The item of the first user is invalid.
     for (const id of ['a', 'c']) {
       const key = userKey(CONNECTION, member(id));
       const walk = { fanOut: 2, gpk: `fanOuts#${CONNECTION}#0`, gsk: id, revision: 2 };
@@ -101,7 +101,7 @@ describe('invalid item', () => {
     expect(await applyGroup(ref('h'), toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
   });
 
-  it('a due group whose item cannot be written does not prevent the wake-up of other groups', async () => {
+  it('a due group with an unwritable item does not prevent the wake-up of other groups', async () => {
     const { world, hire, say } = await story();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });

@@ -16,7 +16,7 @@ const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): Pe
   ...over,
 });
 
-/** Creates a company. `hour` refreshes people an hour later with the given employees. */
+/** Creates a company. `hour` advances the time by an hour and refreshes people with the given employees. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const told = await story({ settings });
   const { world, tell } = told;
@@ -48,7 +48,6 @@ async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
   await base.tell({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
   await hour(ann('contractor'));
   expect(base.shown('g')[0]).toContain('u-ann');
-  /** The number of platform writes before the test continues. */
   const before = base.world.platform.writes.length;
   return { ...base, hour, writes: () => base.world.platform.writes.length - before };
 }
@@ -58,7 +57,7 @@ const CONVERTED = [ann('contractor', 'TERMINATED'), ann('employee')];
 describe('user with several roles', () => {
   it.each<[string, number, readonly (readonly PersonSpec[])[]]>([
     ['in the hour in which the old role ends', 0, [CONVERTED]],
-    ['listed before the old role', 0, [CONVERTED.toReversed()]],
+    ['that the list shows before the old role', 0, [CONVERTED.toReversed()]],
     ['before the old role ends', 0, [[ann('contractor'), ann('employee')], CONVERTED]],
     [
       'with another address',
@@ -70,10 +69,10 @@ describe('user with several roles', () => {
       0,
       [[ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { email: null })]],
     ],
-    ['and the platform no longer has the old role', 0, [CONVERTED, [ann('employee')]]],
-    ['in a large group, whose registers contain copies of the users', LARGE_GROUP, [CONVERTED]],
+    ['and the platform deletes the old role', 0, [CONVERTED, [ann('employee')]]],
+    ['in a large group whose registers contain copies of the users', LARGE_GROUP, [CONVERTED]],
   ])(
-    'a user keeps the groups without a platform write when the user gets a new role: %s',
+    'a user keeps the groups without a platform write when the user gets a new role %s',
     async (_, size, hours) => {
       const { hour, shown, writes } = await withAnn({}, size);
       for (const roles of hours) await hour(...roles);
@@ -82,12 +81,12 @@ describe('user with several roles', () => {
     },
   );
 
-  it('a user stays in the groups when the new role is on a later page than the ended role', async () => {
+  it('a user stays in the groups if the new role is on a later page of the list than the ended role', async () => {
     const { world, tell, shown, writes, work } = await withAnn();
     world.platform.pageSize = () => 1;
     world.platform.employees = CONVERTED;
     let pages = 0;
-    // Groups are written while the refresh still reads the list.
+    // The test writes groups during the refresh, while it reads the list.
     const effect = async (name: string) => {
       if (name !== 'platform.employees') return;
       pages += 1;
@@ -99,7 +98,7 @@ describe('user with several roles', () => {
     expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
   });
 
-  it('a user leaves a minute after the last role has ended if the list shows no other role', async () => {
+  it('a user leaves a minute after the end of the last role if the list shows no other role', async () => {
     const { world, tell, shown, work } = await withAnn();
     const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
     world.platform.pageSize = () => 1;
@@ -117,7 +116,7 @@ describe('user with several roles', () => {
     await tell();
   });
 
-  it('a user leaves when every role has ended, and returns with the next role', async () => {
+  it('a user leaves after every role has ended, and returns with the next role', async () => {
     const { hour, tell, shown } = await withAnn();
     await hour(...CONVERTED);
     const left = [ann('contractor', 'TERMINATED'), ann('employee', 'TERMINATED')];
@@ -131,7 +130,7 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a user leaves when the platform deletes the only active role', async () => {
+  it('a user leaves after the platform deletes the only active role', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'));
@@ -151,7 +150,7 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('a user is found by the address of an ended role while another role is active', async () => {
+  it('a user is found by the address of an ended role if another role is active', async () => {
     const { hour, tell, shown, pending } = await company();
     const roles = [ann('old', 'TERMINATED'), ann('new', 'ACTIVE', { email: 'other@acme.test' })];
     await hour(...roles);
@@ -161,7 +160,7 @@ describe('user with several roles', () => {
   });
 
   it.each(['userId', 'id'] as const)(
-    'two active roles are one person if groups contain users, and two persons if groups contain roles: %s',
+    'two active roles are one person if groups contain users, and two persons if groups contain roles (%s)',
     async (memberIdField) => {
       const { hour, tell, shown, pending } = await company({ memberIdField });
       const roles = [ann('us'), ann('uk')];
@@ -181,7 +180,7 @@ describe('user with several roles', () => {
     expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
   });
 
-  it('a member matches the user whose active role has the address, and not a user whose ended role has it', async () => {
+  it('a member matches the user whose active role has the address, and not the user whose ended role has it', async () => {
     const { hour, tell, shown } = await company();
     const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
     await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
@@ -206,7 +205,7 @@ describe('user with several roles', () => {
     expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
   });
 
-  it('a member stays with the user if one of two roles moves to another user, and follows a single role', async () => {
+  it('a member stays with the user after one of two roles moves to another user, and follows a single role', async () => {
     const { hour, shown } = await withAnn();
     await hour(ann('contractor'), ann('employee'));
     await hour(ann('contractor', 'ACTIVE', { userId: 'u-else' }), ann('employee'));
@@ -220,7 +219,7 @@ describe('user with several roles', () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'), ann('employee', 'ACTIVE', { userId: 'u-else' }));
-    // The user has no other role left, so the platform has probably merged the user into the other user.
+    // The user has no other role, so the platform has probably merged the two users.
     expect(shown('g')).toEqual([['u-else']]);
   });
 
@@ -266,7 +265,7 @@ describe('user with several roles', () => {
       expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
     });
 
-    it('a user leaves when the platform deletes the only active role, although an ended role has the address', async () => {
+    it('a user leaves after the platform deletes the only active role, although an ended role has the address', async () => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -275,7 +274,7 @@ describe('user with several roles', () => {
       expect(shown('g')).toEqual([[]]);
     });
 
-    it('a user that an operator bound to the member stays in the group, despite a new hire with the address', async () => {
+    it('a user that an operator bound to the member stays in the group, although a new hire has the address', async () => {
       const { world, hour, tell, shown, member, role } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });
@@ -289,7 +288,7 @@ describe('user with several roles', () => {
     ['no other role', {}],
     ['a role with another address', { email: 'other@acme.test' }],
   ])(
-    'two persons have separate groups again after a wrong merge is corrected, if the merged user has %s',
+    'after a wrong merge is corrected, two persons have separate groups again if the merged user has %s',
     async (_, over) => {
       const { hour, tell, shown } = await company();
       const bob = (userId: string) => ann('bob', 'ACTIVE', { userId, email: 'bob@acme.test' });

@@ -30,12 +30,12 @@ const patch = (members: readonly string[], place: object) =>
 const TIME = { time: '2026-11-20T09:00:00Z' };
 
 it.each([
-  ['of a Group, of one second', resource, TIME, ['m1', 'm2']],
-  ['of a Group, of one second, the later one first', resource, TIME, ['m2', 'm1']],
-  ['of a Group without a time, sent in one millisecond', resource, {}, ['m1', 'm2']],
+  ['of a Group with equal times', resource, TIME, ['m1', 'm2']],
+  ['of a Group with equal times, in reverse order,', resource, TIME, ['m2', 'm1']],
+  ['of a Group without times, sent in one millisecond,', resource, {}, ['m1', 'm2']],
   ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
-  ['of a PatchOp with the id of a resource, and no time', patch, { id: 'scim-17' }, ['m1', 'm2']],
-] as const)('of two lists of members %s, the later list remains, and never both', async (...of) => {
+  ['of a PatchOp with the id of another resource', patch, { id: 'scim-17' }, ['m1', 'm2']],
+] as const)('after two member lists %s, the group has the later list and not a mixture', async (...of) => {
   const [, bodyOf, place, arrivals] = of;
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');
@@ -48,7 +48,7 @@ it.each([
   expect(shown('g')).toEqual([['u-bob']]);
 });
 
-it('a user that Okta deactivates leaves the groups, and is in them again after reactivation', async () => {
+it('a user that Okta deactivates leaves the groups, and returns after the reactivation', async () => {
   const { world, tell, shown, hire } = await story();
   await hire('ann', 'bob');
   await tell({ snapshot: 'g', of: ['ann', 'bob'] });

@@ -26,7 +26,7 @@ const upsertedBy = (source: string, sentAtMs: number): IncomingMessage => ({
 });
 
 describe('receipts of a source', () => {
-  it('a worker writes the receipt time of a source once a minute, for any number of receipts', async () => {
+  it('a worker writes the receipt time of a source once a minute, for any number of received events', async () => {
     const sent: string[] = [];
     const table = new MemoryTable(async (operation, key) => {
       if (operation === 'update') sent.push(key);
@@ -54,7 +54,7 @@ describe('receipts of a source', () => {
 });
 
 describe('event source', () => {
-  it('an event of a producer counts as a receipt of its source when ingest reads the event', async () => {
+  it('an event of an external source counts as a receipt when ingest reads the event', async () => {
     const { tell, world } = await story();
     const fresh = async () => (await readSources(await world.connection(), world.portsFor())).freshness;
     expect(await fresh()).toEqual([]);
@@ -62,7 +62,7 @@ describe('event source', () => {
     expect(await fresh()).toMatchObject([{ source: 'events', lateMs: 0 }]);
   });
 
-  it('events that groupsync itself sends, and replayed messages, do not count as receipts of a source', async () => {
+  it("groupsync's own events and replayed messages do not count as receipts of a source", async () => {
     const { ports, connection, clock } = await savedWorld();
     const message = (source: string) => upsertedBy(source, clock.ms);
     const replayed = { ...message('producer'), failedBefore: '1 2026-11-20T10:00:00.000Z' };
@@ -75,7 +75,7 @@ describe('event source', () => {
     expect((await readSources(connection, ports)).freshness).toHaveLength(1);
   });
 
-  it('an event source counts as late, in levels and notifications, if no event arrives in the expected time', async () => {
+  it('levels and notifications show an event source as late if no event arrives in the expected time', async () => {
     const { tell, world } = await story({ settings: { sources: { expectEvery: { events: 60 } } } });
     const levels = async () => readLevels(await world.connection(), world.portsFor());
     const reported = async () => (await levels()).found.find(({ subject }) => subject === 'source');
@@ -89,7 +89,7 @@ describe('event source', () => {
     expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
   });
 
-  it('an event source counts as late even if no event has ever arrived', async () => {
+  it('an event source counts as late even if it never sent an event', async () => {
     const { world } = await story({ settings: { sources: { expectEvery: { scim: 30 } } } });
     const lateSeconds = async () =>
       (await readLevels(await world.connection(), world.portsFor())).sourceLateSeconds;
@@ -98,7 +98,7 @@ describe('event source', () => {
     expect(await lateSeconds()).toBe(60);
   });
 
-  it('a message does not fail if its receipt cannot be recorded', async () => {
+  it('ingest processes a message even if it cannot record the receipt', async () => {
     const { ports, clock } = await savedWorld();
     const noteReceipt = async () => {
       throw new Error('throttled');

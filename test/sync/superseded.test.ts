@@ -32,11 +32,11 @@ it.each([
   ['create', 'platform.list', undefined],
   ['adopt', 'platform.get', { name: 'Theirs', spokeId: 'g', users: ['stranger'] }],
 ])(
-  'a worker that is about to %s a group stores nothing if another worker finds the group deleted',
+  'a worker that is about to %s a group stores nothing if another worker processes its deletion first',
   async (_, heldUpBefore, foreign) => {
     const { world, tell, state, ref } = await story();
     const id = foreign && world.platform.addForeign(foreign);
-    // The group exists, and apply has not read it yet.
+    // The platform group exists, but apply has not read it yet.
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
     const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Group g', stamp } };
     const now = { nowMs: world.nowMs(), wakeAtMs: world.nowMs() };
@@ -57,7 +57,7 @@ it.each([
   },
 );
 
-it('a group is created again if it is gone when a write is refused for its stale version', async () => {
+it('a group that is deleted before a write with a stale version is created again', async () => {
   const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -72,7 +72,7 @@ it('a group is created again if it is gone when a write is refused for its stale
 });
 
 it.each([409, 412, 400, 422] as const)(
-  'a stale version is no refusal, even if a read shows the group before the external change (status %i)',
+  'a stale version does not count as a refusal, even if a read shows the group before the external change (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 45_000 };
     const { world, say, work, tell, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
@@ -81,7 +81,7 @@ it.each([409, 412, 400, 422] as const)(
     say({ take: ['b'], from: 'g' });
     const isRefused = async () => (await state('g'))?.lastError?.code === 'refused';
     for (let time = 0; time < 100 && !(await isRefused()); time += 1) await work(1);
-    // A new event of the directory is written before the minute is over.
+    // apply writes a new directory event before the minute is over.
     await tell({ take: ['c'], from: 'g' });
     expect(world.deadLetters).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
@@ -107,12 +107,12 @@ it.each([409, 412, 400, 422] as const)(
 );
 
 it.each([409, 412, 400, 422] as const)(
-  'a write with repeated conflicts is tried again, even if reads are behind (status %i)',
+  'a write with repeated conflicts is tried again, even if reads show an earlier state (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 10_000 };
     const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
-    // The second change conflicts with the write a minute later, which was planned after the first change.
+    // apply plans the write a minute later from the first change. The second change then conflicts with this write.
     const others = [{ name: 'First' }, { name: 'Second' }];
     troubles.platform = (call) => {
       const change = call === 'patch' || call === 'put' ? others.shift() : undefined;
@@ -127,7 +127,7 @@ it.each([409, 412, 400, 422] as const)(
   },
 );
 
-it('a member that groupsync added can be removed later, even if a read shows the group before that write', async () => {
+it('a member that groupsync added can be removed later, even if a read shows the group before the addition', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
   const { world, tell, shown, hire, id } = await inSync(['a'], { membership: 'additive' }, platform, 5_000);
   await hire('b');
@@ -140,7 +140,7 @@ it('a member that groupsync added can be removed later, even if a read shows the
 });
 
 it.each(['create', 'patch'] as const)(
-  'the audit records a %s without an answer that takes effect after apply has searched for it',
+  'the audit records a %s without an answer that takes effect after apply has searched for its result',
   async (action) => {
     const { world, troubles, hire, tell, say, audit, ref, state } = await story();
     await hire('a', 'b', 'c');
@@ -167,7 +167,7 @@ it.each(['create', 'patch'] as const)(
 );
 
 it.each(['restore', 'adopt'])(
-  "groupsync's own late deletion is not recorded as an external change (%s)",
+  'a late deletion by groupsync is not recorded as an external change (%s)',
   async (drift) => {
     const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
     await hire('a', 'b');
@@ -192,7 +192,7 @@ it.each(['restore', 'adopt'])(
 );
 
 it.each(['platform.patch', 'update GROUP'])(
-  'a hold that another worker stores during a write (before %s) is counted, and ends with the next apply',
+  'a hold that another worker stores during a write (before %s) counts in the levels, and the next apply ends it',
   async (heldUpBefore) => {
     const { world, say, state, ref, tell } = await inSync(['a', 'b']);
     say({ take: ['b'], from: 'g' });
@@ -224,7 +224,7 @@ it.each(['platform.patch', 'update GROUP'])(
   },
 );
 
-it('during flap damping, a member is removed at once, and a later external addition still waits', async () => {
+it('during flap damping, a member is removed immediately, and a later external addition still waits', async () => {
   const { world, work, shown, ref, id } = await inSync(['a', 'b']);
   const addStranger = async () => {
     world.platform.changeAsOther(id, { users: [...(shown('g')[0] ?? []), 'u-x'] });
@@ -262,7 +262,7 @@ it.each([
 });
 
 it.each(['getMany VIEW#', 'platform.get'])(
-  'plan and explain show the current state if apply runs before their call %s',
+  'plan and explain show the current state if apply runs immediately before their call %s',
   async (held) => {
     const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
     const connection = await world.connection();
@@ -300,7 +300,7 @@ it.each(['restore', 'report', 'adopt'] as const)(
   },
 );
 
-it('apply finds a change that another client makes soon after a write, once a minute has passed', async () => {
+it('apply finds a change that another client makes shortly after a write, as soon as a minute has passed', async () => {
   const { world, hire, tell, work, shown, state, id } = await inSync(['a']);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);
@@ -316,7 +316,7 @@ it('apply finds a change that another client makes soon after a write, once a mi
 });
 
 it.each(['restore', 'report', 'adopt'])(
-  'an uncertain write that takes effect after a later write removes no member permanently (%s)',
+  'an uncertain write that takes effect after a later write permanently removes no member (%s)',
   async (drift) => {
     const platform = { enforceVersionOnPatch: false };
     const { world, troubles, hire, tell, say, ref, state, shown } = await story({

@@ -32,7 +32,7 @@ describe('scheduled wake-up', () => {
     ['without a window', 3_000, 0, true],
     ['of a retry, without a window', 3_001, 0, false],
     ['within the widest window', 303_000, 300_000, true],
-  ])('a new change can rely on the stored wake-up %s: $3', (_, aheadMs, coalesceMs, isRelied) => {
+  ])('coversChange is $3 for a stored wake-up %s', (_, aheadMs, coalesceMs, isRelied) => {
     expect(coversChange(NOW_MS + aheadMs, { nowMs: NOW_MS, coalesceMs })).toBe(isRelied);
   });
 
@@ -44,21 +44,21 @@ describe('scheduled wake-up', () => {
     ['written in the future', 3_600_000, W_MS, 5_000],
     ['without a window', 0, 0, 0],
     ['within the widest window', 0, 300_000, 300_000],
-  ])('the wake-up message of a group %s is delayed by $3 ms', (_, writtenMs, coalesceMs, expected) => {
+  ])('delayMs is $3 for a group %s', (_, writtenMs, coalesceMs, expected) => {
     const lastWriteAtMs = writtenMs === undefined ? undefined : NOW_MS + writtenMs;
     expect(delayMs(lastWriteAtMs, { nowMs: NOW_MS, coalesceMs })).toBe(expected);
   });
 
   it.each([
-    ['for now, of a group that was never written,', 0, NEVER, W_MS, false],
+    ['that is due now, of a group that was never written', 0, NEVER, W_MS, false],
     ['of a retry', 8_001, NEVER, W_MS, true],
     ['for the end of the window', 5_000, -1_000, W_MS, true],
-    ['for the end of the window, by a clock within tolerance,', 2_000, -3_000, W_MS, false],
-    ['for now, of a group whose last write is in the future,', 0, 3_600_000, W_MS, false],
-    ['of an operator, within the window,', 0, -1_000, W_MS, false],
-    ['without a window, of a group written just now,', 0, 0, 0, false],
+    ['for the end of the window, if the clock is within tolerance', 2_000, -3_000, W_MS, false],
+    ['that is due now, of a group whose last write is in the future', 0, 3_600_000, W_MS, false],
+    ['of an operator within the window', 0, -1_000, W_MS, false],
+    ['of a group that was just written and has no window', 0, 0, 0, false],
     ['for the end of the widest window', 300_000, -100_000, 300_000, true],
-  ])('the message of a wake-up %s is too early: $4', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
+  ])('isEarly is $4 for a wake-up %s', (_, aheadMs, writtenMs, coalesceMs, isTooEarly) => {
     const state = { wakeAtMs: NOW_MS + aheadMs, lastWriteAtMs: NOW_MS + writtenMs } as GroupState;
     expect(isEarly(state, { nowMs: NOW_MS, coalesceMs })).toBe(isTooEarly);
   });
@@ -69,14 +69,14 @@ describe('scheduled wake-up', () => {
     ['released, of another worker', -1, { releasedIntent: intentId('i1') }, undefined, false],
     ['recent, while an older intent is released', -1, { releasedIntent: intentId('i0') }, undefined, true],
     ['of this worker', -1, {}, intentId('i1'), false],
-  ])('a wake-up waits for an intent that is %s: $4', (_, ageMs, over, mine, expected) => {
+  ])('isAtWork is $4 for an intent that is %s', (_, ageMs, over, mine, expected) => {
     const state = { intent: { id: 'i1', atMs: NOW_MS + ageMs }, ...over } as GroupState;
     expect(isAtWork(state, NOW_MS, mine)).toBe(expected);
     expect(isAtWork({} as GroupState, NOW_MS, mine)).toBe(false);
   });
 });
 
-/** Creates a group in sync whose window has ended, and functions that change and apply the group. */
+/** Creates a group in sync whose coalescing window has ended. Returns functions that change and apply the group. */
 async function settled(coalesceMs = W_MS) {
   const told = await story({ coalesceMs });
   const { world, hire, tell, ref } = told;
@@ -87,7 +87,7 @@ async function settled(coalesceMs = W_MS) {
   const messages = () =>
     world.applyQueue.messages.map(({ visibleAtMs }) => visibleAtMs - world.nowMs()).sort((a, b) => a - b);
   const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
-  /** Sends events and ingests them now, which also stores a wake-up. */
+  /** Sends events and ingests them immediately. Ingest also stores a wake-up. */
   const change = async (...directoryEvents: readonly DirectoryEvent[]) => {
     told.say(...directoryEvents);
     await ingest(takeEvents(world), toolPorts);
@@ -96,7 +96,7 @@ async function settled(coalesceMs = W_MS) {
     table.update(groupKey(ref('g')), { set: attributes });
   const apply = (worker = slowWorker('nothing', async () => {})) =>
     applyGroup(ref('g'), world.portsFor(worker));
-  /** Deletes every message, including the delayed ones. */
+  /** Deletes every message. This includes the delayed messages. */
   const lose = () => {
     for (const message of world.applyQueue.messages) message.receipt = 'lost';
     world.applyQueue.delete('lost');
@@ -105,7 +105,7 @@ async function settled(coalesceMs = W_MS) {
 }
 
 describe('change of a group', () => {
-  it('one message is sent for several changes, which are written together', async () => {
+  it('several changes cause one message and are written together', async () => {
     const { world, change, messages, shown, tell, state } = await settled();
     await change({ add: ['b'], to: 'g' });
     expect(messages()).toEqual([0]);
@@ -140,7 +140,7 @@ describe('change of a group', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a change of a paused group sends no message, and is written when the pause ends', async () => {
+  it('a change of a paused group sends no message, and is written after the pause ends', async () => {
     const { world, toolPorts, ref, change, messages, shown, tell } = await settled();
     const pausedAtMs = world.nowMs();
     await toolPorts.groups.pause(ref('g'), pausedAtMs);
@@ -155,7 +155,7 @@ describe('change of a group', () => {
   });
 
   it.each([0, W_MS, 60_000, 300_000])(
-    'a change waits for the end of a window of %s ms, and no longer',
+    'a change waits exactly until the end of a window of %s ms',
     async (wMs) => {
       const { world, change, messages, work } = await settled(wMs);
       await change({ add: ['b'], to: 'g' });
@@ -169,7 +169,7 @@ describe('change of a group', () => {
     },
   );
 
-  it('endWindow ends the window of a change early, except during a scheduled retry or a write of another worker', async () => {
+  it('endWindow ends the coalescing window early, except during a scheduled retry or a write of another worker', async () => {
     const { world, toolPorts, change, work, apply, set, shown } = await settled(60_000);
     await change({ add: ['b'], to: 'g' });
     await work(3);
@@ -187,18 +187,19 @@ describe('change of a group', () => {
     expect([ended, shown('g'), await end()]).toEqual([[false], [['u-a', 'u-b', 'u-c']], true]);
   });
 
-  it('a change that arrives between the read and the commit of apply is written, although it sends no message', async () => {
+  it('apply writes a change that arrives between its read and its commit, although the change sends no message', async () => {
     const { change, messages, apply, lose, shown } = await settled();
     await change({ take: ['c'], from: 'g' });
     lose();
-    // The stored wake-up covers this change, so it sends no message. Apply must detect the change itself.
+    // The stored wake-up is due for this change too, so the change sends no message. apply must detect the change
+    // itself.
     const late = slowWorker('update GROUP', () => change({ add: ['b'], to: 'g' }));
     expect(await apply(late)).toMatchObject({ outcome: 'written' });
     expect(messages()).toEqual([]);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it("an operator's sync is applied immediately, even if a later wake-up is stored", async () => {
+  it('a sync command of an operator is applied immediately, even if a later wake-up is stored', async () => {
     const { toolPorts, ref, change, set, messages, apply, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -218,7 +219,7 @@ describe('index of groups', () => {
     return { ...told, list };
   };
 
-  it('the index lists a group in sync with all groups, and not with the unsettled groups', async () => {
+  it('the index lists a group in sync among all groups, and not among the unsettled groups', async () => {
     const { list, change, tell, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });
@@ -234,7 +235,7 @@ describe('index of groups', () => {
     expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
-  it('the index keeps a group as paused if an operator paused the group during a write', async () => {
+  it('the index shows a group as paused if an operator paused the group during a write', async () => {
     const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
     await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));
@@ -251,7 +252,7 @@ describe('index of groups', () => {
 
 describe('late write of the group item', () => {
   const error = { code: 'c', message: 'm', atMs: 0 };
-  it('a stale write of a wake-up is refused if another wake-up was stored meanwhile', async () => {
+  it('a stale write of a wake-up is refused if another wake-up was stored in the meantime', async () => {
     const { toolPorts, ref, change, item } = await settled();
     await change({ add: ['b'], to: 'g' });
     const { wakeAt }: Record<string, unknown> = await item();
@@ -274,7 +275,7 @@ describe('late write of the group item', () => {
     expect(await toolPorts.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(false);
   });
 
-  it('a retry is refused or moved earlier if the group changed, has another worker, or is clean', async () => {
+  it('a retry is refused or moved to an earlier time if the group changed, has another worker, or is clean', async () => {
     const { toolPorts, change, state, set, tell, world } = await settled();
     await change({ add: ['b'], to: 'g' });
     const seen = (await state('g')) as GroupState;
@@ -296,7 +297,7 @@ describe('late write of the group item', () => {
 });
 
 describe('apply worker', () => {
-  it('after a failure, apply runs at the end of the window if the group changed, and otherwise at the retry', async () => {
+  it('after a failure, apply runs at the end of the window if the group changed, and otherwise at the time of the retry', async () => {
     const { troubles, change, apply, messages, world, lose } = await settled();
     await change({ add: ['b'], to: 'g' });
     lose();
@@ -330,14 +331,14 @@ describe('apply worker', () => {
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('an uncertain write that takes effect late, when the group looks clean, loses no member', async () => {
+  it('an uncertain write that takes effect while the group looks clean removes no member', async () => {
     const { troubles, world, change, apply, shown, state, tell, audit } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
     await apply();
     troubles.platform = NO_FAULTS.platform;
-    // The directory removes the member again, so the wanted members equal the view.
+    // The directory removes the member, so that the wanted members equal the view again.
     await change({ take: ['b'], from: 'g' });
     world.advance(W_MS);
     await apply();
@@ -357,11 +358,11 @@ describe('apply worker', () => {
 
 /**
  * Makes three changes of one group at any times. Workers crash before any effect and have different clocks. Messages
- * arrive late, twice, or at two workers at once. The platform must end equal to the directory. If no worker crashes,
- * two writes of the group must be at least a window apart.
+ * arrive late, twice, or at two workers at once. The platform must finally equal the directory. If no worker crashes,
+ * the time between two writes of the group must be at least one coalescing window.
  */
 it.each([0, W_MS, 60_000, 300_000])(
-  'every change is written, and writes are a window of %s ms apart if no worker crashes',
+  'every change is written, and writes are at least %s ms apart if no worker crashes',
   async (coalesceMs) => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = seededRandom(seed);

@@ -6,13 +6,16 @@ import { allStoresOver } from '../../simulate/engine.ts';
 import { MemoryTable } from '../../simulate/table.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
-/** The number of requests that the SDK sends at once. A request writes 25 membership notes, or reads 100 items. */
+/**
+ * The number of requests that the SDK sends at the same time. One request writes 25 membership items or reads 100
+ * items.
+ */
 const SOCKETS = 50;
 const weightOf = (operation: string, key: string) => {
   if (operation === 'get') return 1 / 100;
   return operation === 'put' && /IN#|PART#/.test(key) ? 1 / 25 : 1;
 };
-/** Half of the time limit of the ingest function, and the time after which ingest stops its work. */
+/** Half of the time limit of the ingest function. Ingest stops its work after this time. */
 const HALF_MS = 30_000;
 const STOP_MS = 51_000;
 const MAX_BYTES = 1_048_576;
@@ -21,7 +24,8 @@ const SETTINGS = { match: ['email=workEmail'], includeStates: [] };
 const CONNECTION = { name: connectionName('default'), settings: SETTINGS } as never;
 
 /**
- * Returns a table that answers each request after `requestMs` of its own clock, and at most `SOCKETS` requests at once.
+ * Returns a table that answers each request after `requestMs` of its own clock, and at most `SOCKETS` requests at the
+ * same time.
  */
 function slowly(requestMs: number) {
   let nowMs = START_MS;
@@ -65,7 +69,7 @@ function slowly(requestMs: number) {
   return { ports, ended, writes: () => writes };
 }
 
-/** Returns a list of as many items as one SQS message may hold. */
+/** Returns a list of items with the maximum size for one SQS message. */
 function widest(itemOf: (index: number) => object): string {
   const items: string[] = [];
   for (let bytes = 2, at = 0; at < 10_000; at += 1) {
@@ -115,13 +119,14 @@ it.each([
 
     const slow = slowly(200);
     await storedBySeveral(message, slow);
-    // A later run writes only what is not stored yet. It writes again only the slice in which the time ended.
+    // A later run writes only items that are not stored yet. It repeats only the slice in which the earlier run
+    // stopped.
     expect(slow.writes()).toBeLessThan(1.2 * writes());
   },
   60_000,
 );
 
-it('a message with many users and groups is stored in several runs, each of which continues the previous run', async () => {
+it('a message with many users and groups is stored in several runs, and each run continues the previous one', async () => {
   const slow = slowly(300);
   const members = Array.from({ length: 1_500 }, (_, at) => ({ id: `u${at}`, email: 'old' }));
   const groups = Array.from({ length: 6 }, (_, at) =>

@@ -5,7 +5,7 @@ import { runCli } from './io.ts';
 
 export type Bytes = string | Uint8Array;
 
-/** Creates a deployment that knows one group, and a command line that imports an exported file. */
+/** Creates a deployment with one known group, and a command line that imports an exported file. */
 export async function importing() {
   const world = await savedWorld();
   await world.hire('ann', 'ben');
@@ -23,7 +23,6 @@ export async function importing() {
   return { ...world, cli, snapshots };
 }
 
-/** Returns the snapshot that an import sends for a group. */
 export const snapshot = (id: string, name: string, ...members: readonly [string, string?][]) => ({
   type: 'directory.group.snapshot',
   group: { id, name },

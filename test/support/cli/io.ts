@@ -17,21 +17,22 @@ export interface Ran {
 
 export interface Around {
   readonly ports?: ToolPorts;
-  /** The CDK of `deploy` and `destroy`. By default, nothing is deployed and no difference is found. */
+  /** The CDK that `deploy` and `destroy` call. By default, it has no deployed stack and finds no difference. */
   readonly cdk?: Partial<Cdk>;
   readonly stdin?: string;
   readonly env?: Record<string, string>;
   readonly signal?: AbortSignal;
   readonly cwd?: string;
   readonly nodeVersion?: string;
-  /** The width of the terminal, if standard output is one. */
+  /** The width of the terminal. If undefined, standard output is no terminal. */
   readonly columns?: number;
-  /** The input of a person at a terminal. Each text is typed once its question is shown. */
+  /** The input of a person at a terminal. Each text is typed after the question that it answers appears. */
   readonly person?: readonly { readonly sees: string; readonly types: string }[];
 }
 
 /**
- * Runs one command line in this process. It uses `ports` if given, and otherwise the deployment that its flags name.
+ * Runs one command line in this process. It uses `ports` if given. Otherwise it uses the deployment that its flags
+ * name.
  */
 export async function runCli(args: readonly string[], around: Around = {}): Promise<Ran> {
   const output = { stdout: '', stderr: '' };
@@ -69,7 +70,7 @@ const toolOf = (ports: Tool['ports']): Tool => ({ ports, actingAs: () => ports, 
 
 const refuse = () => Promise.reject(new Error('expected no change of a deployed stack'));
 
-/** Finds no difference and no deployed stack, and refuses every change. */
+/** A CDK that finds no difference and no deployed stack, and refuses every change. */
 const UNCHANGED_CDK: Cdk = {
   synth: async () => ({ stack: 'groupsync', account: '111122223333', region: 'eu-west-1', resources: [] }),
   diff: async () => ['✨  Number of stacks with differences: 0'],
@@ -82,7 +83,7 @@ const UNCHANGED_CDK: Cdk = {
   close: () => {},
 };
 
-/** Types each answer after its question appears. Output from before the previous answer does not count. */
+/** Types each answer after its question appears. Output that came before the previous answer does not count. */
 function typing(person: NonNullable<Around['person']>, keyboard: PassThrough): (screen: string) => void {
   const waiting = [...person];
   let read = 0;

@@ -3,8 +3,8 @@ import type { Person } from '../../../console/server/roles.ts';
 import type { ToolPorts } from '../../../shared/sync/ports/bundles.ts';
 
 /**
- * Returns a function that sends a query or an action to the server and parses the answer. `live` ends after its first
- * answer.
+ * Returns a function that sends a query or an action to the server and parses the answer. The query `live` ends after
+ * its first answer.
  * @param connection undefined: all connections
  */
 export function asking(ports: ToolPorts, connection?: string, person?: Person) {

@@ -5,13 +5,15 @@ import type { Faults, World } from './world.ts';
 
 export interface ChaosOptions {
   readonly random: Random;
-  /** The number of faults in the whole run. After these faults, no other fault occurs. */
   readonly budget: number;
   readonly platform?: readonly CallFault[];
   readonly table?: readonly AwsFault[];
   /** Whether another client changes managed groups, and creates groups that resemble them. */
   readonly foreign?: boolean;
-  /** The probability that a late write takes effect at one effect. A minute later it takes effect in any case. */
+  /**
+   * The probability that a waiting late write takes effect at the next effect of a worker. A late write takes effect at
+   * most a minute after its call.
+   */
   readonly lateness?: number;
 }
 
@@ -29,7 +31,8 @@ export const ALL_CALL_FAULTS: readonly CallFault[] = [
 export const ALL_TABLE_FAULTS: readonly AwsFault[] = ['throttled', 'unheard', 'echo'];
 
 /**
- * Draws the faults of a run and their times from the seed. Their number is limited, so that every run can come to rest.
+ * Draws the faults of a run and their times from the seed. The number of faults is limited, so that every run reaches a
+ * state without work.
  */
 export class Chaos implements Faults {
   left: number;
@@ -42,9 +45,9 @@ export class Chaos implements Faults {
 
   platform(call: string): CallFault {
     const { platform = [], random } = this.#options;
-    // Each new worker checks its credential with `me`. Faults of that call would use up most of the budget.
+    // Each new worker checks its credential with `me`. Faults of this call would use up most of the budget.
     if (call === 'me') return 'none';
-    // A late write takes effect; a late read has no effect.
+    // A late write takes effect. A late read has no effect, so it is not drawn.
     const possible = platform.filter((fault) => fault !== 'lost_late' || isWrite(call));
     return this.#draws(0.25, possible) ? random.pick(possible) : 'none';
   }
@@ -58,7 +61,7 @@ export class Chaos implements Faults {
     return !this.#draws(0.05, this.#options.table ?? []);
   }
 
-  /** Runs before each effect. Lets late writes take effect and other clients act. */
+  /** Called before each effect. Lets late writes take effect and other clients act. */
   meddle({ platform }: World): void {
     const { random, foreign = false, lateness = 0.1 } = this.#options;
     if (platform.lateCount > 0 && random.chance(lateness)) platform.doLate(random.below(8));

@@ -6,7 +6,7 @@ import { type PersonSpec, START_MS } from './world.ts';
 const GROUPS = ['g1', 'g2'];
 const MEMBERS = ['m1', 'm2', 'm3', 'm4', 'm5'];
 
-/** The people of the company. The member m4 has no person, and the person of m5 is not a member yet. */
+/** The people of the company. The member m4 has no person, and the person of m5 is not an employee yet. */
 export const PEOPLE: readonly PersonSpec[] = [
   { role: 'r1', email: 'm1@acme.test' },
   { role: 'r2', email: 'm2@acme.test' },
@@ -34,7 +34,7 @@ const move: fc.Arbitrary<Move> = fc.record({
   group: fc.constantFrom(...GROUPS),
   members: fc.uniqueArray(fc.constantFrom(...MEMBERS), { minLength: 1, maxLength: 3 }),
   withEmail: fc.boolean(),
-  /** The range is a few seconds, so that equal times are common. */
+  /** The range is a few seconds, so that many events have equal times. */
   second: fc.nat({ max: 9 }),
   index: fc.nat({ max: 1 }),
 });
@@ -61,7 +61,7 @@ function eventOf({ kind, group, members, withEmail, second, index }: Move, posit
   if (kind === 3) return of('group.deleted', { group: { id: group } });
   if (kind < 7) return of('group.member.added', { group: { id: group }, members: listed });
   if (kind < 9) return of('group.member.removed', { group: { id: group }, members: listed });
-  // Half of the snapshots give no name. A deleted group that returns by such a snapshot has no name.
+  // Half of the snapshots contain no name. If such a snapshot creates a deleted group again, the group has no name.
   const stated = { id: group, ...(index === 0 ? { name } : {}) };
   if (kind === 9) return of('group.snapshot', { group: stated, members: listed });
   if (kind === 10) {
@@ -72,7 +72,7 @@ function eventOf({ kind, group, members, withEmail, second, index }: Move, posit
   return of('user.upserted', { user: { id: first, email: `${first}@acme.test` } });
 }
 
-/** Returns the groups that the platform must show in the end, by the independent reading of the events. */
+/** Returns the final groups of the platform that the independent reading of the events expects. */
 export function expectedGroups(
   events: readonly RawEvent[],
 ): ReadonlyMap<string, { readonly name: string; readonly users: readonly string[] }> {

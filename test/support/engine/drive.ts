@@ -12,27 +12,30 @@ import { CONNECTION, type World } from './world.ts';
 export interface DriveOptions {
   readonly world: World;
   readonly scheduler: Scheduler;
-  /** The largest number of events in one batch. */
   readonly batchSize?: number;
-  /** The largest difference of a worker's clock from the true time, in milliseconds. */
+  /** The largest difference between a worker's clock and the true time, in milliseconds. */
   readonly skewMs?: number;
-  /** The probability that a second worker also gets a message, as after an expired visibility timeout. */
+  /**
+   * The probability that a second worker also gets a message. With SQS, this happens after an expired visibility
+   * timeout.
+   */
   readonly twins?: number;
-  /** Called when no work is left. The function returns true if it has added work. */
+  /** Called when the engine has no work left. Returns true if it has added work. */
   readonly whenQuiet?: () => Promise<boolean>;
-  /** The number of rounds after which the run fails, because it seems endless. */
+  /** The number of rounds after which the run counts as endless and fails. */
   readonly maxRounds?: number;
 }
 
 const PUMP_MS = 60_000;
-/** Only the hourly sweep finds some changes, such as a group that another client deleted. */
+/** Some changes, such as the deletion of a group by another client, are found only by the hourly sweep. */
 const SWEEP_MS = 3_600_000;
 
 type Task = () => Promise<unknown>;
 
 /**
- * Runs the whole engine until no work is left: batches of events and messages of several groups at once, and the
- * requeue job each minute. The time then jumps to the next scheduled work. @throws if the work does not end
+ * Runs the whole engine until no work is left. Several batches of events and messages of several groups run at once,
+ * and the requeue job runs each minute. If only later work is scheduled, the time advances to this work.
+ * @throws if the work does not end
  */
 export async function drive(options: DriveOptions): Promise<void> {
   const { world, scheduler, whenQuiet = async () => false, maxRounds = 2_000 } = options;
@@ -77,11 +80,10 @@ function tasksFor(options: DriveOptions): Task[] {
   return tasks;
 }
 
-/** Copies the messages as this receive returned them, because a later receive changes the receipt. */
+/** Returns copies of the received messages, because a later receive changes the receipt of a message. */
 const takenFrom = (queue: Queue, most: number): readonly QueuedMessage[] =>
   queue.receive(most).map((message) => ({ ...message }));
 
-/** Returns the time at which the next message can be received. */
 function nextReadyMs({ applyQueue, eventsQueue }: World): number | undefined {
   const nextMs = Math.min(applyQueue.nextDueMs() ?? Infinity, eventsQueue.nextDueMs() ?? Infinity);
   return nextMs === Infinity ? undefined : nextMs;
@@ -129,7 +131,10 @@ function applying(options: DriveOptions, { body, receipt = '' }: QueuedMessage):
   };
 }
 
-/** Throws only programming errors. After any other error the message returns when its visibility timeout expires. */
+/**
+ * Throws the error if it is a programming error. After any other error, the message returns when its visibility timeout
+ * expires.
+ */
 function refuseMistake(error: unknown): void {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
     throw error;

@@ -18,7 +18,7 @@ export interface Life {
   readonly platform?: Parameters<typeof createWorld>[0]['platform'];
 }
 
-/** Runs the engine once. Its queue gets the events twice, in any order, and the seed decides everything else. */
+/** Runs the engine once. Its queue receives each event twice, in any order. The seed decides everything else. */
 export async function live({
   events,
   seed,
@@ -49,7 +49,7 @@ export async function live({
   });
   const messages = [...messagesOf(events)];
   for (let i = random.below(3); i > 0; i -= 1) messages.push(random.pick(messages));
-  // Some events arrive at the start. The others arrive when the engine is at rest, so they are often late.
+  // Some events arrive at the start. The others arrive when the engine has no work left, so they are often late.
   const arrive = () => {
     const count = 1 + random.below(messages.length);
     for (let i = 0; i < count; i += 1) {

@@ -2,8 +2,8 @@ import { versionToken } from '../../../shared/domain/ids.ts';
 import { CONNECTION, type World } from './world.ts';
 
 /**
- * Compares the stored version of every linked group with the version on the platform. Marks a group that differs as
- * suspected, as reconcile does.
+ * Compares the stored version of every linked group with the version on the platform. If they differ, marks the group
+ * as suspected, as reconcile does.
  */
 export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }: World): Promise<boolean> {
   let found = false;
@@ -24,8 +24,8 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
 }
 
 /**
- * Returns the platform's content of groups that groupsync created, by spokeId. A second group with a spokeId has its
- * own key.
+ * Returns the platform's content of the groups that groupsync created, by spokeId. If two groups have the same spokeId,
+ * the second group has a separate key.
  */
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();

@@ -40,7 +40,7 @@ export type CallFault =
   | 'forbidden'
   | 'unauthorized';
 
-/** What the caller of a faulty call gets: an HTTP status, or a connection error with this code. */
+/** The result of a faulty call for its caller: an HTTP status, or a connection error with this code. */
 type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
 
 const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
@@ -58,13 +58,17 @@ const FAILS_AFTER: Partial<Record<CallFault, Met>> = { lost_after: 'ECONNRESET',
 const LATEST_MS = 60_000;
 const TOKEN = 'token';
 
-/** Traits are properties of the simulated platform, such as its form of names. A missing trait has a plain value. */
+/**
+ * Traits are properties of the simulated platform, such as its form of names. A trait that is not given has its plain
+ * value.
+ */
 export interface PlatformOptions extends Partial<Traits> {
   readonly nowMs: () => number;
   readonly company?: string;
-  /** Returns the name that the platform stores for a sent name. Used for forms that the trait `names` does not have. */
+  /**
+   * Returns the name that the platform stores for a sent name. It replaces the trait `names` for other forms of names.
+   */
   readonly nameAs?: (name: string) => string;
-  /** Returns the external id that the platform stores for a sent external id. */
   readonly spokeIdAs?: (spokeId: string) => string;
 }
 
@@ -74,21 +78,21 @@ export interface Named {
   clear(): void;
 }
 
-/** The first id in each list, which no user has. A platform fault with an empty list could apply to every id. */
+/** The first id in each list. No user has this id. An empty list could mean that the fault applies to every id. */
 const NO_ID = 'no id';
 
 type Responding = 'get' | 'create' | 'patch' | 'put';
 type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
 
 /**
- * The simulated platform for tests of the engine. A test can set faults for single calls and single groups. groupsync
- * must never create a second group with the same external id, or write a group of another client that is not in
- * `adopted`.
+ * The simulated platform for tests of the engine. A test can set faults for single calls and single groups. The
+ * platform records two effects as violations. groupsync must not create a second group with the same external id. It
+ * must not write to another client's group that is not in `adopted`.
  */
 export class ToldPlatform {
-  /** A description of each forbidden effect that occurred. */
+  /** A description of each violation that occurred. */
   readonly violations: string[] = [];
-  /** Ids of groups of other clients that groupsync may write. A test adds the groups that are adopted. */
+  /** Ids of groups of other clients that groupsync may write to. A test adds the groups that groupsync adopts. */
   readonly adopted = new Set<string>();
   /** Users that the platform silently leaves out of every write. */
   readonly refused: Named;
@@ -100,32 +104,34 @@ export class ToldPlatform {
   readonly odd = new Set<string>();
   /** Whether the platform answers every request about the group with this id with 404, although the group exists. */
   hidden: (id: string) => boolean = () => false;
-  /** Whether the list of all groups also leaves out the groups for which `hidden` returns true. */
+  /** Whether the groups of `hidden` are missing from the list of all groups too. */
   hidesFromList = true;
   /** Ids of existing groups and employees that lists leave out. */
   readonly unlisted = new Set<string>();
   /** Ids of employees that the platform shows without any field except the id. */
   readonly undescribed = new Set<string>();
-  /** Returns the users that an answer shows, from the kind of call and the true users of the group. */
+  /** Returns the users that an answer shows. The arguments are the kind of the call and the true users of the group. */
   showing: (kind: string, users: readonly string[]) => readonly string[] = (_, users) => users;
-  /** The list of all groups shows only this number of groups, the oldest ones. */
+  /** The maximum number of groups in the list of all groups. The list shows the oldest groups. */
   listLimit = Number.POSITIVE_INFINITY;
-  /** Returns the status with which the platform refuses a request, from its kind and query; undefined if accepted. */
+  /** Returns the status with which the platform refuses a request; undefined if it accepts the request. */
   failing: (kind: string, query: string) => number | undefined = () => undefined;
-  /** Returns the page size that replaces the requested size of the feed and of employees; undefined for no change. */
+  /** Returns the page size of the feed and of employees; undefined for the requested size. */
   pageSize: () => number | undefined = () => undefined;
-  /** Returns the status with which the platform refuses the list of all groups; undefined if accepted. */
+  /** Returns the status with which the platform refuses the list of all groups; undefined if it accepts the request. */
   listing: () => number | undefined = () => undefined;
   /** Whether the platform answers every request about the group with this id with 403. */
   forbidden: (id: string) => boolean = () => false;
   /** Returns the id of another group that the platform shows by mistake in its answer to this kind of call. */
   confused: (call: Responding) => string | undefined = () => undefined;
-  /** Returns the status with which the platform refuses a write with this content; undefined if accepted. */
+  /**
+   * Returns the status with which the platform refuses a write with this content; undefined if it accepts the write.
+   */
   refusal: (spokeId: string | null, users: readonly string[], sent: GroupBody) => number | undefined = () =>
     undefined;
   /**
-   * Whether the answer to a write of this kind shows the group as the group was before the write. With `true`, the
-   * answer has the version before the write. With `new version`, the answer has the version after the write. The answer
+   * Whether the answer to a call of this kind shows the group as it was before the write. With `true`, the answer has
+   * the version from before the write. With `new version`, the answer has the version from after the write. The answer
    * to a creation shows the new group without users.
    */
   behind: (kind: Responding) => boolean | 'new version' = () => false;
@@ -181,8 +187,8 @@ export class ToldPlatform {
   }
 
   /**
-   * The requests that the simulated platform recorded, in order. A request that fails before its effect by a setting of
-   * the test is not recorded. A request that fails by a trait or a platform fault is recorded.
+   * The recorded requests, in order. A request that a setting of the test refuses before its effect is not recorded. A
+   * request that a trait or a platform fault refuses is recorded.
    */
   get calls(): readonly PlatformCall[] {
     return this.#simulated.calls;
@@ -193,13 +199,12 @@ export class ToldPlatform {
     return this.#simulated.writes;
   }
 
-  /** The secret store from which the client reads its credential. */
   readonly secrets = {
     read: async () => ({ value: { token: TOKEN }, version: this.secretVersion }),
     write: async () => this.secretVersion,
   };
 
-  /** Returns the dispatcher of one worker. For each request, the dispatcher calls `faultOf` once. */
+  /** Returns the dispatcher of one worker. The dispatcher calls `faultOf` once for each request. */
   dispatcherFor(worker: Worker, faultOf: (call: string) => CallFault): Dispatcher {
     // The client calls only `request` of a dispatcher.
     return { request: (sent: Sent) => this.#answer(sent, worker, faultOf) } as unknown as Dispatcher;
@@ -258,8 +263,8 @@ export class ToldPlatform {
   }
 
   /**
-   * Returns the answer with the faults that a test has set: without some users or groups, with another group, or
-   * malformed.
+   * Returns the answer with the faults that the test has set. Some users or groups may be missing, the group may be
+   * another one, or the answer may be malformed.
    */
   #bent(sent: Sent, whole: Answered): Answered {
     const { kind, id } = requestOf(sent);
@@ -301,7 +306,6 @@ export class ToldPlatform {
     this.#late.push({ run, latestMs: this.#nowMs() + LATEST_MS });
   }
 
-  /** Checks the writes since the last call for forbidden effects. */
   #judge(): void {
     for (; this.#judged < this.writes.length; this.#judged += 1) {
       const { action, id, spokeId, madeBy, by } = this.writes[this.#judged] as PlatformWrite;
@@ -315,22 +319,20 @@ export class ToldPlatform {
     }
   }
 
-  /** Lets one of the `lost_late` calls take effect. */
   doLate(which: number): void {
     this.#late.splice(which % Math.max(1, this.#late.length), 1)[0]?.run();
   }
 
-  /** Lets every `lost_late` call take effect whose latest time has come. */
+  /** Lets each `lost_late` call take effect that has reached its latest time. */
   doOverdue(): void {
     while (this.latestMs <= this.#nowMs()) this.doLate(0);
   }
 
-  /** The latest time of the oldest waiting `lost_late` call; infinity if no call waits. */
+  /** The latest time of the oldest waiting `lost_late` call; infinity if no such call waits. */
   get latestMs(): number {
     return this.#late[0]?.latestMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The number of waiting `lost_late` calls. */
   get lateCount(): number {
     return this.#late.length;
   }
@@ -342,7 +344,7 @@ export class ToldPlatform {
     return this.#simulated.seed({ ...stored, users: [...users] }).id;
   }
 
-  /** Adds a group by a write of groupsync. This write is not checked for forbidden effects. */
+  /** Adds a group as a write of groupsync. This write is not checked for violations. */
   addOurs(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const sent = { method: 'POST', path: '/platform/api/groups', body: JSON.stringify(fields) };
     this.#simulated.arrive(sent, 'ours');
@@ -350,7 +352,6 @@ export class ToldPlatform {
     return this.writes.at(-1)?.id ?? '';
   }
 
-  /** Lets another client change a group. */
   changeAsOther(id: string, change: Partial<GroupContent>, by: InitiatorType = 'ROLE'): void {
     const known = this.groups.get(id);
     if (known === undefined) return;
@@ -362,7 +363,6 @@ export class ToldPlatform {
     this.asOther({ kind: 'delete', group: '' }, id, by);
   }
 
-  /** Lets another client perform this action on a group. */
   asOther(action: ClientAction, id: string, by: InitiatorType): void {
     this.#simulated.otherClient(action, id, by);
   }
@@ -373,12 +373,10 @@ export class ToldPlatform {
     return this.addForeign({ name, users, spokeId: spokeId ?? '' });
   }
 
-  /** Sets the user that the platform adds to every new group. */
   set installer(user: string) {
     this.#traits.installer = user;
   }
 
-  /** Replaces all employees of the platform. */
   set employees(people: readonly PersonSpec[]) {
     for (const role of this.#simulated.employees.keys()) this.#simulated.company({ kind: 'erase', role });
     for (const person of people) this.#simulated.company({ kind: 'hire', person });

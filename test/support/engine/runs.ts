@@ -4,8 +4,8 @@ import { it } from 'vitest';
 const explored = process.env['GROUPSYNC_RUNS'];
 
 /**
- * `npm test` always draws the same cases, so more cases find little. It draws 200 per property; `perThousand` changes
- * that number in proportion. `npm run test:explore` draws new cases, by default 10,000.
+ * `npm test` draws the same cases each time, so a larger number of cases finds little. It draws 200 cases per property,
+ * and `perThousand` changes this number in proportion. `npm run test:explore` draws new cases, by default 10,000.
  */
 const asked = Number(explored ?? 200);
 
@@ -14,6 +14,5 @@ export const runs = (perThousand = 1_000) => ({ numRuns: Math.ceil((asked * perT
 /** The time limit of one property in milliseconds: five minutes, or twelve hours if `GROUPSYNC_RUNS` is set. */
 export const PATIENCE_MS = explored === undefined ? 300_000 : 12 * 3_600_000;
 
-/** Declares a test that checks a property for every drawn case. */
 export const always = <Drawn>(title: string, property: fc.IRawProperty<Drawn>, perThousand?: number) =>
   it(title, () => fc.assert(property, runs(perThousand)), PATIENCE_MS);

@@ -10,22 +10,21 @@ interface Waiting {
 
 export interface SchedulerOptions {
   readonly random: Random;
-  /** Stops the worker before the n-th effect of the whole run, counted from 1. */
+  /** The position of a crash. The worker stops before the n-th effect of the whole run, counted from 1. */
   readonly crashAt?: number;
-  /** Called before each effect, when the scheduler runs it. */
   readonly onEffect?: (kind: string) => void;
 }
 
 /**
- * Runs several workers at once, one effect at a time. The seed decides which waiting worker is next. So every
- * interleaving of separate processes can be drawn and repeated.
+ * Runs several workers at once, but only one effect at a time. The seed decides which waiting worker continues. So a
+ * test can draw and repeat every interleaving of separate processes.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #waiting: Waiting[] = [];
   /** The kinds of the completed effects, in order. */
   readonly effects: string[] = [];
-  /** The kind of the effect at which the run was stopped. */
+  /** The kind of the effect at which the run stopped. */
   crashedAt: string | undefined;
 
   constructor(options: SchedulerOptions) {
@@ -54,7 +53,6 @@ export class Scheduler {
     return worker;
   }
 
-  /** Runs all tasks until each has succeeded or failed. */
   async run(tasks: readonly (() => Promise<unknown>)[]): Promise<readonly PromiseSettledResult<unknown>[]> {
     let left = tasks.length;
     const results = Promise.allSettled(
@@ -71,7 +69,7 @@ export class Scheduler {
       const [next] = this.#waiting.splice(this.#options.random.below(this.#waiting.length), 1);
       next?.go();
     }
-    // The calls of a stopped worker end here, so that none of them has an effect in the next step.
+    // The waiting calls of a stopped worker end here, so that they have no effect in the next step.
     for (const { go } of this.#waiting.splice(0)) go();
     await settled();
     return results;

@@ -6,11 +6,11 @@ import { drive } from './drive.ts';
 import { Scheduler } from './scheduler.ts';
 import { CONNECTION, createWorld, type Faults, NO_FAULTS, type WorldOptions } from './world.ts';
 
-/** An event of the directory. Members have the names of their ids and the address `<id>@acme.test`. */
+/** An event of the directory. A member's id is also the member's name, and the address is `<id>@acme.test`. */
 export type DirectoryEvent =
   | { readonly upsert: string; readonly name?: string }
   | { readonly remove: string }
-  /** A snapshot; with `name: null` it gives no name. */
+  /** A snapshot of a group. With `name: null`, the snapshot contains no name. */
   | { readonly snapshot: string; readonly of: readonly string[]; readonly name?: string | null }
   | { readonly add: readonly string[]; readonly to: string }
   | { readonly take: readonly string[]; readonly from: string }
@@ -18,8 +18,8 @@ export type DirectoryEvent =
   | { readonly user: string; readonly email: string };
 
 /**
- * Creates a world whose engine comes to rest after each event, for tests with several steps. The test fails if the
- * platform records a violation.
+ * Creates a world for tests with several steps. After each event, the engine runs until no work is left. The test fails
+ * if the platform records a violation.
  */
 export async function story(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
@@ -53,7 +53,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
       world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
   };
-  /** Runs a number of rounds, for an engine that does not come to rest. */
+  /** Runs a number of rounds. Tests use this function if the engine always has work left. */
   const work = async (maxRounds: number) => {
     await drive({ world, scheduler, maxRounds }).catch((error: unknown) => {
       if (!String(error).includes('still busy')) throw error;
@@ -63,19 +63,18 @@ export async function story(options: Partial<WorldOptions> = {}) {
     world,
     troubles,
     ref: (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) }),
-    /** Sends events, and lets the engine come to rest. */
     async tell(...directoryEvents: readonly DirectoryEvent[]) {
       say(...directoryEvents);
       await drive({ world, scheduler });
     },
     say,
-    /** Sends events by hand as the given person, and lets the engine come to rest. */
+    /** Sends events by hand as the given person, and runs the engine until no work is left. */
     async tellAs(sentBy: string, ...directoryEvents: readonly DirectoryEvent[]) {
       sayAs(sentBy, directoryEvents);
       await drive({ world, scheduler });
     },
     work,
-    /** Lets the engine work for `ms` of simulated time, even if it does not come to rest. */
+    /** Runs the engine for `ms` of simulated time. The engine may still have work left at the end. */
     async pass(ms: number, rounds = 20) {
       const untilMs = world.nowMs() + ms;
       while (world.nowMs() < untilMs) {
@@ -85,7 +84,7 @@ export async function story(options: Partial<WorldOptions> = {}) {
       }
     },
     state: (group: string) => toolPorts.groups.read({ connection: CONNECTION, group: groupId(group) }),
-    /** Returns the sorted users of each platform group with this spokeId, as one list for each group. */
+    /** Returns the sorted users of each platform group with this spokeId. The result has one list per group. */
     shown: (spokeId: string): readonly (readonly string[])[] =>
       [...world.platform.groups.values()]
         .filter((group) => group.spokeId === spokeId)
@@ -136,10 +135,9 @@ function said(directoryEvent: DirectoryEvent) {
   return of('user.upserted', { user: { id: directoryEvent.user, email: directoryEvent.email } });
 }
 
-/** Returns ports whose caller is the operator `id`. */
 export const calledBy = (id: string) => ({ caller: async () => ({ kind: 'operator' as const, id }) });
 
-/** Sends a request twice, as the SDK does if the answer was lost. */
+/** Sends a request twice, as the SDK does after a lost answer. */
 export const twice =
   <Asked extends readonly unknown[], Answer>(request: (...asked: Asked) => Promise<Answer>) =>
   (...asked: Asked) =>

@@ -25,7 +25,6 @@ export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000] as c
 export interface Faults {
   table(): AwsFault;
   platform(call: string): CallFault;
-  /** Whether a queue accepts a batch of messages. */
   queue(): boolean;
 }
 
@@ -38,7 +37,7 @@ export interface PersonSpec extends Employee {
 
 export interface WorldOptions {
   readonly random: Random;
-  /** The connection settings except `baseUrl`. Without the setting `guard`, the guard is off. */
+  /** The connection settings except `baseUrl`. If `guard` is not given, the guard is off. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly coalesceMs?: number;
   /** The probability that a queue repeats or delays a message. */
@@ -49,7 +48,7 @@ export interface WorldOptions {
   readonly observing?: boolean;
 }
 
-/** A message that groupsync dead-lettered. Messages that SQS itself moved have no error code and are left out. */
+/** A message that groupsync dead-lettered. A message that SQS itself moved has no error code and does not count. */
 interface DeadLettered {
   readonly code: string | undefined;
   readonly group: GroupRef | undefined;
@@ -65,12 +64,11 @@ export interface World {
   readonly deadLetters: readonly DeadLettered[];
   readonly random: Random;
   readonly nowMs: () => number;
-  /** Reads the stored connection. */
   readonly connection: () => Promise<Connection>;
   advance(ms: number): void;
   /** Returns the ports of one worker. The scheduler decides when each effect runs. */
   portsFor(worker?: Partial<Worker>): Ports;
-  /** The ports of an operator's tool. The scheduler does not delay them, and they meet no faults. */
+  /** The ports of an operator's tool. The scheduler does not delay their effects, and they have no faults. */
   readonly toolPorts: Ports;
 }
 
@@ -115,7 +113,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     advance: (ms) => {
       const until = now + ms;
-      // A late write takes effect at its own time, even if the clock is advanced beyond that time.
+      // A late write takes effect at its own time, even if the clock advances beyond this time.
       for (;;) {
         now = Math.max(now, Math.min(until, shared.platform.latestMs));
         shared.platform.doOverdue();
@@ -153,8 +151,8 @@ interface Seat {
 }
 
 /**
- * The client multiplies its wait before a retry by a random number. With this number, every wait would end after the
- * call's deadline, so the client never retries and the engine sees every fault that a test sets.
+ * The client multiplies its wait before a retry by this random number. So every wait would end after the deadline of
+ * the call, and the client never retries. The engine then sees every fault that a test sets.
  */
 const TRIES_ONCE = 1e9;
 
@@ -195,7 +193,7 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
     },
     random: () => shared.random.next(),
     connections: createConnectionStore(table, { clock, rememberMs: 0 }),
-    /** Adds people to the people index, as a refresh of people does. */
+    /** Adds people to the people index. A refresh of people does the same. */
     async hire(specs: readonly PersonSpec[]) {
       for (const { role, email, state = 'ACTIVE', userId = `u-${role}` } of specs) {
         const [seen] = (await people.read(CONNECTION, [roleId(role)])).values();
@@ -215,7 +213,10 @@ function portsOver(table: Table, { shared, worker, faults }: Seat) {
   };
 }
 
-/** Takes all messages out of the apply queue. @returns the groups that were woken */
+/**
+ * Removes all messages from the apply queue.
+ * @returns the groups of these messages
+ */
 export function takeWoken({ applyQueue }: World): readonly GroupRef[] {
   const woken: GroupRef[] = [];
   for (;;) {
@@ -229,7 +230,7 @@ export function takeWoken({ applyQueue }: World): readonly GroupRef[] {
   }
 }
 
-/** Takes all messages out of the events queue, as one batch. */
+/** Removes all messages from the events queue, and returns them as one batch. */
 export function takeEvents({ eventsQueue }: World) {
   const taken = eventsQueue.receive(1_000);
   for (const { receipt = '' } of taken) eventsQueue.delete(receipt);

@@ -23,13 +23,13 @@ import { calledBy } from '../engine/story.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
-/** The queue of a removed source. */
+/** The queue of an event source that was removed. */
 const OF_REMOVED = { queue: 'groupsync-events-gone', to: undefined };
 export const bindingOf = async (queue?: string) => [OF_ACME, OF_REMOVED].find((one) => one.queue === queue);
 
 const UNTIL_DONE = new AbortController().signal;
 
-/** Carries out decisions in this process. The actor is the caller that the ports name. */
+/** Performs decisions in this process. The actor of a decision is the caller of the ports. */
 const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
   hold: (decision) => carryOut({ about: 'hold', ...decision }, ports(), UNTIL_DONE) as Promise<DecidedHold>,
   settings: (decision) =>
@@ -37,13 +37,12 @@ const decisionsIn = (ports: () => ToolPorts): ToolPorts['decisions'] => ({
   probe: (order) => carryOut({ about: 'probe', ...order }, ports(), UNTIL_DONE) as Promise<ProbeReport>,
 });
 
-/** Returns the ports of another operator. */
 export function portsAs(by: string, ports: ToolPorts): ToolPorts {
   const own: ToolPorts = { ...ports, ...calledBy(by), decisions: decisionsIn(() => own) };
   return own;
 }
 
-/** A native event without the fields that the tests of the command line do not use. */
+/** A native event without the fields that tests of the command line do not need. */
 export interface ShortEvent {
   readonly type: string;
   readonly data: unknown;
@@ -57,13 +56,13 @@ const noApplicant = () => {
   throw new Error('this world has no platform for a credential check');
 };
 
-/** Returns a dead-letter queue of the simulation. A test adds dead-lettered messages with its own ids to this queue. */
+/** Returns a dead-letter queue of the simulation. A test adds messages with chosen ids to this queue. */
 function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number }) {
   const queue = queues.of[`${name}Dlq`];
   const client = queues.client(async (operation) => {
     if (operation !== 'ReceiveMessage') return;
     mailbox.onTake();
-    // A long poll without a message ends after its waiting time.
+    // A long poll ends after its waiting time if no message arrives.
     if (!queue.messages.some(({ visibleAtMs }) => visibleAtMs <= clock.ms)) clock.ms += 1_000;
   });
   const mailbox = {
@@ -87,13 +86,13 @@ function mailboxOf(name: 'events' | 'apply', queues: Queues, clock: { ms: number
       Object.assign(queue.send({ body, attributes }), { id, sentAtMs });
     },
     ids: (): readonly string[] => queue.messages.map(({ id }) => id),
-    /** The largest number of times that one message was received. */
+    /** The largest number of receives of one message. */
     mostTaken: () => Math.max(...queue.messages.map(({ receives }) => receives)),
   };
   return mailbox;
 }
 
-/** Creates the ports of the command line's use cases in memory, with the real stores, ingest and apply. */
+/** Creates the ports of the command line's use cases. They use memory, and the real stores, ingest and apply. */
 export function createWorld(
   settings: Partial<ConnectionSettings> = {},
   traits: Omit<PlatformOptions, 'nowMs'> = {},
@@ -222,7 +221,7 @@ export function createWorld(
         );
       }
     },
-    /** Stores the person as terminated, as a refresh of people does, but wakes no groups. */
+    /** Stores the person as terminated. Unlike a refresh of people, this function wakes no groups. */
     async leaves(name: string) {
       const role = roleId(`r-${name}`);
       const seen = (await ports.people.read(DEFAULT_CONNECTION, [role])).get(role);
@@ -255,7 +254,6 @@ export function createWorld(
   };
 }
 
-/** Creates the world and stores its connection. */
 export async function savedWorld(...given: Parameters<typeof createWorld>) {
   const world = createWorld(...given);
   await world.save();
@@ -277,7 +275,7 @@ export const applicantOf = (company: string): Applicant => ({
 
 const SIX = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
 
-/** Creates a group `g` of six members, in sync with the platform, and a command line for it. */
+/** Creates a group `g` of six members that is in sync, and a command line for the connection. */
 export async function sixInSync(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld(settings);
   await world.hire(...SIX);

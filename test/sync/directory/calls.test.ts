@@ -49,15 +49,15 @@ async function settled(vendor: Vendor, count: number) {
 }
 type Reader = Awaited<ReturnType<typeof settled>>;
 
-/** Returns the requests to the API of the directory. Hourly sign-ins are left out. */
+/** Returns the requests to the API of the directory, without the hourly sign-ins. */
 async function requestsOf({ requests }: Reader, vendor: Vendor): Promise<readonly Request[]> {
   const all = (await requests()) as readonly Request[];
   return all.filter(({ path }) => path.startsWith(VENDORS[vendor].api));
 }
 
 /**
- * Runs the reader for 40 minutes: the first read and the read that confirms it.
- * @returns all calls, and those for pages of changes and of members
+ * Runs the reader for 40 minutes, which includes the first read of a change and the read that confirms it.
+ * @returns all calls, and the calls for pages of changes and of members
  */
 async function callsOf(reader: Reader, vendor: Vendor) {
   const before = (await requestsOf(reader, vendor)).length;
@@ -72,7 +72,7 @@ const added = (group: string) => ({ kind: 'addMember', group, member: 'c' });
 const removed = (group: string) => ({ kind: 'removeMember', group, member: 'b' });
 
 describe.each(['google', 'entra', 'okta'] as const)('calls of the reader after a change in %s', (vendor) => {
-  it('a new member costs only the pages of the changes and of the members', async () => {
+  it('a new member of one group causes only requests for pages of changes and of members', async () => {
     const reader = await settled(vendor, 8);
     await reader.change(added('g1'));
     const { calls, pages } = await callsOf(reader, vendor);
@@ -88,17 +88,20 @@ describe.each(['google', 'entra', 'okta'] as const)('calls of the reader after a
       ['g1', 'g2', 'g3'].map(added).concat(['g4', 'g5', 'g6'].map(removed)),
     ],
     ['a group gets another name', [{ kind: 'changeGroup', group: 'g1', name: 'Crew' }]],
-  ])('the calls are at most 1.2 times the pages of changes and members if %s', async (_, changes) => {
-    const reader = await settled(vendor, 8);
-    await reader.change(...changes);
-    const { calls, pages } = await callsOf(reader, vendor);
-    expect(calls).toBeLessThanOrEqual(1.2 * pages);
-    expect(reader.shown('g4')).toEqual([changes.length > 2 ? ['u-a'] : ['u-a', 'u-b']]);
-  });
+  ])(
+    'the number of calls is at most 1.2 times the number of pages of changes and members if %s',
+    async (_, changes) => {
+      const reader = await settled(vendor, 8);
+      await reader.change(...changes);
+      const { calls, pages } = await callsOf(reader, vendor);
+      expect(calls).toBeLessThanOrEqual(1.2 * pages);
+      expect(reader.shown('g4')).toEqual([changes.length > 2 ? ['u-a'] : ['u-a', 'u-b']]);
+    },
+  );
 });
 
 describe('hourly list of the groups of Google', () => {
-  it('the hourly list finds a name and a number of members that no report has named', async () => {
+  it('the hourly list finds a new name and a new number of members without a report', async () => {
     const reader = await settled('google', 8);
     await reader.simulated.control('settings', { lostLogEntries: 1 });
     await reader.change(added('g1'), { kind: 'changeGroup', group: 'g2', name: 'Crew' });
@@ -107,7 +110,7 @@ describe('hourly list of the groups of Google', () => {
     expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toContain('Crew');
   });
 
-  it('a count that never agrees with the list causes one read, and not one each hour', async () => {
+  it('a count that never equals the listed members causes only one additional read, and not one per hour', async () => {
     const reader = await settled('google', 8);
     await reader.simulated.control('counts', { group: 'g1', count: 1 });
     await reader.passMinutes(120);

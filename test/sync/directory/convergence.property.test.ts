@@ -6,7 +6,7 @@ import { company, READERS } from './fixture.ts';
 const PEOPLE = ['a', 'b', 'c', 'd'];
 const GROUPS = ['rowing', 'chess', 'sport'];
 
-/** Returns the users that the directory has in a group, including the users of nested groups. */
+/** Returns the users of a group in the directory, including the users of nested groups. */
 function truth(state: Readonly<Record<string, readonly string[]>>, group: string): readonly string[] {
   const direct = state[group] ?? [];
   return [...new Set(direct.flatMap((one) => (one in state ? truth(state, one) : [one])))].sort();
@@ -21,7 +21,7 @@ describe('directory with lag, failures and empty pages', () => {
     ['entra', 2],
     ['entra', 3],
   ] as const)(
-    'the reader of %s removes no member who stays, and the platform ends equal to the directory (seed %i)',
+    'the reader of %s removes no remaining member, and the platform finally equals the directory (seed %i)',
     async (vendor, seed) => {
       const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['rowing', 'd'] };
       const reader = await READERS[vendor]({
@@ -34,7 +34,7 @@ describe('directory with lag, failures and empty pages', () => {
       await reader.passMinutes(60);
       const random = seededRandom(seed);
       for (let step = 0; step < 8; step += 1) {
-        // The member `a` of `rowing` is never removed.
+        // The test never removes the member `a` of `rowing`.
         const [group, member] = [random.pick(GROUPS), random.pick(PEOPLE.slice(1))];
         const members = state[group] ?? [];
         const isIn = members.includes(member);
@@ -44,7 +44,7 @@ describe('directory with lag, failures and empty pages', () => {
         expect(reader.shown('rowing').flat()).toContain('u-a');
         expect(reader.shown('sport').flat()).toContain('u-a');
       }
-      // Only the daily read of each group finds changes that the directory does not report.
+      // Changes that the directory does not report are found only by the daily read of each group.
       await reader.pass(24 * 60 * 60_000);
       await reader.passMinutes(120);
       for (const group of GROUPS) {

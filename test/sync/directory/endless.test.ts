@@ -12,7 +12,10 @@ const A: DirectoryMember = {
   user: { id: memberId('a'), attributes: new Map([['email', 'a@acme.test']]), isActive: true },
 };
 
-/** Opens a directory whose lists end, except those in `endless`. Each page of an endless list takes five seconds. */
+/**
+ * Opens a directory whose lists have an end, except the lists in `endless`. Each page of an endless list takes five
+ * seconds.
+ */
 async function opened() {
   const endless = new Set<string>();
   const read: string[] = [];
@@ -56,7 +59,7 @@ async function opened() {
 const ENDLESS = /expected the end of the list within/;
 
 describe('lists of a directory that never end', () => {
-  it('the members of five groups never end: these reads fail in the first run, and all other groups are read', async () => {
+  it('endless member lists of five groups make the reads of these groups fail, and the run reads all other groups', async () => {
     const { run, read, endless, stored, pass } = await opened();
     for (const group of GROUPS.slice(0, 5)) endless.add(group);
     const report = await run();
@@ -67,7 +70,7 @@ describe('lists of a directory that never end', () => {
     expect(new Set(read)).toEqual(new Set(GROUPS.slice(5)));
   });
 
-  it('reported groups whose members never end do not keep other groups waiting', async () => {
+  it('reported groups with endless member lists do not delay other groups', async () => {
     const { run, read, endless, ports, world, pass } = await opened();
     for (const group of GROUPS.slice(0, 10)) endless.add(group);
     const { name } = await world.connection();
@@ -80,7 +83,7 @@ describe('lists of a directory that never end', () => {
   });
 
   it.each(['groups', 'changes'])(
-    'if the list of %s never ends, the run fails with the reason, after it has read the groups',
+    'a run with an endless list of %s reads the groups and then fails with the reason',
     async (list) => {
       const { run, read, endless, pass } = await opened();
       endless.add(list);
@@ -90,7 +93,7 @@ describe('lists of a directory that never end', () => {
     },
   );
 
-  it('while the list of changes never ends, new groups are still found', async () => {
+  it('the reader finds new groups although the list of changes never ends', async () => {
     const { run, endless, pass, stored } = await opened();
     endless.add('changes');
     GROUPS.push('new');

@@ -7,10 +7,9 @@ const PEOPLE = ['a', 'b', 'c', 'd'];
 const RIGHTS = ['GroupMember.Read.All', 'User.Read.All'];
 
 interface Given {
-  /** The group with hidden membership. */
   readonly hidden?: string;
   readonly nested?: string;
-  /** The groups that are not selected. */
+  /** The groups that the reader does not sync. */
   readonly exclude?: readonly string[];
 }
 
@@ -37,7 +36,7 @@ async function settled(
 
 type EntraReader = Awaited<ReturnType<typeof settled>>;
 
-/** Returns the body of one round of changes. The simulator then reports none of its own changes of this round. */
+/** Returns the body of one page of reported changes. The simulator then omits its own changes from this page. */
 const roundOf = ({ entra }: EntraReader, resource: 'groups' | 'users', value: readonly object[]) =>
   JSON.stringify({
     '@odata.context': 'x',
@@ -46,7 +45,7 @@ const roundOf = ({ entra }: EntraReader, resource: 'groups' | 'users', value: re
   });
 
 describe('reader of Entra ID', () => {
-  it('the reader of Entra ID brings groups to the platform, without disabled members', async () => {
+  it('the reader of Entra ID syncs groups to the platform without disabled members', async () => {
     const reader = await settled({ rowing: ['a', 'b'], none: [] });
     expect([reader.shown('rowing'), reader.shown('none')]).toEqual([[['u-a', 'u-b']], [[]]]);
     await reader.change({ kind: 'suspendUser', user: 'a' });
@@ -57,7 +56,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('reads a reported group again until two reads twenty minutes apart agree', async () => {
+  it('the reader reads a reported group again until two reads twenty minutes apart agree', async () => {
     const reader = await settled({ rowing: ['a'] });
     await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
     await reader.passMinutes(10);
@@ -73,7 +72,7 @@ describe('reader of Entra ID', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(20);
   });
 
-  it('sends a change that the list shows only minutes after the report', async () => {
+  it('the reader sends a change that the list shows only minutes after the report', async () => {
     const reader = await settled({ rowing: ['a'] });
     await reader.entra.control('settings', { lagSeconds: { members: 600 } });
     await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
@@ -81,9 +80,9 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a quiet run makes two calls and one sign-in', async () => {
+  it('a run of the reader without changes makes two calls and one sign-in', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
-    // The hourly list of groups is in this time.
+    // The hourly list of groups is within these 25 minutes.
     await reader.passMinutes(25);
     const before = (await reader.entra.graphCalls()).length;
     for (let run = 0; run < 3; run += 1) {
@@ -94,7 +93,7 @@ describe('reader of Entra ID', () => {
   });
 
   it.each(['syncStateNotFound', 'resyncRequired'])(
-    'reads everything after %s, finds the lost change and removes nothing else',
+    'after %s, the reader reads everything, finds the lost change and removes nothing else',
     async (error) => {
       const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
       await reader.change({ kind: 'addMember', group: 'chess', member: 'd' });
@@ -116,7 +115,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('reads every group at least daily, so that a change that no report names is found', async () => {
+  it('the reader reads every group at least once a day, and so finds a change without a report', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const cut = roundOf(reader, 'groups', []);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -138,7 +137,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('outer')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('keeps the members of a group with hidden membership if the right to read it is lost', async () => {
+  it('the reader keeps the members of a group with hidden membership after it loses the permission to read them', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] }, { hidden: 'rowing' });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
     await reader.entra.control('rights', { roles: RIGHTS });
@@ -148,7 +147,7 @@ describe('reader of Entra ID', () => {
     expect((await reader.stored('rowing'))?.problem).toContain('Member.Read.Hidden');
   });
 
-  it('the reader of Entra ID stops, and sends nothing, if the right to read users is lost', async () => {
+  it('the reader of Entra ID stops, and sends nothing, after it loses the permission to read users', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.entra.control('rights', { roles: ['GroupMember.Read.All'] });
     await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
@@ -164,7 +163,7 @@ describe('disabled users of Entra ID', () => {
     userPrincipalName: `${id}@acme.test`,
   });
 
-  it('a disabled user leaves the groups after the lag, although the directory shows the user as enabled at first', async () => {
+  it('a disabled user leaves the groups after the lag, although the first answers show the user as enabled', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const body = JSON.stringify({ '@odata.context': 'x', ...enabled('a') });
     await reader.entra.control('faults', [{ match: { path: '*/users/a' }, times: 1, status: 200, body }]);
@@ -175,7 +174,9 @@ describe('disabled users of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
-  /** Reads the group from a list that shows a disabled user as enabled, some minutes after the report. */
+  /**
+   * Makes the reader read the group some minutes after the report, from a list that shows a disabled user as enabled.
+   */
   async function readLateList(minutes: number) {
     const reader = await settled({ rowing: ['a', 'b'] });
     const value = ['a', 'b'].map(enabled);
@@ -192,13 +193,13 @@ describe('disabled users of Entra ID', () => {
   const statesIn = (bodies: readonly Body[]) =>
     bodies.flatMap(({ data }) => data.user?.['scim:active'] ?? []);
 
-  it('a disabled user leaves the groups after the lag, although a late list showed the user as enabled', async () => {
+  it('a disabled user leaves the groups after the lag, although a stale list showed the user as enabled', async () => {
     const reader = await readLateList(12);
     await reader.passMinutes(30);
     expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
-  it('a list within the lag of the report does not enable a disabled user again', async () => {
+  it('a list that is read within the lag of the report does not enable a disabled user again', async () => {
     const reader = await readLateList(5);
     await reader.passMinutes(30);
     expect(statesIn(reader.takeSent())).toEqual(['false']);
@@ -207,7 +208,7 @@ describe('disabled users of Entra ID', () => {
 });
 
 describe('deleted users and groups of Entra ID', () => {
-  it('a deleted user is inactive and leaves every group, and comes back with a restoration', async () => {
+  it('a deleted user is inactive and leaves every group, and returns after a restoration', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(45);
@@ -219,7 +220,7 @@ describe('deleted users and groups of Entra ID', () => {
     expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);
   });
 
-  it('a user whose deletion is final is deleted', async () => {
+  it('a user is deleted when the deletion in Entra ID is final', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(45);
@@ -230,7 +231,7 @@ describe('deleted users and groups of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
-  it('a reported deletion of a user that the directory still has removes nothing', async () => {
+  it('a reported deletion of a user that still exists in the directory removes no member', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const lie = roundOf(reader, 'users', [{ id: 'a', '@removed': { reason: 'deleted' } }]);
     await reader.entra.control('faults', [
@@ -240,7 +241,7 @@ describe('deleted users and groups of Entra ID', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('a deleted group is deleted, even if the list still shows it for a while', async () => {
+  it('a group with a reported deletion is deleted, even if the list shows it for a while', async () => {
     const reader = await settled({ rowing: ['a'], chess: ['b'], sport: ['c'] });
     await reader.entra.control('settings', { lagSeconds: { groups: 300, members: 300 } });
     await reader.change({ kind: 'deleteGroup', group: 'rowing' });
@@ -261,9 +262,9 @@ describe('deleted users and groups of Entra ID', () => {
 
   it.each([
     ['its deletion', { id: 'inner', '@removed': { reason: 'deleted' } }],
-    ['a change of it', { id: 'inner' }],
+    ['a change of the group', { id: 'inner' }],
   ])(
-    'the users of a deleted group that is not selected leave the group around it, even if only %s is reported',
+    'the users of a deleted unselected group leave the outer group, even if the directory reports only %s',
     async (_, reported) => {
       const groups = { outer: ['a', 'inner'], inner: ['b'], chess: ['c'] };
       const reader = await settled(groups, { nested: 'flatten', exclude: ['inner'] });

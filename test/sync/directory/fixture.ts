@@ -84,7 +84,6 @@ export async function readerOf(
     ...engine,
     ports,
     run,
-    /** Returns the events that were sent since the last call. */
     takeSent: () => sent.splice(0),
     closeQueue: (isClosed: boolean) => {
       isQueueOpen = !isClosed;
@@ -94,14 +93,12 @@ export async function readerOf(
   };
 }
 
-/** A simulated directory that a reader reads. */
 interface Simulated {
   readonly clock: { ms: number };
   readonly directory: Directory;
   readonly control: (name: string, body?: unknown) => Promise<unknown>;
 }
 
-/** Creates a reader of a simulated directory. */
 export async function drive(simulated: Simulated, settings: Options['settings'] = {}) {
   const reader = await readerOf(() => simulated.directory, settings);
   const syncClocks = () => {
@@ -114,12 +111,11 @@ export async function drive(simulated: Simulated, settings: Options['settings'] 
   return {
     ...reader,
     run,
-    /** Changes the directory at the current time. */
     async change(...changes: readonly object[]) {
       syncClocks();
       await simulated.control('changes', changes);
     },
-    /** Advances the clock, and runs the reader every five minutes and the engine in between. */
+    /** Advances the clock. Runs the reader every five minutes, and the engine between these runs. */
     async passMinutes(minutes: number) {
       for (let minute = 0; minute < minutes; minute += 5) {
         await run();
@@ -129,20 +125,18 @@ export async function drive(simulated: Simulated, settings: Options['settings'] 
   };
 }
 
-/** Creates a reader of a simulated Google directory. */
 export async function openReader({ world, directory: difficulty = {}, settings, seed = '1' }: Options) {
   const administrator = ADMIN.primaryEmail;
   const google = await openGoogle({ world, administrator, settings: difficulty, seed });
   return { ...(await drive(google, settings)), google };
 }
 
-/** Creates a reader of a simulated Entra directory. */
 export async function openEntraReader({ world, directory: difficulty = {}, settings, seed = '1' }: Options) {
   const entra = await openEntra({ world, settings: difficulty, seed });
   return { ...(await drive(entra, settings)), entra };
 }
 
-/** The readers of all simulated vendors, for tests that hold for each of them. */
+/** The readers of all simulated vendors, for tests that apply to each vendor. */
 export const READERS = { google: openReader, entra: openEntraReader };
 
 export type Reader = Awaited<ReturnType<typeof openReader>>;

@@ -23,7 +23,7 @@ const findingsOf = async (reader: Reader): Promise<readonly string[]> =>
   (await levelsOf(reader)).found.filter(({ count }) => count > 0).map(({ subject }) => subject);
 
 describe('freshness and health of a directory reader', () => {
-  it('the reader is late once the directory has not answered for ten minutes more than expected', async () => {
+  it('the reader is late if the directory has not answered for ten minutes longer than expected', async () => {
     const reader = await started();
     expect((await statusOf(reader)).freshness).toMatchObject({ expectedEveryMs: 5 * MINUTE_MS, late: false });
     await reader.google.control('faults', [
@@ -49,7 +49,7 @@ describe('freshness and health of a directory reader', () => {
       'token: the directory answered 401 (unauthorized_client)',
     ],
     [
-      'the administrator has lost the right to read',
+      'the administrator has lost the permission to read',
       (reader: Reader) => reader.change({ kind: 'changeUser', user: ADMINISTRATOR, isAdmin: false }),
       'the directory answered 403',
     ],
@@ -58,7 +58,7 @@ describe('freshness and health of a directory reader', () => {
       (reader: Reader) => reader.change({ kind: 'suspendUser', user: ADMINISTRATOR }),
       'token: the directory answered 400 (invalid_grant)',
     ],
-  ])('the reader reports that it cannot read because %s', async (_, end, reason) => {
+  ])('the reader reports the reason if it cannot read: %s', async (_, end, reason) => {
     const reader = await started();
     await end(reader);
     await reader.google.control('access-tokens/expire');
@@ -71,7 +71,7 @@ describe('freshness and health of a directory reader', () => {
     expect(await findingsOf(reader)).toEqual(['reader_stopped']);
   });
 
-  it('the reader reports that it has stopped because groups are missing, and later that it reads again', async () => {
+  it('the reader reports that it stopped because groups are missing, and later that it reads again', async () => {
     const reader = await started();
     const short = { status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ match: { path: '*/groups' }, ...short }]);
@@ -83,7 +83,7 @@ describe('freshness and health of a directory reader', () => {
     expect([(await statusOf(reader)).stopped, await findingsOf(reader)]).toEqual([null, []]);
   });
 
-  it('the reader reports groups of which the directory lists too few members three times within an hour', async () => {
+  it('the reader reports groups whose member lists were too short three times within an hour', async () => {
     const reader = await started();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change({ kind: 'changeGroup', group: 'rowing', description: 'Crew' });

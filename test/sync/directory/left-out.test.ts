@@ -9,8 +9,8 @@ async function readerWith(groups: Readonly<Record<string, readonly string[]>>) {
   return reader;
 }
 
-describe('a group that another source has by name', () => {
-  it('after a full read, a group that is left out costs one call an hour', async () => {
+describe('group whose name another source uses', () => {
+  it('after a full read, a skipped group of the reader causes one call per hour', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(120);
@@ -25,7 +25,7 @@ describe('a group that another source has by name', () => {
     expect(new Set(dues).size).toBe(1);
   });
 
-  it('stays left out while the two names differ only in case and white space', async () => {
+  it('the reader skips a group while the two names differ only in case and white space', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     await reader.tell({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
     await reader.passMinutes(130);
@@ -33,14 +33,15 @@ describe('a group that another source has by name', () => {
     expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
   });
 
-  it.each(['its source', 'the directory'])(
-    'a group that was left out is created after %s has renamed its group',
+  it.each(['the other source', 'the directory'])(
+    'a skipped group is created after %s has renamed one of the two groups',
     async (who) => {
       const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
       await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
       await reader.passMinutes(30);
       expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
-      if (who === 'its source') await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
+      if (who === 'the other source')
+        await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
       else await reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' });
       await reader.passMinutes(130);
       expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);

@@ -13,7 +13,6 @@ import { add } from '../../support/scim-operations.ts';
 import { type Body, readerOf } from './fixture.ts';
 import { clientNextTo } from './scim-client.ts';
 
-/** The fault of one answer of the directory. */
 const LIE = fc.constantFrom(
   'none',
   'none',
@@ -39,8 +38,9 @@ interface Vendor {
 }
 
 /**
- * How vendors differ. Google counts the users of a group with the group, and Entra ID counts users and groups with the
- * first page of members. The changes of Entra ID may be lost, and each answer may lag.
+ * The differences between vendors. Google counts the users of a group and shows the count with the group. Entra ID
+ * counts users and groups, and shows the count with the first page of members. Entra ID may lose changes, and each of
+ * its answers may lag.
  */
 const VENDORS: Readonly<Record<'google' | 'entra', Vendor>> = {
   google: { countsWith: 'group', resets: false, lagMs: 0 },
@@ -53,11 +53,11 @@ interface Lying extends Vendor {
   readonly nowMs: () => number;
 }
 
-/** Returns the members of a group that are users. */
+/** Returns the direct members of a group that are users. */
 const directUsers = (truth: Truth, group: string): readonly string[] =>
   [...(truth.get(group) ?? [])].filter((member) => !truth.has(member));
 
-/** Returns a directory whose next answers have the drawn faults. It never shows a group empty twice in a row. */
+/** Returns a directory whose next answers have the drawn faults. It never shows a group as empty twice in a row. */
 function lyingDirectory(truth: Truth, { lies, nowMs, countsWith, resets, lagMs }: Lying): Directory {
   const lastEmpty = new Set<string>();
   const take = () => lies.shift() ?? 'none';
@@ -137,7 +137,6 @@ const usersIn = (truth: Truth, group: string): readonly string[] => [
   ),
 ];
 
-/** Returns the members that an event removes from a group. */
 function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
   const members = new Set((data.members ?? []).map(({ id }) => id));
   const inTruth = usersIn(truth, data.group?.id ?? '');
@@ -148,7 +147,7 @@ function removedBy({ type, data }: Body, truth: Truth): readonly string[] {
 }
 
 it.each(NAMES)(
-  'wrong answers of a directory like %s remove no member of the directory, and the platform ends equal to the directory',
+  'wrong answers of a directory like %s remove no current member, and the platform finally equals the directory',
   async (vendor) => {
     await fc.assert(
       fc.asyncProperty(fc.array(LIE, { minLength: 5, maxLength: 40 }), async (given) => {
@@ -164,7 +163,7 @@ it.each(NAMES)(
         await reader.pass(MINUTE_MS);
         lies.push(...given);
         for (let run = 0; run < 12; run += 1) {
-          // A failed run raises an alarm and has no effect.
+          // A failed run causes an alarm and has no effect on the groups.
           await reader.run({ isFull: true }).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
           for (const event of reader.takeSent()) expect(removedBy(event, truth)).toEqual([]);
           await reader.pass(11 * MINUTE_MS);
@@ -187,11 +186,11 @@ it.each(NAMES)(
   },
 );
 
-/** What another source does between two runs of the reader. */
+/** The action of another source between two runs of the reader. */
 const PUSH = fc.constantFrom('none', 'removes', 'empties', 'deletes', 'scim adds', 'scim empties');
 
 it.each(NAMES)(
-  'pushed events and a SCIM client next to wrong answers of a directory like %s remove no member of plain or nested groups',
+  'events, a SCIM client and wrong answers of a directory like %s together remove no member of any group',
   async (vendor) => {
     const faults = fc.array(LIE, { minLength: 5, maxLength: 30 });
     const pushes = fc.array(PUSH, { minLength: 6, maxLength: 6 });
@@ -231,7 +230,7 @@ it.each(NAMES)(
         lies.push(...given);
         for (const kind of pushed) {
           await push[kind]?.();
-          // A failed run raises an alarm and has no effect.
+          // A failed run causes an alarm and has no effect on the groups.
           await reader.run({ isFull: true }).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
           for (const event of reader.takeSent()) expect(removedBy(event, truth)).toEqual([]);
           await reader.pass(11 * MINUTE_MS);
@@ -244,7 +243,7 @@ it.each(NAMES)(
           await reader.run();
           await reader.pass(11 * MINUTE_MS);
         }
-        // No former member stays after the next reads that agree, and no group exists twice.
+        // After the next reads that agree, no former member is left, and no group exists twice.
         expect(shown()).toEqual([[['u-b']], [['u-b', 'u-c']], [[]]]);
         expect(reader.world.platform.groups.size).toBe(3);
       }),

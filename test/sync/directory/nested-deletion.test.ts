@@ -16,7 +16,7 @@ async function settled() {
 }
 
 it.each(['console', 'groups'])(
-  'the users of a deleted nested group that is not selected leave the outer group, if Google reports its address (%s)',
+  "the users of a deleted unselected nested group leave the outer group if Google reports the group's address (%s)",
   async (via) => {
     const reader = await settled();
     await reader.change({ ...DELETED, via });
@@ -26,7 +26,7 @@ it.each(['console', 'groups'])(
   },
 );
 
-it('the users leave even if the nested group had another address before', async () => {
+it('the users of the nested group leave even if the group had another address before', async () => {
   const reader = await settled();
   await reader.change({ kind: 'changeGroup', group: 'inner', email: 'within@acme.test' });
   await reader.passMinutes(10);

@@ -6,7 +6,7 @@ import { readerOf } from './fixture.ts';
 
 const range = (length: number) => Array.from({ length }, (_, n) => n);
 
-/** Returns a directory that counts the membership questions, which are calls of `hasMember`. */
+/** Returns a directory that counts the membership requests. A membership request is a call of `hasMember`. */
 function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () => number) {
   const asked = { count: 0 };
   const groupOf = (id: string) => ({
@@ -65,7 +65,7 @@ async function nested({ outer, inner }: { readonly outer: number; readonly inner
   await reader.pass(11 * MINUTE_MS);
   await reader.run();
   await reader.pass(11 * MINUTE_MS);
-  /** Runs the reader, reads every group, and returns the number of membership questions. */
+  /** Runs the reader, which reads every group, and returns the number of membership requests. */
   const questionsOfRun = async () => {
     const before = asked.count;
     const report = await reader.run({ isFull: true });
@@ -75,19 +75,20 @@ async function nested({ outer, inner }: { readonly outer: number; readonly inner
   return { reader, members, above, below, questionsOfRun };
 }
 
-it('the reader sends at most 200 membership requests for a group per run, and removes users after the last answer', async () => {
+it('the reader sends at most 200 membership requests per group and run, and removes users after the last answer', async () => {
   const { reader, members, below, questionsOfRun } = await nested({ outer: 1, inner: 40 });
   expect(reader.shown('outer0')).toEqual([['u-a', 'u-b']]);
   for (const child of below.slice(0, 20)) members.get('outer0')?.delete(child);
   for (const child of below.slice(20)) members.get(child)?.delete('b');
   const counts: number[] = [];
   for (let run = 0; run < 5; run += 1) counts.push((await questionsOfRun()).questions);
-  // For each of the 20 removed groups, the reader asks the outer group and the 20 groups that are still in it.
+  // For each of the 20 removed groups, the reader sends 21 requests: one about the outer group, and one about each of
+  // the 20 remaining nested groups.
   expect(counts).toEqual([9 * 21, 9 * 21, 2 * 21, 0, 0]);
   expect(reader.shown('outer0')).toEqual([['u-a']]);
 });
 
-it('the reader keeps the users of an unlisted nested group if the directory confirms the membership of the nested group', async () => {
+it("the reader keeps the users of a nested group that the list lacks if the directory confirms the group's membership", async () => {
   const { reader, members, questionsOfRun } = await nested({ outer: 1, inner: 3 });
   const listed = members.get('outer0');
   members.set('outer0', new Set(['a']));
@@ -97,13 +98,13 @@ it('the reader keeps the users of an unlisted nested group if the directory conf
   expect(reader.shown('outer0')).toEqual([['u-a', 'u-b']]);
 });
 
-it('the reader starts no membership requests for further groups after 1,000 in one run, and continues in the next run', async () => {
+it('the reader starts no more membership requests after 1,000 in one run, and continues in the next run', async () => {
   const { reader, members, above, below, questionsOfRun } = await nested({ outer: 20, inner: 20 });
   for (const outer of above) for (const child of below.slice(0, 10)) members.get(outer)?.delete(child);
   for (const child of below.slice(10)) members.get(child)?.delete('b');
   const first = await questionsOfRun();
   expect(first.questions).toBeGreaterThanOrEqual(1_000);
-  // Eight groups are read at the same time. Each of them asks 110 questions.
+  // The reader reads eight groups at the same time, and each group needs 110 requests.
   expect(first.questions).toBeLessThan(1_000 + 8 * 110);
   expect(first.report?.waiting).toBeGreaterThan(0);
   const second = await questionsOfRun();

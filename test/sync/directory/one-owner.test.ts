@@ -19,7 +19,7 @@ async function readerWith(
 const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
 
 describe('group that the reader owns', () => {
-  it('an event of another source about a group of the reader causes a read and no change', async () => {
+  it('an event of another source about a group of the reader causes only a read', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     reader.takeSent();
@@ -35,7 +35,7 @@ describe('group that the reader owns', () => {
     expect(await reader.run()).toMatchObject({ read: 0 });
   });
 
-  it('an event of another source about a group of the reader causes a read, which finds a directory change', async () => {
+  it('after an event of another source about a group of the reader, a read finds the change of the directory', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -54,10 +54,10 @@ describe('group that the reader owns', () => {
 });
 
 describe('group that events own', () => {
-  it('the reader compares a group that events own, sends nothing about the group and reports the difference', async () => {
+  it('the reader compares a group that events own, sends no event about it and reports the difference', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
-    // Within a minute of an event, the reader assumes that the event is later than its own read.
+    // For a minute after an event, the reader assumes that the event is later than its own read.
     await reader.pass(2 * MINUTE_MS);
     await reader.run();
     expect(aboutGroups(reader)).toEqual([]);
@@ -73,7 +73,7 @@ describe('group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('the reader corrects a group that events own if a setting allows this, and later events still change the group', async () => {
+  it('the reader corrects a group that events own if a setting allows the correction, and later events still change it', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
     await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(30);
@@ -82,7 +82,7 @@ describe('group that events own', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-d']]);
   });
 
-  it('a group that events own is not deleted when the directory deletes its group of the same id', async () => {
+  it('a group that events own stays when the directory deletes its group with the same id', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['a'] });
     await reader.tell({ snapshot: 'rowing', of: ['a'] });
     await reader.passMinutes(10);
@@ -92,7 +92,7 @@ describe('group that events own', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
-  it('a reported deletion counts although another source sent a later change of the group', async () => {
+  it('a reported deletion deletes the group although another source sent a later change of the group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
@@ -102,7 +102,7 @@ describe('group that events own', () => {
     expect(reader.shown('chess')).toEqual([]);
   });
 
-  it('reported deletions of several groups do not stop the reader although another source changed them', async () => {
+  it('reported deletions of several groups do not stop the reader although another source changed the groups', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await readerWith(groups);
     await reader.passMinutes(30);
@@ -117,7 +117,7 @@ describe('group that events own', () => {
     ['backendError', 5],
     ['notFound', 1],
   ])(
-    'failed calls (%s) about groups of another source are forgotten after the next good call',
+    'failed calls (%s) about groups of another source are cleared after the next successful call',
     async (error, times) => {
       const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
       const reader = await readerWith(groups);
@@ -139,7 +139,7 @@ describe('group that events own', () => {
     },
   );
 
-  it('a directory group is not created while a group that events own has its name', async () => {
+  it('the reader does not create a directory group while a group that events own has its name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(10);
@@ -176,7 +176,7 @@ describe('SCIM client next to a reader', () => {
     },
   );
 
-  it('a group that a SCIM client created first stays, and the reader creates no group of that name', async () => {
+  it('a group that a SCIM client created first stays, and the reader creates no group with the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     const client = await clientNextTo(reader);
     const group = (await client.post('/Groups', { displayName: 'Group rowing' })).body.id;

@@ -5,7 +5,7 @@ import { company, kindsOf, openReader } from './fixture.ts';
 const HOUR_MS = 60 * MINUTE_MS;
 
 describe('reading a directory', () => {
-  it('the reader sends users and then groups, and sends nothing once the platform equals the directory', async () => {
+  it('the reader sends users before groups, and sends nothing after the platform equals the directory', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.run();
@@ -25,14 +25,14 @@ describe('reading a directory', () => {
     expect(await reader.stored('rowing')).toMatchObject({ agreedMs: expect.any(Number) });
   });
 
-  it('the reader sends a user once, even if several groups have the user as a member', async () => {
+  it('the reader sends a user once, even if the user is a member of several groups', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'], chess: ['a'], sport: ['a'] }) });
     await reader.run();
     const users = reader.takeSent().flatMap(({ data }) => data.user?.['id'] ?? []);
     expect(users.sort()).toEqual(['a', 'b']);
   });
 
-  it('the event of a user contains whether the user is active, and is sent again after a change', async () => {
+  it('the event of a user tells whether the user is active, and the reader sends it again after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }) });
     await reader.hire('a', 'b');
     await reader.run();
@@ -84,7 +84,7 @@ describe('reading a directory', () => {
     expect(groups).toEqual(['rowing']);
   });
 
-  it('the reader finds a new group and a new name by a report', async () => {
+  it('the reader finds a new group and a new name after a report', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'] }) });
     await reader.hire('a', 'b');
     await reader.passMinutes(10);
@@ -102,7 +102,7 @@ describe('reading a directory', () => {
     expect(names).toEqual(['Chess', 'Crew']);
   });
 
-  it('the reader reads the remaining groups in the next run after its time is up', async () => {
+  it('a run that reaches its time limit leaves the remaining groups to the next run', async () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });
     await reader.hire('a');
@@ -111,7 +111,7 @@ describe('reading a directory', () => {
     expect(await reader.run()).toMatchObject({ read: 12, waiting: 0 });
   });
 
-  it('a full read reads every group, even one that is not due', async () => {
+  it('a full read reads every group, even if the group is not due', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.passMinutes(30);
@@ -121,7 +121,7 @@ describe('reading a directory', () => {
     expect(await reader.run({ isFull: true })).toMatchObject({ read: 2, sent: 1 });
   });
 
-  it('the next run continues a full read for which there was no time, and no later run repeats it', async () => {
+  it('the next run continues a full read that ran out of time, and no later run repeats the full read', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'c');
     await reader.passMinutes(30);
@@ -130,7 +130,7 @@ describe('reading a directory', () => {
     expect(await reader.run()).toMatchObject({ read: 0, waiting: 0 });
   });
 
-  it('a full read takes one call for the list and one for each page of members', async () => {
+  it('a full read causes one call for the list of groups and one for each page of members', async () => {
     const groups = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await openReader({ world: company(groups) });
     await reader.run();
@@ -138,7 +138,7 @@ describe('reading a directory', () => {
     expect(calls).toHaveLength(1 + 12);
   });
 
-  it('the reader processes a report once, although each run sees the reports of the last half hour', async () => {
+  it('the reader processes a report once, although each run receives the reports of the last half hour', async () => {
     const settings = { groups: { include: ['Group rowing'], exclude: [], policies: [] } };
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }), settings });
     await reader.hire('a', 'c');
@@ -155,7 +155,7 @@ describe('reading a directory', () => {
     expect((await reader.google.requests()).length - before).toBe(2);
   });
 
-  it('a run of the reader without changes in the directory takes two calls', async () => {
+  it('a run of the reader without changes in the directory causes two calls', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'c');
     await reader.passMinutes(40);

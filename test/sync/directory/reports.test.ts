@@ -16,7 +16,7 @@ const GROUP: DirectoryGroup = {
   userCount: 1,
 };
 
-/** Creates a directory with one group and reports about users. Each question about a user takes a minute. */
+/** Creates a directory with one group and reports about users. Each request for a user takes a minute. */
 async function reported(count: number) {
   const asked: string[] = [];
   const changes: DirectoryChange[] = [];
@@ -73,7 +73,7 @@ async function reported(count: number) {
 }
 
 describe('many reports of a directory', () => {
-  it('a run of the reader stops asking for reported users when its time is up, and the next runs ask for the others', async () => {
+  it('a run of the reader stops its requests for reported users at its time limit, and the next runs request the others', async () => {
     const { reader, asked, state } = await reported(30);
     const begunMs = reader.world.nowMs();
     const report = await reader.run({ deadlineMs: begunMs + 13 * MINUTE_MS });
@@ -90,7 +90,7 @@ describe('many reports of a directory', () => {
     expect(asked).toHaveLength(30);
   });
 
-  it('a run that fails while it asks for reported users keeps the reports that it has recorded', async () => {
+  it('a run that fails during its requests for reported users keeps the reports that it has recorded', async () => {
     const { reader, asked, state } = await reported(10);
     state.failsAt = 6;
     await expect(reader.run()).rejects.toThrow('too many calls');
@@ -101,7 +101,7 @@ describe('many reports of a directory', () => {
     expect(new Set(asked).size).toBe(10);
   });
 
-  it('a wrong answer about one reported user stops neither the other reports nor the reading of groups', async () => {
+  it('a wrong answer about one reported user does not stop the processing of other reports and groups', async () => {
     const { reader, asked, state } = await reported(3);
     state.odd.add('x0@acme.test');
     const { lists, listings } = state;
@@ -114,7 +114,7 @@ describe('many reports of a directory', () => {
     expect(state.cursors[1]).toBe(state.cursors[0]);
   });
 
-  it('above 1,000 reported users, the reader reads all groups until two reads agree instead of asking for each user', async () => {
+  it('with more than 1,000 reported users, the reader requests no user and reads all groups until two reads agree', async () => {
     const { reader, asked, state } = await reported(3_000);
     const before = state.lists;
     await reader.run();

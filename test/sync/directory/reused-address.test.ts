@@ -22,7 +22,6 @@ const addGroup = (id: string, address: string, ...members: readonly string[]) =>
 });
 const deleteGroup = (group: string) => ({ kind: 'deleteGroup', group });
 
-/** Makes the directory report no deletions of groups. */
 function hideDeletions({ google: { directory } }: Reader) {
   const { changesSince } = directory;
   Object.assign(directory, {
@@ -34,7 +33,7 @@ function hideDeletions({ google: { directory } }: Reader) {
 }
 
 describe('new group with the address of a deleted group', () => {
-  it('the deleted group ends, and the new group is synced as itself, within two runs of the reader', async () => {
+  it('the deleted group is removed and the new group is synced separately within two runs of the reader', async () => {
     const reader = await settled();
     await reader.change(deleteGroup('chess'));
     await reader.pass(30_000);
@@ -44,7 +43,7 @@ describe('new group with the address of a deleted group', () => {
     expect(await reader.stored('chess')).toBeUndefined();
   });
 
-  it('the groups are right although a run of the reader lies between the deletion and the new group', async () => {
+  it('both groups are correct if a run of the reader happens between the deletion and the creation', async () => {
     const reader = await settled();
     await reader.change(deleteGroup('chess'));
     await reader.passMinutes(10);
@@ -53,14 +52,14 @@ describe('new group with the address of a deleted group', () => {
     expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
   });
 
-  it('the new group is found although no report of the deletion has come', async () => {
+  it('the reader finds the new group even if the directory does not report the deletion', async () => {
     const reader = await settled();
     hideDeletions(reader);
     await reader.change(deleteGroup('chess'));
     await reader.change(addGroup('chess-2', 'chess', 'd'));
     await reader.passMinutes(15);
     expect(reader.shown('chess-2')).toEqual([['u-d']]);
-    // Without a report, the deletion counts after a day.
+    // Without a report, the reader accepts the deletion after a day.
     expect(reader.shown('chess')).toEqual([['u-c']]);
     await reader.pass(25 * 60 * MINUTE_MS);
     await reader.passMinutes(15);
@@ -68,7 +67,7 @@ describe('new group with the address of a deleted group', () => {
     expect(reader.shown('chess-2')).toEqual([['u-d']]);
   });
 
-  it('three groups that follow each other under one address leave only the last one', async () => {
+  it('of three successive groups with one address, only the last group is left', async () => {
     const reader = await settled();
     await reader.change(deleteGroup('chess'));
     await reader.pass(30_000);

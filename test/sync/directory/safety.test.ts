@@ -19,13 +19,13 @@ async function settled(world = WORLD, settings: Readonly<Record<string, unknown>
 describe('directory with wrong answers', () => {
   it.each([
     ['an empty object', { status: 200, body: '{}' }],
-    ['a body that breaks off', { status: 200, body: '{"kind":"admin#directory#members","mem' }],
-    ['a page of a proxy', { status: 200, body: '<html></html>' }],
-    ['failures', { error: 'backendError' }],
-    ['a used-up quota', { error: 'quotaExceeded' }],
-    ['404 for the members', { error: 'notFound' }],
+    ['an incomplete body', { status: 200, body: '{"kind":"admin#directory#members","mem' }],
+    ['the HTML page of a proxy', { status: 200, body: '<html></html>' }],
+    ['server errors', { error: 'backendError' }],
+    ['an exceeded quota', { error: 'quotaExceeded' }],
+    ['the status 404', { error: 'notFound' }],
   ])(
-    'the reader removes no member if the directory answers with %s instead of the members',
+    'the reader removes no member if the directory answers a request for members with %s',
     async (_, fault) => {
       const reader = await settled();
       await reader.google.control('faults', [{ match: MEMBERS, times: 30, ...fault }]);
@@ -39,7 +39,7 @@ describe('directory with wrong answers', () => {
     },
   );
 
-  it('the members of a nested group stay if the list of the outer group ends before the nested group', async () => {
+  it('the members of a nested group stay if the list of the outer group ends before it names the nested group', async () => {
     const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
     const reader = await settled(nested, { nested: 'flatten' });
     const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
@@ -55,7 +55,7 @@ describe('directory with wrong answers', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('an empty list of members removes them only if a read ten minutes later is also empty', async () => {
+  it('the reader removes members after an empty list only if a read ten minutes later is also empty', async () => {
     const reader = await settled();
     const empty = { match: MEMBERS, status: 200, body: '{"kind":"admin#directory#members"}' };
     await reader.google.control('counts', { group: 'rowing', count: null });
@@ -74,7 +74,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
   });
 
-  it('a short list of members removes no member, and after three short lists new members are added', async () => {
+  it('the reader removes no member after a short list, and adds new members after three short lists', async () => {
     const reader = await settled();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change(
@@ -98,7 +98,7 @@ describe('directory with wrong answers', () => {
 
   it.each([
     ['the credential is refused', 'authError'],
-    ['a right is missing', 'insufficientPermissions'],
+    ['a permission is missing', 'insufficientPermissions'],
   ])('a run of the reader stops if %s', async (_, error) => {
     const reader = await settled();
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -107,7 +107,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('a run of the reader stops if many known groups are missing in the list', async () => {
+  it('a run of the reader stops if the list lacks many known groups', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await settled(company(groups));
     await reader.google.control('settings', { lostLogEntries: 1 });
@@ -117,7 +117,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('a stopped reader continues once an operator accepts the deletions', async () => {
+  it('a stopped reader continues after an operator accepts the deletions', async () => {
     const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
     const reader = await settled(company(groups), { guard: {} });
     await reader.google.control('settings', { lostLogEntries: 1 });
@@ -128,14 +128,14 @@ describe('directory with wrong answers', () => {
     await reader.run({ acceptsDeletions: true });
     expect(kindsOf(reader.takeSent())).toEqual(gone.map(() => 'group.deleted'));
     await reader.tell();
-    // The guard still holds deletions above its limit.
+    // The guard still holds the deletions above its limit.
     const left = gone.filter((group) => reader.shown(group).length > 0);
     expect(left.length).toBeGreaterThanOrEqual(2);
     expect(reader.shown('g0')).toEqual([['u-a']]);
     expect(await reader.run()).toMatchObject({ groups: 4 });
   });
 
-  it('a group that the directory finds by its id is not deleted, even if an operator accepts deletions', async () => {
+  it('a group that the directory returns by id is not deleted, even if an operator accepts deletions', async () => {
     const reader = await settled();
     const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ ...empty, times: 30 }]);
@@ -145,7 +145,7 @@ describe('directory with wrong answers', () => {
 });
 
 describe('group that the directory does not find', () => {
-  it('a missing group is deleted immediately if the directory reports its deletion', async () => {
+  it('a missing group is deleted immediately if the directory reports the deletion', async () => {
     const reader = await settled();
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
     await reader.passMinutes(10);
@@ -154,7 +154,7 @@ describe('group that the directory does not find', () => {
     expect(await reader.stored('chess')).toBeUndefined();
   });
 
-  it('a reported deletion counts although the next answers still show the group', async () => {
+  it('a group with a reported deletion is deleted although the next answers still show the group', async () => {
     const reader = await settled();
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
     await reader.google.control('settings', { lagSeconds: { groups: 30_000, members: 30_000 } });
@@ -166,7 +166,7 @@ describe('group that the directory does not find', () => {
     expect(kindsOf(reader.takeSent())).toEqual(['group.deleted']);
   });
 
-  it('a group that is not found is deleted after a day without a report', async () => {
+  it('a missing group without a reported deletion is deleted after a day', async () => {
     const reader = await settled();
     await reader.google.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
@@ -183,7 +183,7 @@ describe('group that the directory does not find', () => {
 });
 
 describe('another source of events', () => {
-  it('the reader sends nothing about a group just after an event of another source, and corrects the group later', async () => {
+  it('the reader sends nothing about a group directly after an event of another source, and later corrects the group', async () => {
     const reader = await settled();
     await reader.tell({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
@@ -196,7 +196,7 @@ describe('another source of events', () => {
   });
 });
 
-describe('run that does not end', () => {
+describe('run that does not complete', () => {
   it('the next run of the reader sends a group again if the queue refused its message', async () => {
     const reader = await settled();
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -207,7 +207,7 @@ describe('run that does not end', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[{ id: 'a' }]]);
   });
 
-  it('an unfinished run of the reader prevents another run until its lease expires, and cannot write afterwards', async () => {
+  it('an unfinished run of the reader blocks other runs until its lease expires, and writes nothing after the expiry', async () => {
     const reader = await settled();
     const { name } = await reader.world.connection();
     const span = { nowMs: reader.world.nowMs(), lengthMs: 16 * MINUTE_MS };
@@ -223,17 +223,17 @@ describe('run that does not end', () => {
   });
 });
 
-describe('groups within groups', () => {
+describe('nested groups', () => {
   const inner = { include: ['Group sport'], exclude: [], policies: [] };
   const world = company({ rowing: ['a', 'b'], sport: ['c', 'rowing', 'guests@partner.test'] });
   const flattened = { nested: 'flatten', groups: inner };
 
-  it('the users of nested groups are left out if the connection does not flatten nested groups', async () => {
+  it('the outer group lacks the users of nested groups if the connection does not flatten nested groups', async () => {
     const reader = await settled(world, { groups: inner });
     expect(reader.shown('sport')).toEqual([['u-c']]);
   });
 
-  it('nested groups give their users to the outer group, even if they are not selected themselves', async () => {
+  it('the outer group has the users of its nested groups, even if the reader does not sync the nested groups themselves', async () => {
     const reader = await settled(world, flattened);
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c']]);
     expect(reader.shown('rowing')).toEqual([]);
@@ -249,7 +249,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-c', 'u-d']]);
   });
 
-  it('a user stays in the outer group until both memberships have ended', async () => {
+  it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
     const reader = await settled(world, flattened);
     await reader.change(
       { kind: 'addMember', group: 'rowing', member: 'c' },
@@ -262,7 +262,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('nested groups of another company are left out, and everything else is read', async () => {
+  it('the reader skips nested groups of another company and reads everything else', async () => {
     const reader = await settled(world, flattened);
     const member = {
       kind: 'addMember',
@@ -275,7 +275,7 @@ describe('groups within groups', () => {
     expect(reader.shown('sport')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   });
 
-  it('a group with the member "all users of the company" stays unchanged, and other groups are read', async () => {
+  it('a group with the member "all users of the company" stays unchanged, and the reader reads all other groups', async () => {
     const reader = await settled(company({ rowing: ['a'], chess: ['c'] }));
     await reader.change(
       { kind: 'addMember', group: 'rowing', member: 'all', memberKind: 'everyone' },

@@ -33,7 +33,7 @@ async function settled(vendor: Vendor, groups: Groups, settings = {}) {
   return reader;
 }
 
-/** Lets the next lists of a group show these members, as a replica that is behind does. */
+/** Makes the next lists of a group show these members. A replica with a lag behaves in the same way. */
 function showEarlier(
   directory: Directory,
   group: string,
@@ -68,7 +68,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('a list that still shows a member who was reported as removed is read again in the next run', async () => {
+  it('the next run reads a list again if the list still shows a member with a reported removal', async () => {
     const reader = await settled(vendor, { rowing: ['a', 'b'] });
     const { nowMs } = reader.world;
     showEarlier(reader.simulated.directory, 'rowing', { members: ['a', 'b'], times: 1, nowMs });
@@ -80,7 +80,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('two reports about one member count in the order of their times', async () => {
+  it('two reports about one member take effect in the order of their times', async () => {
     const reader = await settled(vendor, { rowing: ['a', 'b'] });
     await reader.change({ kind: 'addMember', group: 'rowing', member: 'c' });
     await reader.pass(MINUTE_MS);
@@ -94,7 +94,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
 });
 
 describe.each(['google', 'entra'] as const)('lists of nested groups of %s', (vendor) => {
-  it('an old list of a nested group that is not selected removes no member of the outer group', async () => {
+  it('a stale list of an unselected nested group removes no member of the outer group', async () => {
     const reader = await settled(vendor, { outer: ['a', 'inner'], inner: ['b'] }, NESTED);
     expect(reader.shown('outer')).toEqual([['u-a', 'u-b']]);
     const { nowMs } = reader.world;
@@ -108,7 +108,7 @@ describe.each(['google', 'entra'] as const)('lists of nested groups of %s', (ven
   });
 
   it.each(['flatten', 'ignore'])(
-    'a list that shows a reported nested group is not taken for an older one (nested: %s)',
+    'a list that shows a nested group with a reported addition is not treated as stale (nested: %s)',
     async (nested) => {
       const reader = await settled(vendor, { outer: ['a'], inner: ['b'] }, { ...NESTED, nested });
       await reader.change(

@@ -32,7 +32,7 @@ const emailOf = async ({ world, ports }: Reader, id: string) => {
 };
 
 describe('reported user', () => {
-  it('a suspended user leaves within two runs, although the first answer shows the user before the suspension', async () => {
+  it('a suspended user leaves within two runs, although the first answer shows the user as active', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.google.control('settings', { lagSeconds: { users: 90 } });
     await reader.change({ kind: 'suspendUser', user: 'a' });
@@ -43,7 +43,7 @@ describe('reported user', () => {
     expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
-  it('a report that is two minutes old is taken once', async () => {
+  it('the reader processes a report that is two minutes old only once', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const questions = callsTo(reader, /\/v1\/users\/./);
     await questions();
@@ -56,7 +56,7 @@ describe('reported user', () => {
 });
 
 describe('deleted user', () => {
-  it('a deleted user leaves every group when the directory reports the deletion, although no report names the groups', async () => {
+  it('a deleted user leaves every group after the directory reports the deletion, although no group is reported', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a', 'c'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(5);
@@ -65,7 +65,7 @@ describe('deleted user', () => {
     expect(users).toMatchObject([{ id: 'a', 'scim:active': 'false' }]);
   });
 
-  it('a deleted user becomes a member again when the directory restores the user and the membership', async () => {
+  it('a deleted user becomes a member again after the directory restores the user and the membership', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(30);
@@ -77,7 +77,7 @@ describe('deleted user', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('three reported deletions of users cost one list of deleted users', async () => {
+  it('three reported deletions of users cause one request for the list of deleted users', async () => {
     const reader = await settled({ rowing: PEOPLE });
     const lists = callsTo(reader, /\/v1\/users$/);
     await lists();
@@ -91,7 +91,7 @@ describe('deleted user', () => {
     ['does not list the user yet', { status: 200, body: '{"kind":"admin#directory#users"}' }],
     ['refuses the list of deleted users', { error: 'forbidden' }],
   ])(
-    'a deleted user leaves the groups within a day, and no run fails, if the directory %s',
+    'a deleted user leaves the groups within a day, and each run succeeds, if the directory %s',
     async (_, fault) => {
       const reader = await settled({ rowing: ['a', 'b'] });
       await reader.google.control('faults', [{ match: { path: '*/v1/users' }, times: 30, ...fault }]);
@@ -106,7 +106,7 @@ describe('deleted user', () => {
 });
 
 describe('address of a user', () => {
-  it('a reported change of the address of a user is sent in one event', async () => {
+  it("a reported change of a user's address causes one event", async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
     await reader.passMinutes(30);
@@ -114,7 +114,7 @@ describe('address of a user', () => {
     expect(await emailOf(reader, 'a')).toBe('anna@acme.test');
   });
 
-  it('an unreported change of the address of a user is sent in one event within a day', async () => {
+  it("an unreported change of a user's address causes one event within a day", async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.google.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'changeUser', user: 'a', primaryEmail: 'anna@acme.test' });
@@ -123,7 +123,7 @@ describe('address of a user', () => {
     expect(reader.takeSent().map(({ data }) => data.user?.['email'])).toEqual(['anna@acme.test']);
   });
 
-  it('the stored address of a user stays the primary one if a group lists the user under an alias', async () => {
+  it('the stored address of a user stays the primary address if a group lists the user under an alias', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a'] });
     await reader.google.control('changes', [{ kind: 'changeUser', user: 'a', aliases: ['alias@acme.test'] }]);
     const member = { id: 'a', type: 'USER', email: 'alias@acme.test', status: 'ACTIVE' };
@@ -139,7 +139,7 @@ describe('address of a user', () => {
     expect(reader.shown('chess')).toEqual([['u-a']]);
   });
 
-  it('the address of a user of another company is read from the member list, without a request for the user', async () => {
+  it('the reader takes the address of a user of another company from the member list and does not request the user', async () => {
     const world = company({ rowing: ['a'] });
     const [rowing] = world.groups ?? [];
     const guest = { member: 'guest@partner.test', kind: 'externalUser' as const };
@@ -156,11 +156,11 @@ describe('address of a user', () => {
 });
 
 describe('address of a group', () => {
-  it('a report under an address that groupsync does not know yet causes a read of the group', async () => {
+  it('a report with a group address that groupsync does not know causes a read of the group', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.google.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'changeGroup', group: 'rowing', email: 'crew@acme.test' });
-    // After 40 minutes, no run requests reports from the time of the address change any more.
+    // After 40 minutes, the runs no longer request reports from the time of the address change.
     await reader.passMinutes(40);
     await reader.google.control('settings', { lostLogEntries: 0 });
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });

@@ -36,7 +36,7 @@ import {
 import { orDies, whereverItDies } from './support/mortal.ts';
 
 describe('difference that apply meets in a conflict', () => {
-  it('a difference that apply finds in a conflict gets its author once the feed reports the change', async () => {
+  it('a difference that apply finds in a conflict gets its author when the feed reports the change', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tell(world, leaves('m0'));
@@ -45,13 +45,13 @@ describe('difference that apply meets in a conflict', () => {
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
     ]);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS.slice(1) });
-    // The feed also shows groupsync's own write, as EXTERNAL. The difference gets the author of the other event.
+    // The feed also shows groupsync's write, as EXTERNAL. The author of the difference comes from the other event.
     await follow(world, id, activityEvent({ id: 'own', initiator: 'EXTERNAL' }), activityEvent());
     expect(await records(world)).toMatchObject([{ initiator: 'ROLE', eventIds: ['event-1'] }]);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
 
-  it('a difference is not attributed to a client that changed the group after apply had found it', async () => {
+  it('a difference is not attributed to a client that changed the group after apply found the difference', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -68,7 +68,7 @@ describe('difference that apply meets in a conflict', () => {
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: USERS.slice(1) });
   });
 
-  it('a difference is found in the answer to PATCH on a platform that compares no version', async () => {
+  it('apply finds a difference in the answer to PATCH if the platform compares no version', async () => {
     const { world, id } = await settled({}, { enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await tellThenApply(world, leaves('m0'));
@@ -78,7 +78,7 @@ describe('difference that apply meets in a conflict', () => {
   });
 });
 
-it('the drift record keeps the author of a difference as the feed names it', async () => {
+it('the drift record stores the author of a difference in the form of the feed', async () => {
   const { world, id } = await settled();
   const [ports, connection] = [world.toolPorts, await world.connection()];
   const readFeed = () => followFeed(connection, ports as never, Number.POSITIVE_INFINITY);
@@ -114,7 +114,7 @@ describe('spokeId that another client removed', () => {
     return told;
   }
 
-  it('a removed spokeId is found in the answer to the PATCH if the platform compares no version', async () => {
+  it('apply finds a removed spokeId in the answer to the PATCH if the platform compares no version', async () => {
     const { world, id } = await beside({ enforceVersionOnPatch: false });
     world.platform.changeAsOther(id, { spokeId: null });
     await tellThenApply(world, leaves('m0'));
@@ -123,7 +123,7 @@ describe('spokeId that another client removed', () => {
     expect(await records(world)).toMatchObject([{ kind: 'spoke_id', settledBy: 'restore' }]);
   });
 
-  it('a removed spokeId is found when apply continues after a worker crashed during a write', async () => {
+  it('apply finds a removed spokeId when it continues after a crash of a worker during a write', async () => {
     const { world, id } = await beside();
     await tell(world, leaves('m0'));
     let calls = 0;
@@ -147,11 +147,11 @@ describe('spokeId that another client removed', () => {
   });
 });
 
-describe('difference that is to be restored', () => {
+describe('difference under the drift policy restore', () => {
   const strangers = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
   const guard = { minSize: 5, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
 
-  it('a difference stays open while the guard holds its removals, and ends when they are approved', async () => {
+  it('a difference stays open while the guard holds its removals, and ends after an operator approves them', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, ...strangers] });
     await followThenApply(world, id, activityEvent());
@@ -165,7 +165,7 @@ describe('difference that is to be restored', () => {
     for (const record of await records(world)) expect(record).toMatchObject({ settledBy: 'restore' });
   });
 
-  it('an open difference ends as reported if the settings exclude the group', async () => {
+  it('an open difference ends with the result reported if the settings exclude the group', async () => {
     const { world, id } = await settled({ guard });
     world.platform.changeAsOther(id, { users: [...USERS, ...strangers] });
     await followThenApply(world, id, activityEvent());
@@ -193,13 +193,13 @@ describe('difference that is to be restored', () => {
     });
   });
 
-  it('a difference that another client restores between a crash and the next apply is recorded as restored', async () => {
+  it('a difference that another client reverts between a crash and the next apply is recorded as restored', async () => {
     await whereverItDies(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
       await follow(world, id, activityEvent());
       await orDies(applyGroup(REF, world.portsFor(worker)));
-      // The other client restores the name under a new version, so no difference is left.
+      // The other client restores the name and causes a new version, so no difference remains.
       world.platform.changeAsOther(id, { name: 'Ours' });
       await follow(world, id, activityEvent({ id: 'event-2' }));
       world.advance(AT_WORK_MS);
@@ -209,7 +209,7 @@ describe('difference that is to be restored', () => {
   });
 });
 
-it('a repeated external change under the same version is recorded again', async () => {
+it('an external change that recurs with the same version is recorded again', async () => {
   const { world, id } = await settled();
   const answers = new Map<string, string | number>();
   // The platform derives the version from the content of the group.
@@ -282,12 +282,12 @@ function stoppedAfterWriting(): Worker {
 }
 
 describe('drift under policy report', () => {
-  it('a directory event ends drift that was reported before it, and not a difference that appears after it', async () => {
+  it('a directory event ends drift that was reported before the event, but not a later difference', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.name).toBe('Theirs');
-    // A directory event arrives and another client adds a user, before apply has run.
+    // A directory event arrives and another client adds a user. Both happen before apply runs.
     await tell(world, leaves('m0', 5));
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, activityEvent({ id: 'event-2' }));
@@ -316,7 +316,7 @@ describe('drift under policy report', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
   });
 
-  it('reported drift is reverted once the policy is restore', async () => {
+  it('reported drift is reverted after the policy changes to restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(1) });
     await followThenApply(world, id, activityEvent());
@@ -325,7 +325,7 @@ describe('drift under policy report', () => {
     expect(shown(world, id)).toEqual({ name: 'Ours', users: USERS });
   });
 
-  it('a group reported as deleted is created again once the policy is restore', async () => {
+  it('a group that was reported as deleted is created again after the policy changes to restore', async () => {
     const { world, id } = await settled({ drift: 'report' });
     const shown = () => [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g');
     world.platform.deleteAsOther(id);
@@ -351,7 +351,7 @@ describe('drift under policy adopt', () => {
     expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
   });
 
-  it('an adopted addition ends with the deletion of that user, and not of another user', async () => {
+  it('an adopted addition of a user ends with the deletion of this user, and not with the deletion of another user', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     await tellThenApply(world, event('user.deleted', { user: { id: 'm0' } }, 5));
     world.platform.changeAsOther(id, { users: USERS });
@@ -363,7 +363,7 @@ describe('drift under policy adopt', () => {
     expect(shown(world, id)?.users).toEqual(USERS.slice(2));
   });
 
-  it('an adopted addition ends with a snapshot, which is about all members', async () => {
+  it('an adopted addition ends with a snapshot, because a snapshot is about all members', async () => {
     const { world, id } = await settled({ drift: 'adopt' });
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, activityEvent());
@@ -376,7 +376,7 @@ describe('drift under policy adopt', () => {
   });
 });
 
-describe('group that the directory deleted and that is only emptied', () => {
+describe('deleted directory group whose platform group is emptied', () => {
   const removed = event('group.deleted', { group: { id: 'g' } }, 5);
   const back = [event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 9), joins('m0', 9)];
 
@@ -384,7 +384,7 @@ describe('group that the directory deleted and that is only emptied', () => {
     ['report', ['u-m0']],
     ['adopt', ['stranger', 'u-m0']],
   ])(
-    'under %s, an emptied group keeps external users, and has the users %j once the directory creates it again',
+    'under %s, an emptied group keeps external users, and has the users %j after the directory creates it again',
     async (drift, left) => {
       const { world, id } = await settled({ drift, onGroupDeleted: 'empty' });
       await tellThenApply(world, removed);
@@ -406,7 +406,7 @@ describe('group that the directory deleted and that is only emptied', () => {
     expect(shown(world, id)?.users).toEqual([]);
   });
 
-  it('a group that the directory creates again keeps values that were adopted before and after its deletion', async () => {
+  it('a group that the directory creates again keeps values that were adopted before and after the deletion', async () => {
     const { world, id } = await settled({ drift: 'adopt', onGroupDeleted: 'empty' });
     world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
     world.platform.changeAsOther(id, { spokeId: null });
@@ -419,11 +419,11 @@ describe('group that the directory deleted and that is only emptied', () => {
   });
 });
 
-describe('additions that may stay under any drift policy', () => {
+describe('additions that stay under every drift policy', () => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['additive membership', { membership: 'additive' }],
     ['upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
-  ])('additions under %s count as adopted, while other differences are restored', async (_, settings) => {
+  ])('additions under %s count as adopted, and other differences are restored', async (_, settings) => {
     const { world, id } = await settled(settings);
     world.platform.changeAsOther(id, { name: 'Theirs', users: [...USERS, 'stranger'] });
     await followThenApply(world, id, activityEvent());
@@ -435,7 +435,7 @@ describe('additions that may stay under any drift policy', () => {
   });
 });
 
-it('external changes of a group in mode report are reported, and nothing is written', async () => {
+it('external changes of a group in mode report are reported, and groupsync writes nothing', async () => {
   const { world, id } = await settled();
   await change(world, { groups: { policies: [{ match: '*', mode: 'report' }] } });
   const writes = world.platform.writes.length;
@@ -445,7 +445,7 @@ it('external changes of a group in mode report are reported, and nothing is writ
   expect(world.platform.writes).toHaveLength(writes);
 });
 
-it('a suspected change stays suspected, without a drift record, if the read of the group fails', async () => {
+it('a suspected change stays suspected and causes no drift record if the read of the group fails', async () => {
   const { world, id } = await settled();
   world.platform.changeAsOther(id, { name: 'Theirs' });
   await follow(world, id, activityEvent());
@@ -467,7 +467,7 @@ it('a suspected change stays suspected, without a drift record, if the read of t
   expect((await world.toolPorts.groups.read(REF))?.suspectedChange).toBeDefined();
 });
 
-describe('deletion that apply meets before the feed reports it', () => {
+describe('deletion that apply finds before the feed reports it', () => {
   const removed = activityEvent({ id: 'removed', initiator: 'SYSTEM', type: 'EXTERNAL_GROUP_REMOVE' });
   const ownWrite = activityEvent({ id: 'own', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_MEMBER_ADD' });
   const ownCreation = activityEvent({ id: 'made', initiator: 'EXTERNAL', type: 'EXTERNAL_GROUP_ADD' });
@@ -494,7 +494,7 @@ describe('deletion that apply meets before the feed reports it', () => {
     ],
     ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
     ['the write of groupsync first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
-  ])('a deletion is attributed once the feed reports it: %s', async (_, told) => {
+  ])('a deletion is attributed when the feed reports the events in this order: %s', async (_, told) => {
     const { world, id, again } = await deleted();
     expect(again).not.toBe('');
     for (const step of told(id, again)) await followAll(world, step);
@@ -509,7 +509,7 @@ describe('deletion that apply meets before the feed reports it', () => {
     expect(await records(world)).toMatchObject(named);
   });
 
-  it('a deletion is attributed if it was reported while apply was processing it', async () => {
+  it('a deletion is attributed if the feed reported it while apply was processing it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await tell(world, joins('late'));
@@ -524,9 +524,9 @@ describe('deletion that apply meets before the feed reports it', () => {
   });
 });
 
-describe('deletion while another worker still sees the group', () => {
+describe('deletion while another worker has an old list', () => {
   it.each(['restore', 'report'])(
-    'a deletion is attributed although another worker still uses a list from before the deletion, under %s',
+    'a deletion under %s is attributed although another worker uses a list from before the deletion',
     async (drift) => {
       const { world, id } = await settled({ drift });
       const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
@@ -552,7 +552,7 @@ describe('deletion while another worker still sees the group', () => {
     },
   );
 
-  it('a platform group that another worker links again during an unlink keeps its claim', async () => {
+  it('a platform group keeps its claim if another worker links it again during an unlink', async () => {
     const { world, id } = await settled();
     world.platform.hidden = (asked) => asked === id;
     await tellThenApply(world, joins('late'));
@@ -574,7 +574,7 @@ describe('deletion while another worker still sees the group', () => {
 });
 
 describe('attribution of a difference', () => {
-  it('a difference is not attributed to a client that made another change before it', async () => {
+  it('a difference is not attributed to a client whose change is older than the difference', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await follow(world, id, activityEvent({ id: 'add', type: 'EXTERNAL_GROUP_MEMBER_ADD' }));

@@ -39,7 +39,7 @@ const ourselves = { name: 'Ours', spokeId: 'g', users: USERS };
 const plain = (group: HeldGroup | undefined) =>
   group && { name: group.name, spokeId: group.spokeId, users: [...group.users].sort() };
 
-/** Creates a linked group, and reads the feed up to now. */
+/** Creates a linked group, and reads the feed up to the current time. */
 async function followed(drift: string) {
   const { world, id } = await settled({ drift });
   world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
@@ -54,7 +54,7 @@ async function followed(drift: string) {
 
 describe('external change of a managed group', () => {
   it.each(CASES)(
-    'an external change (%s by %s under policy %s) has its kind, author and end recorded',
+    'the record of an external change (%s by %s under policy %s) contains its kind, its author and its end',
     async (change, by, policy) => {
       const [kind, make] = CHANGES[change] as Change;
       const { world, id, read } = await followed(policy);
@@ -74,7 +74,7 @@ describe('external change of a managed group', () => {
     },
   );
 
-  it('a group changed by two initiators between two reads gets an author for each change', async () => {
+  it('changes of two initiators between two reads of a group each get their author', async () => {
     const { world, id, read } = await followed('restore');
     world.platform.changeAsOther(id, { name: 'Theirs' }, 'ROLE');
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] }, 'SYSTEM');

@@ -11,11 +11,12 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const GROUPS = ['g0', 'g1', 'g2'];
 const HOUR_MS = 3_600_000;
 /**
- * The statuses of failed requests. An answer 200 contains an error. `forgets` means that a cursor is always refused.
+ * The kinds of failed requests. `200` is an answer 200 that contains an error. `forgets` means that the platform always
+ * refuses a cursor.
  */
 const TROUBLES = ['429', '500', 'forgets 400', 'forgets 404', 'forgets 200', '200'];
 
-/** Changes come in batches, one before each run. Some changes have the same time. */
+/** Each batch of changes happens before one run of the feed. Some changes have the same time. */
 const scenario = fc.record({
   batches: fc.array(
     fc.array(fc.record({ group: fc.constantFrom(...GROUPS), laterBy: fc.constantFrom(0, 0, 0, 1, 5) }), {
@@ -36,7 +37,7 @@ type Served = Omit<
   'batches' | 'crashes'
 >;
 
-/** This gate is always open, so that the run after a failure reads again. Other tests check the gate. */
+/** This gate is always open, so that the run after a failed run reads the feed. Other tests check the gate. */
 const OPEN: GateStore = { read: async () => OPEN_GATE, write: async () => true };
 
 async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: Served) {
@@ -51,7 +52,6 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
       { ...(worker === undefined ? world.ports : world.portsOf(worker)), gates: OPEN },
       world.ports.clock() + HOUR_MS,
     );
-  // The first run reads the events of groupsync's own writes.
   await run();
   if (mayReadPart === 'twice') platform.begin('feed_twice', 0.3);
   let requests = 0;
@@ -74,7 +74,10 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
         world.change(group, `Theirs ${changes}`);
       }
     },
-    /** Returns the ids of the events of another client among the first `until` events, by default among all. */
+    /**
+     * Returns the ids of the events that other clients caused, from the first `until` events. The default is all
+     * events.
+     */
     told: (until = changes + GROUPS.length) =>
       Array.from({ length: until - GROUPS.length }, (_, n) => `company-e${n + GROUPS.length + 1}`).sort(),
     /** Returns the ids of the events that the groups have recorded, including repetitions. */
@@ -89,7 +92,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
 
 describe('activity feed', () => {
   it(
-    'the feed is read completely, and every event is counted once, for any pages and failures of the feed',
+    'a feed run reads every event and counts it once, for any pages and failures of the feed',
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
@@ -130,7 +133,7 @@ describe('activity feed', () => {
             const { cursor } = (await world.ports.feed.read(CONNECTION)) ?? {};
             const passed = told(Math.max(GROUPS.length, Number(cursor ?? 0)));
             expect(await recorded()).toEqual(expect.arrayContaining(passed));
-            // The time is longer than the lease of the crashed run.
+            // This time is longer than the lease of the crashed run.
             world.advance(17 * 60_000);
           }
           for (let left = 40; (await run())?.failure !== undefined; left -= 1)

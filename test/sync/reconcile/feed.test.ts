@@ -51,7 +51,7 @@ describe('first run of the feed', () => {
 });
 
 describe('run of the feed', () => {
-  it('a feed run does not start while another run has the lease, and starts immediately after that run', async () => {
+  it('a feed run does not start while another run has the lease, and can start immediately after that run', async () => {
     const { world } = await worldWith(() => [page([], 'c1', true)]);
     await world.ports.leases.take(CONNECTION, 'feed', { nowMs: START_MS, lengthMs: MINUTE_MS });
     expect(await run(world)).toBeUndefined();
@@ -60,7 +60,7 @@ describe('run of the feed', () => {
     expect(await run(world)).toBeDefined();
   });
 
-  it('a feed run that continues after its lease has expired cannot write once another run has begun', async () => {
+  it('a feed run cannot write after its lease has expired and another run has begun', async () => {
     let wakeUp = () => {};
     const asleep = new Promise<void>((resolve) => {
       wakeUp = resolve;
@@ -84,7 +84,7 @@ describe('run of the feed', () => {
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
-  it('a feed run at its time limit keeps the pages that it has read, and the next run continues there', async () => {
+  it('a feed run that reaches its time limit keeps the pages that it has read, and the next run continues there', async () => {
     const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'
@@ -98,7 +98,7 @@ describe('run of the feed', () => {
     expect(starts.at(-1)).toEqual({ cursor: 'c10' });
   });
 
-  it('a feed run that fails keeps the events that it read before, and reports both events and failure', async () => {
+  it('a feed run that fails keeps the events from before the failure, and reports both the events and the failure', async () => {
     const { world } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('throttled', 429)]
@@ -112,13 +112,13 @@ describe('run of the feed', () => {
 
 describe('gap in the feed', () => {
   it.each([
-    ['a 4xx', failure('rejected', 400), 0],
-    ['a 404', failure('not_found', 404), 0],
-    ['the error member of an answer 200', failure('unavailable', 200), 0],
-    ['a 500 for over an hour', failure('unavailable', 500), 61],
-    ['a 403 for over an hour', failure('forbidden', 403), 61],
+    ['a status 4xx', failure('rejected', 400), 0],
+    ['a status 404', failure('not_found', 404), 0],
+    ['an error in an answer 200', failure('unavailable', 200), 0],
+    ['a status 500 for over an hour', failure('unavailable', 500), 61],
+    ['a status 403 for over an hour', failure('forbidden', 403), 61],
   ])(
-    'after a cursor is refused by %s, the gap is read once by date, and a sweep follows',
+    'after a cursor is refused with %s, a feed run reads the gap once by date, and a sweep follows',
     async (_, refusal, minutes) => {
       const { world, starts } = await worldWith(({ cursor }) =>
         cursor === 'c1'
@@ -136,7 +136,7 @@ describe('gap in the feed', () => {
     },
   );
 
-  it('a gap is swept by the next run if the sweep failed', async () => {
+  it('the next run sweeps a gap if the sweep of the earlier run failed', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
       cursor === 'c1' && starts.length === 2 ? [failure('rejected', 400)] : [page([], 'c1', true)],
     );
@@ -148,7 +148,7 @@ describe('gap in the feed', () => {
     expect((await run(world))?.sweep).toBeUndefined();
   });
 
-  it('a gap of more than 89 days starts the feed again and causes a sweep', async () => {
+  it('after a gap of more than 89 days, the feed starts again and a sweep follows', async () => {
     const { world, starts } = await worldWith(() => [page([], 'c1', true)]);
     await run(world);
     world.advance(89 * DAY_MS + 1);
@@ -156,7 +156,7 @@ describe('gap in the feed', () => {
     expect(starts.at(-1)).toEqual({ sinceMs: START_MS + 1 });
   });
 
-  it('the search for a usable cursor ends if every cursor is refused', async () => {
+  it('the search for a usable cursor ends even if the platform refuses every cursor', async () => {
     const { world, starts } = await worldWith(({ cursor }) =>
       cursor === undefined
         ? [page([event('a')], 'c1'), failure('rejected', 400)]
@@ -168,7 +168,7 @@ describe('gap in the feed', () => {
 });
 
 describe('groups that the feed names', () => {
-  it('a feed event about the version that groupsync wrote is an echo, which marks and wakes no group', async () => {
+  it('a feed event about a version that groupsync wrote marks and wakes no group', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
@@ -180,7 +180,7 @@ describe('groups that the feed names', () => {
     ['that are unmanaged', {}, undefined],
     ['that an operator released', { released: true }, undefined],
     ['that the settings exclude', {}, { groups: { exclude: ['g'] } }],
-  ])('groups %s are counted, and not woken, when the feed names them', async (title, extra, settings) => {
+  ])('groups %s are counted but not woken when the feed names them', async (title, extra, settings) => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)], settings);
     if (title === 'that are unmanaged') world.stranger('g');
     else await world.link('g', extra);
@@ -189,7 +189,7 @@ describe('groups that the feed names', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a feed run reads few groups by id, many groups from one list, and by id again in very large companies', async () => {
+  it('a feed run reads few groups by id, and many groups from one list unless the company is very large', async () => {
     const many = Array.from({ length: 21 }, (_, n) => `g${n}`);
     const { world, starts } = await worldWith(() => {
       const touched = starts.length === 1 ? many.slice(0, 1) : many;
@@ -214,7 +214,7 @@ describe('groups that the feed names', () => {
     expect(world.calls().slice(2)).toEqual(['list', ...many.map((id) => `get ${world.idOf(id)}`)]);
   });
 
-  it('events of several runs are collected until apply has read the group', async () => {
+  it('the group collects the events of several runs until apply has read the group', async () => {
     const { world, starts } = await worldWith(() => [
       page(
         [event(`e${starts.length}`, { initiator: starts.length === 1 ? 'ROLE' : 'SYSTEM' })],
@@ -233,7 +233,7 @@ describe('groups that the feed names', () => {
     expect(dirtySinceMs).toBe(START_MS);
   });
 
-  it('a view that was read before a second suspected change does not settle that change', async () => {
+  it('a view that was read before a second suspected change does not settle the second change', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     world.change('g');
@@ -242,7 +242,7 @@ describe('groups that the feed names', () => {
     const at = { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true };
     const next = { version: 'v2' as never, activityEvents: [], atMs: (seen.suspectedChange?.atMs ?? 0) + 1 };
     expect(await world.ports.groups.noteSuspected(seen, next, at)).toBe(true);
-    // A view that was prepared for the first suspected change does not settle the second one.
+    // The view was prepared for the first suspected change, so it does not settle the second one.
     const view = await world.ports.groups.prepareView(seen, 'i1' as never, {
       name: '',
       spokeId: null,

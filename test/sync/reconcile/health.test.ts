@@ -34,7 +34,7 @@ describe('daily check of a credential', () => {
     });
   });
 
-  it('a platform failure counts as a failure of the daily check, and an internal error does not', async () => {
+  it('a failure of the platform counts as a failure of the daily check, but an internal error does not', async () => {
     const world = await createWorld();
     const failing = (error: Error) => ({
       ...world.ports,
@@ -53,7 +53,10 @@ describe('daily check of a credential', () => {
 describe('person behind a credential', () => {
   const at = (day: string) => new Date(START_MS + Number(day) * DAY_MS).toISOString().slice(0, 10);
 
-  /** Runs the daily check for a user with these roles: `stays`, `terminated`, or the day of its end. */
+  /**
+   * Runs the daily check for a user with these roles. The value of a role is `stays`, `terminated`, or the day on which
+   * the role ends.
+   */
   async function checked(...roles: readonly string[]) {
     const world = await createWorld();
     const people = {
@@ -85,7 +88,7 @@ describe('person behind a credential', () => {
     ['has left one of two roles', ['terminated', 'stays'], undefined, false],
     ['leaves both roles, the second one in 60 days', ['terminated', '60'], '60', false],
   ] as const)(
-    'the daily check stores the user, and whether the user leaves soon: a user who %s',
+    'the daily check stores the user, and whether the user leaves soon, for a user who %s',
     async (_, roles, day, leaves) => {
       const lastDay = day === undefined ? {} : { lastDay: at(day) };
       expect(await checked(...roles)).toEqual({
@@ -95,7 +98,7 @@ describe('person behind a credential', () => {
     },
   );
 
-  it('the daily check succeeds, and keeps the known user, if the employee of the user cannot be read', async () => {
+  it('the daily check succeeds and keeps the stored user if it cannot read the employee of the user', async () => {
     const world = await createWorld();
     const people = { ...world.ports.people, ofUser: async () => [{ role: roleId('0') } as never] };
     const open: Platforms['open'] = async (...args) => ({

@@ -27,7 +27,7 @@ function recordingTargets(failing: (target: string) => boolean = () => false) {
 }
 
 describe('notifications of findings', () => {
-  it('a finding is notified once, for any number of workers and checks', async () => {
+  it('a finding causes one notification, for any number of workers and checks', async () => {
     const { delivered, clock, ports } = recordingTargets();
     for (let minute = 0; minute < 30; minute += 1) {
       await Promise.all([1, 2, 3].map(() => notify(HELD, ports, CONNECTION)));
@@ -38,7 +38,7 @@ describe('notifications of findings', () => {
     expect(delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
   });
 
-  /** Sends the first notification, and stops before its outcome is recorded. */
+  /** Sends the first notification, and stops before groupsync records the outcome. */
   async function sendUnrecorded({ ports }: ReturnType<typeof recordingTargets>, found = HELD): Promise<void> {
     let writes = 0;
     const write: typeof ports.notices.write = async (...given) => {
@@ -50,7 +50,7 @@ describe('notifications of findings', () => {
     await expect(notify(found, dying, CONNECTION)).rejects.toThrow('died');
   }
 
-  /** Notifies four times, a quarter of an hour apart. */
+  /** Runs the notification job four times, a quarter of an hour apart. */
   async function lookForAnHour(
     { ports, clock }: ReturnType<typeof recordingTargets>,
     found: readonly Finding[],
@@ -61,21 +61,21 @@ describe('notifications of findings', () => {
     }
   }
 
-  it('a notification is repeated once if the worker stopped before it recorded the outcome', async () => {
+  it('a notification is repeated if the worker stopped before it recorded the outcome', async () => {
     const world = recordingTargets();
     await sendUnrecorded(world);
     await lookForAnHour(world, HELD);
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, BEGAN]);
   });
 
-  it('the end of a finding is notified even if its first notification was sent and not recorded', async () => {
+  it('the end of a finding is notified even if the outcome of the first notification was not recorded', async () => {
     const world = recordingTargets();
     await sendUnrecorded(world);
     await lookForAnHour(world, NONE_HELD);
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER]);
   });
 
-  it('a finding that returns is notified even if its end was notified and not recorded', async () => {
+  it('a recurring finding is notified even if the outcome of its end notification was not recorded', async () => {
     const world = recordingTargets();
     await notify(HELD, world.ports, CONNECTION);
     world.clock.ms += QUARTER_MS;
@@ -84,7 +84,7 @@ describe('notifications of findings', () => {
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('the failure of a target is stored, and a notification that no target accepted is repeated', async () => {
+  it('the failure of a target is stored, and a notification that every target refused is repeated', async () => {
     const isDown = { webhook: true, all: false };
     const { delivered, clock, ports } = recordingTargets(
       (target) => isDown.all || (target === 'webhook' && isDown.webhook),
@@ -115,7 +115,7 @@ describe('notifications of findings', () => {
   });
 });
 
-it('the requeue job notifies of holds, failed groups, a closed gate and a failed daily check, without e-mail addresses', async () => {
+it('the requeue job notifies about holds, failed groups, a closed gate and a failed daily check, without addresses', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;
@@ -154,7 +154,7 @@ it('the requeue job notifies of holds, failed groups, a closed gate and a failed
   expect(JSON.stringify(delivered)).not.toContain('@');
 });
 
-it('the hourly check notifies of reported differences, expiring tokens and dead-lettered messages', async () => {
+it('the hourly check notifies about reported differences, expiring tokens and dead-lettered messages', async () => {
   const { delivered, ports } = recordingTargets();
   const record = { settledBy: 'report', settledAtMs: START_MS - 1_000 };
   const since = async function* () {

@@ -13,7 +13,7 @@ import { CONNECTION, createWorld } from './support/world.ts';
 const ANN = memberId('m-ann');
 const BOB = memberId('bob@acme.test');
 
-/** Pages of the list. `faulty` is one employee at which the list fails. From `fails` on, every request fails. */
+/** Pages of the list. At `faulty`, the list fails because of one employee. From `fails` on, every request fails. */
 type Pages = readonly (readonly PersonSpec[] | 'faulty' | 'fails')[];
 
 const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
@@ -24,14 +24,14 @@ const employee = (role: string, fields: Partial<PersonSpec>): PersonSpec => ({
 const ann = (over: Partial<PersonSpec> = {}) =>
   employee('r-ann', { email: 'ann@acme.test', userId: 'u-ann', ...over });
 
-/** The people in `unlisted` are found by id, but the list leaves them out. */
+/** The list lacks the people in `unlisted`, but requests by id find them. */
 const company = async () => Object.assign(await createWorld(), { unlisted: [] as PersonSpec[] });
 type Company = Awaited<ReturnType<typeof company>>;
 
 const personOf = async (world: Company, role = 'r-ann') =>
   (await world.ports.people.read(CONNECTION, [roleId(role)])).get(roleId(role));
 
-/** Refreshes people from these pages. People on no page do not exist, except those in `unlisted`. */
+/** Refreshes people from these pages. Other people do not exist, except the people in `unlisted`. */
 function run(world: Company, pages: Pages, worker?: Worker) {
   const { platform } = world;
   const lists = pages.filter((page) => typeof page !== 'string');
@@ -59,7 +59,7 @@ function tellAddress(world: Company, value: string, stamp: string) {
   const told = { user: ANN, attributes, deleted: STAMP_ZERO };
   return world.ports.users.join(CONNECTION, [told], new Set(['email']));
 }
-/** Adds a member with Ann's address to group `g`, with a pending mark if given. */
+/** Adds a member with Ann's address to group `g`. The member is marked as pending if `pending` is given. */
 async function withMember(world: Company, pending?: PendingCause, personRevision?: number) {
   const ref = world.ref('g');
   await putMember(world, ref, ANN);
@@ -77,7 +77,6 @@ const bind = async (world: Company, role = 'r-ann') => {
     await world.ports.people.bind(CONNECTION, ANN, { role: roleId(role), revision, isFirst: true }),
   ).toMatchObject({ role });
 };
-/** Creates the company with a member who is bound to Ann. */
 async function withAnn() {
   const world = await company();
   await withMember(world);
@@ -95,7 +94,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('a refresh reads a member who is pending in several groups only once', async () => {
+  it('a refresh reads a member only once, even if the member is pending in several groups', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await putMember(world, world.ref('h'), ANN);
@@ -109,7 +108,7 @@ describe('refresh of people', () => {
     expect(lookups).toBe(1);
   });
 
-  it('a refresh wakes the groups of an ended employee once', async () => {
+  it('a refresh wakes the groups of an ended employee only once', async () => {
     const world = await withAnn();
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(1);
     expect((await run(world, [[ann({ state: 'TERMINATED' })]])).woken).toBe(0);
@@ -128,7 +127,7 @@ describe('refresh of people', () => {
   });
 
   it.each([null, ' '])(
-    'a person is not found by the old address once the platform shows the address %j',
+    'a person is no longer found by the old address after the platform shows the address %j',
     async (email) => {
       const world = await company();
       await run(world, [[ann()]]);
@@ -138,7 +137,7 @@ describe('refresh of people', () => {
     },
   );
 
-  it('a refresh keeps the person of a member whose old e-mail address is given to another person', async () => {
+  it('a refresh keeps the person of a member after another person gets the old address of this person', async () => {
     const world = await withAnn();
     const newcomer = employee('r-new', { userId: 'u-new', email: 'ann@acme.test' });
     await run(world, [[ann({ email: 'ann.smith@acme.test' }), newcomer]]);
@@ -146,7 +145,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a lookup returns the current holder of an address, even if the prefetch found another person', async () => {
+  it('a lookup returns the current holder of an address, even if the prefetch found the earlier holder', async () => {
     const world = await company();
     await run(world, [[ann()]]);
     const sought = { field: 'workEmail', value: 'ann@acme.test' };
@@ -155,7 +154,7 @@ describe('refresh of people', () => {
     expect(await ahead.holding(CONNECTION, sought.field, sought.value)).toMatchObject([{ role: 'r-new' }]);
   });
 
-  it('a lookup returns the holder of a restored address, even if another refresh removes the address at the same time', async () => {
+  it('a lookup returns the holder of a restored address, even if a simultaneous refresh removes the address', async () => {
     const found = async (world: Company) =>
       (await world.ports.people.holding(CONNECTION, 'workEmail', 'ann@acme.test')).map(({ role }) => role);
     for (let stop = 1, isOver = false; !isOver; stop += 1) {
@@ -164,7 +163,7 @@ describe('refresh of people', () => {
       let effects = 0;
       const slow = workerBefore(/^(put|delete) /, async () => {
         effects += 1;
-        // Another refresh runs completely, and finds the earlier address again.
+        // Another refresh runs completely. It finds the person with the earlier address again.
         if (effects === stop) await run(world, [[ann()]]);
       });
       await run(world, [[ann({ email: 'other@acme.test' })]], slow).catch(() => {});
@@ -176,7 +175,7 @@ describe('refresh of people', () => {
     }
   });
 
-  it('a refresh fails if the list fails from some page on, but saves the earlier pages and wakes their groups', async () => {
+  it('a refresh fails if a page of the list fails, but saves the earlier pages and wakes their groups', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await expect(run(world, [[ann()], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -184,7 +183,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('a refresh skips an employee that the platform cannot return, refreshes all others, and reports the skipped one', async () => {
+  it('a refresh skips and reports an employee that the platform cannot return, and refreshes all others', async () => {
     const world = await withAnn();
     const others = ['x', 'y'].map((role) => employee(role, { email: `${role}@acme.test` }));
     const pages: Pages = [[employee('w', {}), ...others], 'faulty', [ann({ state: 'TERMINATED' })]];
@@ -196,7 +195,7 @@ describe('refresh of people', () => {
     expect(world.woken).toContain('g');
   });
 
-  it('a refresh wakes the groups of an ended employee although a later page fails, and changes no person of that page', async () => {
+  it('a refresh wakes the groups of an ended employee although a later page fails, and leaves that page unchanged', async () => {
     const world = await withAnn();
     const leaver = ann({ state: 'TERMINATED' });
     await expect(run(world, [[leaver], 'fails'])).rejects.toMatchObject({ kind: 'unavailable' });
@@ -206,7 +205,7 @@ describe('refresh of people', () => {
     expect([hidden.woken, (await personOf(hidden))?.state]).toEqual([[], 'ACTIVE']);
   });
 
-  it('a refresh requests only the next page while it saves a page', async () => {
+  it('a refresh requests at most one page in advance while it saves a page', async () => {
     const world = await company();
     const steps: string[] = [];
     const note = async (kind: string) => steps.push(kind);
@@ -216,7 +215,7 @@ describe('refresh of people', () => {
     expect(steps).toEqual([page, page, save, page, save, page, save]);
   });
 
-  it('a repeated refresh takes full effect after a crash between any two effects', async () => {
+  it('a repeated refresh has its complete effect after a crash between any two effects', async () => {
     await whereverItDies(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[ann({ state: 'TERMINATED' })]], worker).catch(() => {});
@@ -249,7 +248,7 @@ describe('refresh that finds a new role of a user', () => {
     expect(await run(world, [[ann({ state: 'TERMINATED' })]])).toMatchObject({ asked: 1, gone: 1, woken: 1 });
   });
 
-  it('a refresh does not change a binding that an operator made meanwhile', async () => {
+  it('a refresh keeps a binding that an operator sets during the refresh', async () => {
     const world = await withAnn();
     await run(world, [[ann(), employee('r-bob', { userId: 'u-bob' })]]);
     const rebinding = workerBefore(/^update USER/, async () => {
@@ -268,7 +267,7 @@ describe('refresh that finds a new role of a user', () => {
   });
 });
 
-describe('person that a listing lacks', () => {
+describe('person that the list lacks', () => {
   const bob = employee('r-bob', { email: 'bob@acme.test' });
   const asked = ({ calls }: Company) => calls().filter((call) => call.startsWith('employee'));
 
@@ -282,7 +281,7 @@ describe('person that a listing lacks', () => {
     expect(await personOf(world)).toEqual(before);
   });
 
-  it('an unlisted person is GONE after a 404, which wakes the groups once, and returns when listed again', async () => {
+  it('an unlisted person becomes GONE after a 404, wakes the groups once, and returns when the list shows the person', async () => {
     const world = await withAnn();
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 1, changed: 1, woken: 1 });
     expect((await personOf(world))?.state).toBe('GONE');
@@ -291,7 +290,7 @@ describe('person that a listing lacks', () => {
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('a GONE person that the list shows without a state becomes UNKNOWN, and not active', async () => {
+  it('a GONE person that the list shows without a state becomes UNKNOWN and not ACTIVE', async () => {
     const world = await withAnn();
     await run(world, [[bob]]);
     world.platform.undescribed.add('r-ann');
@@ -299,7 +298,7 @@ describe('person that a listing lacks', () => {
     expect((await personOf(world))?.state).toBe('UNKNOWN');
   });
 
-  it('an unlisted person gets the values of the answer by id', async () => {
+  it('an unlisted person gets the values from the request by id', async () => {
     const world = await withAnn();
     world.unlisted.push(ann({ state: 'HIRED' }));
     expect(await run(world, [[bob]])).toMatchObject({ asked: 1, gone: 0, changed: 1, woken: 1 });
@@ -307,16 +306,16 @@ describe('person that a listing lacks', () => {
   });
 
   it.each<[string, Pages]>([
-    ['named no employee', []],
-    ['did not reach its end', [[bob], 'fails']],
-  ])('a person that the list lacks is not requested by id if the list %s', async (_, pages) => {
+    ['contained no employee', []],
+    ['was incomplete', [[bob], 'fails']],
+  ])('a refresh does not request a missing person by id if the list %s', async (_, pages) => {
     const world = await withAnn();
     await run(world, pages).catch(() => {});
     expect(asked(world)).toEqual([]);
     expect((await personOf(world))?.state).toBe('ACTIVE');
   });
 
-  it('a failed request by id does not make a person GONE, and the refresh processes the others', async () => {
+  it('a failed request by id does not make a person GONE, and the refresh processes the other persons', async () => {
     const world = await withAnn();
     const ref = world.ref('h');
     await putMember(world, ref, BOB);
@@ -331,14 +330,14 @@ describe('person that a listing lacks', () => {
     expect(world.woken).toEqual(['h']);
   });
 
-  it('an unlisted person is requested by id only if the person is active and bound to a member', async () => {
+  it('a refresh requests an unlisted person by id only if the person is active and bound to a member', async () => {
     const world = await withAnn();
     await run(world, [[ann({ state: 'TERMINATED' }), employee('r-unbound', {})]]);
     await run(world, [[bob]]);
     expect(asked(world)).toEqual([]);
   });
 
-  it('each refresh requests at most 100 persons by id, and later refreshes request the others', async () => {
+  it('each refresh requests at most 100 persons by id, and later refreshes request the remaining persons', async () => {
     const world = await company();
     const roles = Array.from({ length: 250 }, (_, n) => `r${n}`);
     await run(world, [roles.map((role) => employee(role, {}))]);
@@ -380,7 +379,7 @@ describe('review of pending members', () => {
     ['refused', {}, 0, true],
     ['ambiguous', {}, undefined, true],
   ])(
-    'pending members that are %s, with the person now %o (refused at revision %s), are tried again: %s',
+    'a member that is %s is tried again if the person is %o (refused at revision %s): %s',
     async (...row) => {
       const [cause, now, refusedAt, isWoken] = row;
       const world = await company();
@@ -389,7 +388,7 @@ describe('review of pending members', () => {
     },
   );
 
-  it('a refused member is tried again after a day, although the person is unchanged', async () => {
+  it('a refused member is tried again after a day, even if the person is unchanged', async () => {
     const world = await company();
     await withMember(world, 'refused', 1);
     world.advance(24 * 3_600_000);
@@ -403,7 +402,7 @@ describe('review of pending members', () => {
     expect((await run(world, [[noId]])).woken).toBe(0);
   });
 
-  it('an ambiguous member is not tried again if the address has another person than the bound one', async () => {
+  it('an ambiguous member is not tried again if another person than the bound person has the address', async () => {
     const world = await company();
     await withMember(world, 'ambiguous');
     await run(world, [[ann({ email: 'first@acme.test' })]]);

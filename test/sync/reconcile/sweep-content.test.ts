@@ -3,7 +3,7 @@ import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
 import { allOf, story } from '../../support/engine/story.ts';
 import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
 
-/** Creates groups g0, g1, … with the members a and b, in sync for an hour. */
+/** Creates groups g0, g1, … with the members a and b. They have been in sync for an hour. */
 async function company(count: number, settings = {}, platform = {}) {
   const told = await story({ settings, platform });
   const { world, tell, hire } = told;
@@ -13,7 +13,10 @@ async function company(count: number, settings = {}, platform = {}) {
   return {
     ...told,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
-    /** Runs one sweep and the work that it causes. @returns the calls about groups */
+    /**
+     * Runs one sweep, and then the engine until no work is left.
+     * @returns the calls about groups
+     */
     async sweepAfter(ms = HOUR_MS) {
       world.advance(ms);
       const from = world.platform.calls.length;
@@ -27,16 +30,12 @@ async function company(count: number, settings = {}, platform = {}) {
   };
 }
 
-describe('group with the stored version and other content', () => {
+describe('group whose content differs under the stored version', () => {
   it.each([
-    ['a further user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
-    [
-      'a missing user that no client removed under that version',
-      (users: readonly string[]) => users.slice(0, 1),
-      [],
-    ],
+    ['an additional user', (users: readonly string[]) => [...users, 'u-guest'], ['members_added']],
+    ['a missing user that no client removed', (users: readonly string[]) => users.slice(0, 1), []],
   ])(
-    'a sweep finds and corrects a changed content under the stored version (%s)',
+    'a sweep finds and corrects changed content under the stored version (%s)',
     async (_, changed, kinds) => {
       const { world, troubles, sweepAfter, shown, drift, state } = await company(1);
       world.platform.showing = (_call, users) => changed(users);
@@ -53,7 +52,7 @@ describe('group with the stored version and other content', () => {
   );
 
   it.each([true, false])(
-    'a sweep reads only the list if no content has changed (spokeIds shown: %s)',
+    'a sweep reads only the list if all contents are unchanged (spokeIds shown: %s)',
     async (echoSpokeId) => {
       const { world, sweepAfter } = await company(3, {}, { echoSpokeId });
       world.platform.showing = (kind, users) => (kind === 'list' ? users.toReversed() : users);
@@ -61,7 +60,7 @@ describe('group with the stored version and other content', () => {
     },
   );
 
-  it('the next sweep finds both changed groups under their stored versions in a company of ten groups', async () => {
+  it('one sweep finds both of two groups with changed content under the stored versions, in a company of ten groups', async () => {
     const { world, tell, hire, sweepAfter, drift } = await company(10, { drift: 'report' });
     await hire('c');
     await tell({ add: ['c'], to: 'g3' }, { add: ['c'], to: 'g7' });
@@ -71,7 +70,7 @@ describe('group with the stored version and other content', () => {
     expect(await drift()).toEqual(['members_added', 'members_added']);
   });
 
-  it('a group whose users differ only in the list stays unchanged, and is fetched about once a day', async () => {
+  it('a group stays unchanged if only the list shows other users, and is fetched about once a day', async () => {
     const { world, sweepAfter, drift } = await company(40);
     world.platform.showing = (kind, users) => (kind === 'list' ? users.slice(0, 1) : users);
     let fetched = 0;
@@ -86,7 +85,7 @@ describe('group with the stored version and other content', () => {
     ['additive membership', { membership: 'additive' }],
     ['adopted drift', { drift: 'adopt' }],
   ])(
-    'a sweep fetches no group if the platform lost an external member with a write of groupsync (%s)',
+    'a sweep fetches no group if the platform lost an external member during a write of groupsync (%s)',
     async (_, settings) => {
       const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
       const [group] = world.platform.groups.values();

@@ -20,7 +20,7 @@ const suspects = async (world: World, count: number) => {
 };
 
 describe('sweep', () => {
-  it('a sweep suspects exactly the groups whose version has changed', async () => {
+  it('a sweep marks exactly the groups with a changed version as suspected', async () => {
     const world = await withGroups(4);
     world.change('g2');
     const { report, halted } = await run(world);
@@ -41,7 +41,7 @@ describe('sweep', () => {
     expect(world.woken).toEqual(['g2']);
   });
 
-  it('a managed group that is malformed in the list does not count as missing or changed in a sweep', async () => {
+  it('a sweep does not count a managed group as missing or changed if the list shows it malformed', async () => {
     const world = await withGroups(3);
     world.platform.odd.add(world.idOf('g1'));
     world.stranger('g2');
@@ -52,7 +52,7 @@ describe('sweep', () => {
     expect(world.calls()).toEqual(['list']);
   });
 
-  it('a sweep wakes a failed group once the failure is 24 hours old', async () => {
+  it('a sweep wakes a failed group when the failure is 24 hours old', async () => {
     const world = await createWorld();
     for (const [id, hours] of [
       ['g0', 23],
@@ -63,7 +63,7 @@ describe('sweep', () => {
     expect(world.woken).toEqual(['g1']);
   });
 
-  it('a sweep ignores a group whose write has no answer yet', async () => {
+  it('a sweep ignores a group whose last write has no answer yet', async () => {
     const world = await createWorld();
     const intent = { id: 'i1', action: 'patch', atMs: START_MS, name: 'g', spokeId: 'g' };
     await world.link('g0', { intent });
@@ -72,7 +72,7 @@ describe('sweep', () => {
     expect(await suspects(world, 1)).toEqual([]);
   });
 
-  it('a sweep reads an unlisted group by its id, and suspects the group only if it is gone', async () => {
+  it('a sweep reads an unlisted group by its id, and marks it as suspected only if it is gone', async () => {
     const world = await withGroups(40);
     world.platform.unlisted.add(world.idOf('g1'));
     world.lose('g2');
@@ -92,23 +92,20 @@ describe('sweep', () => {
   it.each([
     ['every group', 20, 20],
     ['one group in ten', 20, 2],
-  ])(
-    'a sweep draws no conclusion about missing groups from a list that lacks %s',
-    async (_, links, missing) => {
-      const world = await withGroups(links);
-      for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
-      const { report, halted } = await run(world);
-      expect(halted).toBe(true);
-      expect(report.missing).toBe(missing);
-      expect(await suspects(world, links)).toEqual([]);
-      expect(world.calls()).toEqual(['list']);
-    },
-  );
+  ])('a sweep marks no group as suspected if the list lacks %s', async (_, links, missing) => {
+    const world = await withGroups(links);
+    for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
+    const { report, halted } = await run(world);
+    expect(halted).toBe(true);
+    expect(report.missing).toBe(missing);
+    expect(await suspects(world, links)).toEqual([]);
+    expect(world.calls()).toEqual(['list']);
+  });
 
   it.each([
-    ['only one group of any number', 3, 1],
-    ['only one group in twenty', 40, 2],
-  ])('a sweep suspects the missing groups if %s is missing', async (_, links, missing) => {
+    ['only one group', 3, 1],
+    ['one group in twenty', 40, 2],
+  ])('a sweep marks missing groups as suspected if the list lacks %s', async (_, links, missing) => {
     const world = await withGroups(links);
     for (let n = 0; n < missing; n += 1) world.lose(`g${n}`);
     expect((await run(world)).halted).toBe(false);
@@ -116,12 +113,9 @@ describe('sweep', () => {
   });
 
   it.each([
-    ['written after the list was begun', { lastWriteAt: START_MS }],
-    [
-      'created so shortly before that the platform may not list them yet',
-      { link: { createdAtMs: START_MS - 60_000 } },
-    ],
-  ])('a sweep does not report groups as missing that were %s', async (_, made) => {
+    ['written after the start of the list', { lastWriteAt: START_MS }],
+    ['created so recently that the platform may not list them', { link: { createdAtMs: START_MS - 60_000 } }],
+  ])('a sweep does not count groups as missing that were %s', async (_, made) => {
     const world = await withGroups(5);
     for (let n = 5; n < 15; n += 1) await world.link(`g${n}`, made);
     const { report, halted } = await run(world);
@@ -129,27 +123,27 @@ describe('sweep', () => {
     expect(await suspects(world, 15)).toEqual([]);
   });
 
-  it('a sweep draws no conclusion if the list fails', async () => {
+  it('a sweep marks no group as suspected if the list fails', async () => {
     const world = await withGroups(3);
     world.platform.listing = () => 500;
     await expect(run(world)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await suspects(world, 3)).toEqual([]);
   });
 
-  it('a sweep counts orphans, and records each external group with the spokeId of a linked group once', async () => {
+  it('a sweep counts unlinked groups with an external id, and records each duplicate spokeId once', async () => {
     const world = await withGroups(2);
     await world.link('unlinked', { link: { id: 'platform-gone' } });
     world.lose('unlinked');
     const copy = world.stranger('g0');
     for (const spokeId of ['unlinked', 'no-group-of-ours']) world.stranger(spokeId);
-    // A managed group that shows the spokeId of another managed group is not an orphan.
+    // A managed group does not count as an orphan, even if it shows the spokeId of another managed group.
     world.platform.changeAsOther(world.idOf('g1'), { spokeId: 'g0' });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });
     expect(await world.drift()).toMatchObject([{ kind: 'duplicate_spoke_id', group: 'g0', after: copy }]);
   });
 
-  it('a sweep removes only the claim of a clean group that is linked to another platform group', async () => {
+  it('a sweep removes a stale claim only of a clean group that is linked to another platform group', async () => {
     const world = await withGroups(1);
     const claimed: PlatformGroupId[] = [];
     for (const [group, extra] of [
@@ -170,7 +164,7 @@ describe('unfinished work that a sweep finds', () => {
 
   it.each<[string, number | undefined, number, boolean]>([
     ['has no wake-up is woken', undefined, dirtySince, true],
-    ['the requeue job has missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
+    ['the requeue job missed is woken', START_MS - 16 * MINUTE_MS, dirtySince, true],
     ['waits for a retry is not woken', START_MS + MINUTE_MS, dirtySince, false],
     ['the requeue job will find is not woken', START_MS - MINUTE_MS, dirtySince, false],
     ['became dirty recently is not woken', undefined, START_MS - MINUTE_MS, false],
@@ -182,7 +176,7 @@ describe('unfinished work that a sweep finds', () => {
     expect(world.woken).toEqual(isWoken ? ['g'] : []);
   });
 
-  it('a sweep wakes at most as many stuck groups at once as the requeue job', async () => {
+  it('a sweep wakes at most as many groups at once as the requeue job', async () => {
     const world = await createWorld();
     for (let n = 0; n < 700; n += 1) await world.link(`g${n}`, { dirtySince });
     expect((await run(world)).report.reenqueued).toBe(600);
@@ -195,7 +189,7 @@ describe('unfinished work that a sweep finds', () => {
     ['rejected', START_MS - 1, true],
     ['rejected', START_MS + 1, false],
   ] as const)(
-    'a sweep wakes the group of a hold that is %s and expires at %i: %s',
+    'a sweep wakes the group of a hold that is %s and expires at %i ms: %s',
     async (kind, expiresAtMs, isWoken) => {
       const decision = kind === 'waiting' ? { kind } : { kind, by: 'ann', reason: 'r', atMs: 1 };
       const hold = {
@@ -209,7 +203,7 @@ describe('unfinished work that a sweep finds', () => {
     },
   );
 
-  it('within 24 hourly sweeps, old view parts and expired tombstones of a group are deleted', async () => {
+  it('24 hourly sweeps delete all old view parts and expired tombstones of a group', async () => {
     const world = await createWorld();
     await world.link('g', {});
     const ref = world.ref('g');

@@ -13,7 +13,7 @@ const EMPLOYEES = [
   employee('next', 'HIRED'),
 ];
 
-/** Creates a company whose employees are in the people index, with one group that groupsync manages. */
+/** Creates a company with one managed group. The people index contains the employees. */
 async function company(users: readonly string[], settings = {}) {
   const world = await createWorld({ settings });
   world.platform.employees = EMPLOYEES;
@@ -25,11 +25,11 @@ async function company(users: readonly string[], settings = {}) {
 const run = (world: World) => sweep(world.connection, world.ports);
 const found = async (world: World) =>
   (await world.drift()).filter(({ kind }) => kind === 'unknown_users').map(({ after }) => after);
-/** Returns how often the employees were listed. */
+/** Returns the number of requests for the list of employees. */
 const listings = ({ platform }: World) => platform.calls.filter(({ route }) => route === '/employees').length;
 
-describe('sweep of groups that hold ids of no employee', () => {
-  it('a sweep records the unknown ids of a managed group once, and no id of a known employee', async () => {
+describe('sweep of groups with unknown user ids', () => {
+  it('a sweep records the unknown ids of a managed group once, and no ids of employees', async () => {
     const world = await company(['u-ann', 'u-gone', 'u-next', 'zoe', 'amy']);
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 2, newRecords: 1 } });
     const { report, unknownUsers } = await run(world);
@@ -47,7 +47,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await found(other)).toEqual([['u-bob']]);
   });
 
-  it('a sweep ignores unknown ids in groups that groupsync does not manage', async () => {
+  it('a sweep ignores unknown ids in unmanaged groups', async () => {
     const world = await company([]);
     world.platform.addForeign({ name: 'Other', spokeId: 'other', users: ['zoe'] });
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
@@ -56,7 +56,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await run(world)).toMatchObject({ unknownUsers: { ids: 0, newRecords: 0 } });
   });
 
-  it('a sweep reads no employees if every user of the groups is a bound person', async () => {
+  it('a sweep does not list employees if every user of the groups is a bound person', async () => {
     const world = await company(['u-ann']);
     await world.table.put(boundMemberItem(CONNECTION, 'ann' as never, 'm-ann' as never));
     const before = listings(world);
@@ -68,7 +68,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     ['user ids', ['u-ann', 'u-gone'], {}],
     ['employee ids', ['ann', 'gone'], { memberIdField: 'id' }],
   ])(
-    'a sweep makes one call if the people index knows all %s that other clients added',
+    'a sweep makes only one call if the people index contains all %s that other clients added',
     async (_, users, settings) => {
       const world = await company(users, { membership: 'additive', ...settings });
       await world.link('h');
@@ -79,7 +79,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     },
   );
 
-  it('a sweep lists the employees once for several groups with ids that the people index does not know', async () => {
+  it('a sweep lists the employees once, even if several groups contain ids that the people index lacks', async () => {
     const world = await company(['u-ann', 'zoe']);
     world.platform.employees = [...EMPLOYEES, employee('new')];
     const refreshed = listings(world);
@@ -129,7 +129,7 @@ describe('sweep of groups that hold ids of no employee', () => {
     expect(await found(world)).toEqual([]);
   });
 
-  it('each sweep emits the number of unknown ids as a metric, and only the first sweep records them', async () => {
+  it('each sweep emits the number of unknown ids as a metric, but only the first sweep records the ids', async () => {
     const world = await company(['zoe', 'amy']);
     const emitted: unknown[] = [];
     const metrics = { emit: (...metric: unknown[]) => void emitted.push(metric) };

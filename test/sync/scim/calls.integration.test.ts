@@ -8,7 +8,7 @@ import { allStoresOver } from '../../../simulate/engine.ts';
 import { startFront } from '../../local/support/front.ts';
 import { clientOf, createWorld, ENTERPRISE, fullUser } from './support/server.ts';
 
-/** Starts the server over an emulated DynamoDB, and records its requests. */
+/** Starts the server with an emulated DynamoDB, and records the requests to DynamoDB. */
 async function startWorld() {
   const dynamo = new DynamoDBClient(await startFront());
   onTestFinished(() => dynamo.destroy());

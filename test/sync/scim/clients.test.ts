@@ -52,7 +52,7 @@ const statusWith = async (world: World, token: string) =>
 
 describe('token endpoint', () => {
   it.each(['header', 'form'] as const)(
-    'the token endpoint gives an access token for an hour to a client that sends its secret in the %s',
+    'the token endpoint issues an access token for one hour to a client that sends its secret in the %s',
     async (where) => {
       const world = createWorld();
       const { id, secret } = await newClient(world);
@@ -75,7 +75,7 @@ describe('token endpoint', () => {
     },
   );
 
-  it('secrets and access tokens are stored only as hashes', async () => {
+  it('client secrets and access tokens are stored only as hashes', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const token = await accessToken(world, client);
@@ -84,14 +84,14 @@ describe('token endpoint', () => {
     expect(stored).not.toContain(token);
   });
 
-  it('an access token is stored with a time at which DynamoDB deletes it', async () => {
+  it('an access token is stored with the time at which DynamoDB deletes the token', async () => {
     const world = createWorld();
     await accessToken(world, await newClient(world));
     const [access] = [...world.table.items.values()].filter(({ sk }) => sk.startsWith('ACCESS#'));
     expect(access?.['expiresAt']).toBe((world.time.nowMs + HOUR_MS) / 1_000);
   });
 
-  it('the token endpoint refuses an unknown client, a wrong secret and another client’s secret with the same answer', async () => {
+  it('the token endpoint gives the same answer for an unknown client, a wrong secret and another client’s secret', async () => {
     const world = createWorld();
     const [one, two] = [await newClient(world), await newClient(world)];
     const wrong = `${one.secret.slice(0, -1)}f`;
@@ -127,7 +127,7 @@ describe('token endpoint', () => {
     expect([refused.status, refused.body.error, refused.cause]).toEqual([400, error, undefined]);
   });
 
-  it('the token endpoint refuses a body that is not a form, a secret in two places, and other methods', async () => {
+  it('the token endpoint refuses a body that is not a form, a secret in both header and form, and other methods', async () => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     const json = await ask(world, '{}', {
@@ -142,7 +142,7 @@ describe('token endpoint', () => {
     }
   });
 
-  it('the token endpoint accepts a body of bytes, as API Gateway passes it', async () => {
+  it('the token endpoint accepts a body as bytes, which API Gateway sends', async () => {
     const world = createWorld();
     const { id, secret } = await newClient(world);
     expect((await ask(world, '', { body: Buffer.from(inForm(id, secret)) })).status).toBe(200);
@@ -169,12 +169,12 @@ describe('token endpoint', () => {
 });
 
 describe('OAuth client', () => {
-  it('the secret of an OAuth client cannot be used as a bearer token', async () => {
+  it('the secret of an OAuth client is refused as a bearer token', async () => {
     const world = createWorld();
     expect(await statusWith(world, (await newClient(world)).secret)).toBe(401);
   });
 
-  it('an OAuth client reads only its own connection', async () => {
+  it('an OAuth client can read only its own connection', async () => {
     const world = createWorld();
     const [mine, theirs] = [await newClient(world), await newClient(world, OTHER)];
     const client = world.anonymous(`Bearer ${await accessToken(world, mine)}`);
@@ -197,7 +197,7 @@ describe('OAuth client', () => {
     expect((await listClients(DEFAULT, world.ports))[0]?.secrets[0]?.state).toBe('revoked');
   });
 
-  it('an OAuth client and its access tokens are refused after its connection was removed', async () => {
+  it('an OAuth client and its access tokens are refused after the removal of its connection', async () => {
     const world = createWorld();
     const client = await newClient(world);
     const token = await accessToken(world, client);
@@ -206,7 +206,7 @@ describe('OAuth client', () => {
     expect((await ask(world, inForm(client.id, client.secret))).body.error).toBe('invalid_client');
   });
 
-  it('a rotation keeps the id of the client, and the earlier secret works until the given time', async () => {
+  it('a rotation keeps the id of the client, and the earlier secret is valid until the given time', async () => {
     const world = createWorld();
     const old = await newClient(world);
     const rotation = { expiresMs: undefined, previousEndMs: world.time.nowMs + 2 * HOUR_MS };
@@ -219,7 +219,7 @@ describe('OAuth client', () => {
     expect((await ask(world, inForm(old.id, secret))).status).toBe(200);
   });
 
-  it('access tokens end when a rotation ends the earlier secret immediately', async () => {
+  it('access tokens become invalid if a rotation invalidates the earlier secret immediately', async () => {
     const world = createWorld();
     const old = await newClient(world);
     const token = await accessToken(world, old);
@@ -228,7 +228,7 @@ describe('OAuth client', () => {
     expect(await statusWith(world, token)).toBe(401);
   });
 
-  it('access tokens expire with the secret of their client, and a rotation never extends them', async () => {
+  it('an access token expires with the secret of its client, and a rotation does not extend its validity', async () => {
     const world = createWorld();
     const client = await newClient(world, DEFAULT, world.time.nowMs + 60_000);
     const { body } = await ask(world, GRANT, { headers: basic(client.id, client.secret) });

@@ -14,9 +14,9 @@ import {
 } from './support/server.ts';
 
 /*
- * These tests use only RFC 7643 and RFC 7644, as an independent conformance suite does. They check all documents
- * against the schemas that the server publishes, and every method on every endpoint. They also check media types,
- * lists, accepted and refused changes, and bulk requests.
+ * These tests use only RFC 7643 and RFC 7644, like an independent conformance suite. They check all documents against
+ * the schemas that the server publishes, and call every endpoint with every method. They also check media types, lists,
+ * accepted and refused changes, and bulk requests.
  */
 
 let world: ReturnType<typeof createWorld>;
@@ -77,7 +77,7 @@ function objectFaults(value: unknown, definitions: readonly Definition[], where:
   return [...wrong, ...lacking.map(({ name }) => `${where}.${name}: missing`)];
 }
 
-/** Attributes that every document has in addition to its schemas (RFC 7643 section 3.1). */
+/** Attributes that every document may have in addition to the attributes of its schemas (RFC 7643 section 3.1). */
 const COMMON = new Set(['schemas', 'id', 'externalId', 'meta']);
 
 async function documentFaults(document: Document): Promise<readonly string[]> {
@@ -98,7 +98,7 @@ async function documentFaults(document: Document): Promise<readonly string[]> {
 const metaOf = (document: Document) => document['meta'] as Document;
 
 describe('SCIM documents', () => {
-  it('documents have the form that their schemas define', async () => {
+  it('SCIM documents have the form that their schemas define', async () => {
     const { id } = (await client.post('/Users', fullUser('ann'))).body;
     await client.post('/Groups', { displayName: 'A', externalId: 'g', members: [{ value: id }] });
     const documents: Document[] = [(await client.get('/ServiceProviderConfig')).body];
@@ -107,12 +107,12 @@ describe('SCIM documents', () => {
     }
     expect(documents).toHaveLength(1 + 1 + 1 + 2 + 6);
     for (const document of documents) {
-      // A Schema document is nested one level deeper than its own schema describes, as in RFC 7643 section 8.7.2.
+      // A Schema document is nested one level deeper than its schema describes (RFC 7643 section 8.7.2).
       if (document['name'] !== 'Schema') expect(await documentFaults(document)).toEqual([]);
     }
   });
 
-  it('documents contain their type, location and version', async () => {
+  it('SCIM documents contain their type, location and version', async () => {
     const user = (await client.post('/Users', fullUser('ann'))).body;
     const group = (await client.post('/Groups', { displayName: 'A' })).body;
     for (const [document, resourceType, path] of [
@@ -138,7 +138,7 @@ describe('SCIM documents', () => {
     }
   });
 
-  it('resource types name existing schemas and endpoints', async () => {
+  it('resource types refer to existing schemas and endpoints', async () => {
     const known = (await schemas()).map(({ id }) => id);
     const { Resources } = (await client.get('/ResourceTypes')).body;
     for (const { schema, schemaExtensions, endpoint } of Resources) {
@@ -148,7 +148,7 @@ describe('SCIM documents', () => {
     }
   });
 
-  it('schemas give every characteristic of every attribute', async () => {
+  it('SCIM schemas define every characteristic of every attribute', async () => {
     const flat = (all: readonly Definition[]): readonly Definition[] =>
       all.flatMap((one) => [one, ...flat(one.subAttributes ?? [])]);
     for (const { attributes } of await schemas()) {
@@ -187,7 +187,7 @@ describe('attributes of the SCIM schemas', () => {
   it.each([
     ['User', '/Users', { userName: 'ann' }],
     ['Group', '/Groups', { displayName: 'A' }],
-  ])('every attribute of a %s can be added, replaced, left out and removed', async (type, path, least) => {
+  ])('every attribute of a %s can be added, replaced, omitted and removed', async (type, path, least) => {
     const definitions = (await schemas())
       .filter(({ name }) => name === type || (type === 'User' && name === 'EnterpriseUser'))
       .flatMap(({ id, attributes }) => attributes.map((definition) => ({ schema: id, definition })));
@@ -219,7 +219,7 @@ describe('attributes of the SCIM schemas', () => {
     }
   });
 
-  it('a PUT of the resource that was read keeps the attributes, and read-only attributes are ignored', async () => {
+  it('a PUT of the document that was read keeps the attributes, and values of read-only attributes are ignored', async () => {
     const { body } = await client.post('/Users', fullUser('ann'));
     world.time.nowMs += 1_000;
     const foreign = {
@@ -250,38 +250,41 @@ describe('SCIM methods', () => {
     ['/ResourceTypes/User', ['GET']],
     ['/Schemas', ['GET']],
     [`/Schemas/${USER}`, ['GET']],
-  ])('%s allows its methods and answers others with 405 and Allow', async (path, allowed) => {
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']) {
-      const answer = await client.send(method, path);
-      if (allowed.includes(method === 'HEAD' ? 'GET' : method)) {
-        expect(answer.status).not.toBe(405);
-        continue;
+  ])(
+    '%s accepts its methods and answers other methods with 405 and the header Allow',
+    async (path, allowed) => {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE']) {
+        const answer = await client.send(method, path);
+        if (allowed.includes(method === 'HEAD' ? 'GET' : method)) {
+          expect(answer.status).not.toBe(405);
+          continue;
+        }
+        expect([method, answer.status]).toEqual([method, 405]);
+        expect(answer.headers['allow']?.split(', ').toSorted()).toEqual(allowed.toSorted());
+        if (method !== 'HEAD') expectError(answer, 405);
       }
-      expect([method, answer.status]).toEqual([method, 405]);
-      expect(answer.headers['allow']?.split(', ').toSorted()).toEqual(allowed.toSorted());
-      if (method !== 'HEAD') expectError(answer, 405);
-    }
-  });
+    },
+  );
 
-  it('HEAD of any path has the status and the headers of GET, and no body', async () => {
+  it('HEAD of any path returns the status and the headers of GET, and no body', async () => {
     for (const path of ['/Users', '/Schemas', '/Users/none', '/Users?filter=a']) {
       const { body: _body, ...head } = await client.get(path);
       expect(await client.send('HEAD', path)).toEqual({ ...head, body: undefined });
     }
   });
 
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s of an unknown path is a 404', async (method) => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('%s of an unknown path returns 404', async (method) => {
     const paths = ['/Things', '/Users/x/y', '/Bulk/x', '/ServiceProviderConfig/x', '/Schemas/a/b', '/users'];
     for (const path of paths) expectError(await client.send(method, path, {}), 404);
   });
 
-  it('/Me is answered with 501', async () => {
+  it('every request to /Me returns 501', async () => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       expectError(await client.send(method, '/Me', {}), 501);
     }
   });
 
-  it('DELETE succeeds once, with any body', async () => {
+  it('a second DELETE returns 404, and a DELETE may have any body', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     expect((await client.send('DELETE', `/Users/${id}`, 'no json')).status).toBe(204);
     for (const method of ['DELETE', 'GET']) expectError(await client.send(method, `/Users/${id}`), 404);
@@ -301,13 +304,13 @@ describe('SCIM media types', () => {
     'application/scim+json; charset=utf-8',
     'application/json;charset=UTF-8',
     'Application/SCIM+JSON',
-  ])('the media type %s is accepted', async (type) => {
+  ])('a request with the media type %s is accepted', async (type) => {
     const made = await client.send('POST', '/Users', { userName: 'ann' }, { 'content-type': type });
     expect(made.status).toBe(201);
   });
 
   it.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'application/jsonp'])(
-    'the media type %s is refused',
+    'a request with the media type %s is refused',
     async (type) => {
       const made = await client.send('POST', '/Users', { userName: 'ann' }, { 'content-type': type });
       expectError(made, 415);
@@ -315,7 +318,7 @@ describe('SCIM media types', () => {
   );
 
   it.each(['gzip', 'deflate', 'br', 'gzip, identity'])(
-    'a body in the encoding %s is refused',
+    'a request body with the encoding %s is refused',
     async (encoding) => {
       const headers = { 'content-encoding': encoding };
       const made = await client.send('POST', '/Users', { userName: 'ann' }, headers);
@@ -327,7 +330,7 @@ describe('SCIM media types', () => {
   );
 
   it.each(['application/scim+json', 'application/json', '*/*', 'text/html, application/*;q=0.5', ''])(
-    'Accept: %s is answered with the media type of SCIM',
+    'a request with the header "Accept: %s" is answered with the media type of SCIM',
     async (accept) => {
       for (const path of ['/Users', '/Schemas', '/Users/none', '/ServiceProviderConfig']) {
         const { headers } = await client.get(path, { accept });
@@ -338,7 +341,7 @@ describe('SCIM media types', () => {
 });
 
 describe('SCIM lists', () => {
-  it('a list never exceeds the announced maximum, and the next page continues after the last resource', async () => {
+  it('a SCIM list never exceeds the announced maximum, and the next page continues after the last resource', async () => {
     const { maxResults } = (await client.get('/ServiceProviderConfig')).body.filter;
     for (let n = 0; n <= maxResults; n += 1) await client.post('/Groups', { displayName: `g${n}` });
     const first = (await client.get('/Groups?count=100000&attributes=displayName')).body;
@@ -364,23 +367,26 @@ describe('SCIM changes by PATCH', () => {
   const get = async () => (await client.get(user)).body;
 
   it.each<[title: string, operation: object, scimType: string]>([
-    ['remove without a path', { op: 'remove' }, 'noTarget'],
+    ['a remove without a path', { op: 'remove' }, 'noTarget'],
     ['an unknown operation', { op: 'increase', path: 'title', value: 'x' }, 'invalidSyntax'],
     ['an unknown path', replace('colour', 'x'), 'invalidPath'],
-    ['replace of a missing value', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
-    ['another version', replace('meta.version', 'x'), 'mutability'],
-    ['a value of another type', replace('active', 'perhaps'), 'invalidValue'],
-  ])('%s is refused, and earlier operations are undone', async (_title, operation, scimType) => {
-    const before = await get();
-    const first = replace('displayName', 'changed');
-    expectError(await client.patch(user, [first, operation]), 400, scimType);
-    expect(await get()).toEqual(before);
-  });
+    ['a replacement of a missing value', replace('emails[value eq "no@x"].type', 'home'), 'noTarget'],
+    ['a new value of meta.version', replace('meta.version', 'x'), 'mutability'],
+    ['a value of the wrong type', replace('active', 'perhaps'), 'invalidValue'],
+  ])(
+    'a PATCH with %s is refused, and its earlier operations have no effect',
+    async (_title, operation, scimType) => {
+      const before = await get();
+      const first = replace('displayName', 'changed');
+      expectError(await client.patch(user, [first, operation]), 400, scimType);
+      expect(await get()).toEqual(before);
+    },
+  );
 
   it.each<[title: string, operation: object, expected: object]>([
-    ['a change that names the id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
+    ['an id in its value', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
     [
-      'a change of one value by a filter',
+      'a filter that selects one value',
       replace('emails[type eq "work"].value', 'n@x'),
       { emails: [{ value: 'n@x', type: 'work', primary: true }] },
     ],
@@ -390,7 +396,7 @@ describe('SCIM changes by PATCH', () => {
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
     ['an addition of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
-  ])('a change is made: %s', async (_title, operation, expected) => {
+  ])('a PATCH with %s changes the user', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);
     expect(changed.body).toMatchObject(expected);
@@ -399,7 +405,7 @@ describe('SCIM changes by PATCH', () => {
     expect(changed.headers['location']).toBe(changed.body.meta.location);
   });
 
-  it('PATCH accepts a request without schemas or with additional ones', async () => {
+  it('PATCH accepts a request without schemas, and a request with additional schemas', async () => {
     for (const schemas of [undefined, [PATCH_OP], [PATCH_OP.toUpperCase(), 'urn:x']]) {
       const body = JSON.stringify({ schemas, Operations: [replace('title', String(schemas))] });
       expect((await client.send('PATCH', user, body)).status).toBe(200);
@@ -420,14 +426,14 @@ describe('schemas of a request', () => {
     ['POST /Bulk', { Operations: [] }],
     ['POST /Users/.search', { filter: 'userName pr' }],
     ['POST /.search', {}],
-  ])('requests without the schemas of %s or with wrong ones are refused', async (request, body) => {
+  ])('%s is refused if the schemas are missing or wrong', async (request, body) => {
     expectError(await send(request, body), 400, 'invalidSyntax');
     for (const schemas of [[], null, ['urn:x'], 'urn:x', [ERROR]]) {
       expectError(await send(request, { schemas, ...body }), 400, 'invalidSyntax');
     }
   });
 
-  it('PUT needs schemas, and PATCH only refuses wrong ones', async () => {
+  it('PUT requires schemas, and PATCH refuses only wrong schemas', async () => {
     const user = `/Users/${(await client.post('/Users', { userName: 'ann' })).body.id}`;
     const group = `/Groups/${(await client.post('/Groups', { displayName: 'A' })).body.id}`;
     for (const [path, body] of [
@@ -442,14 +448,14 @@ describe('schemas of a request', () => {
     }
   });
 
-  it('requests may have other schemas next to the one of the resource, as Entra ID sends them', async () => {
+  it('a request may contain other schemas in addition to the schema of the resource, as requests of Entra ID do', async () => {
     const body = { schemas: [GROUP, ENTRA_GROUP], displayName: 'Sales', externalId: 'o1' };
     expect((await send('POST /Groups', body)).status).toBe(201);
   });
 });
 
 describe('SCIM write with If-None-Match', () => {
-  it('a write with If-None-Match is refused if the resource exists or has the named version', async () => {
+  it('a write with If-None-Match is refused if the resource exists or has one of the given versions', async () => {
     for (const [path, body] of [
       ['/Users', { userName: 'ann' }],
       ['/Groups', { displayName: 'A' }],
@@ -485,7 +491,7 @@ describe('SCIM bulk request', () => {
   const statusesOf = ({ body }: { body: { Operations: { status: string }[] } }) =>
     body.Operations.map(({ status }) => status);
 
-  it('a bulk request may use new resources in members, paths and managers, in any order', async () => {
+  it('a bulk request may refer to new resources in members, paths and managers, in any order', async () => {
     const answer = await bulk([
       groupOf('g', 'G', 'ann'),
       post('/Users', 'ann', { userName: 'ann', [ENTERPRISE]: { manager: { value: 'bulkId:boss' } } }),
@@ -509,7 +515,7 @@ describe('SCIM bulk request', () => {
     expect((await client.get(`/Groups/${group}`)).body.members).toMatchObject([{ value: boss }]);
   });
 
-  it("a bulk request creates users who are each other's managers, and a user who is their own manager", async () => {
+  it('a bulk request can create two users who manage each other, and a user who is their own manager', async () => {
     const managed = (bulkId: string, by: string) =>
       post('/Users', bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${by}` } } });
     const answer = await bulk([managed('ann', 'bob'), managed('bob', 'ann'), managed('eve', 'eve')]);
@@ -527,7 +533,7 @@ describe('SCIM bulk request', () => {
     }
   });
 
-  it('a bulk request creates nothing if its references form a cycle that cannot be resolved', async () => {
+  it('a bulk request creates nothing if its references form a cycle of groups', async () => {
     const answer = await bulk([groupOf('a', 'a', 'b'), groupOf('b', 'b', 'a')]);
     expect(statusesOf(answer)).toEqual(['400', '409']);
     expect((await client.get('/Groups')).body.totalResults).toBe(0);
@@ -535,7 +541,7 @@ describe('SCIM bulk request', () => {
     expect(statusesOf(waiting)).toEqual(['409']);
   });
 
-  it('a bulkId of two operations is refused before any operation runs', async () => {
+  it('a bulk request is refused before any operation runs if two operations have the same bulkId', async () => {
     const twice = await bulk([
       post('/Users', 'a', { userName: 'a' }),
       post('/Users', 'a', { userName: 'b' }),
@@ -544,7 +550,7 @@ describe('SCIM bulk request', () => {
     expect((await client.get('/Users')).body.totalResults).toBe(0);
   });
 
-  it('a bulk request accepts a PATCH as a list of operations, as in the example of RFC 7644', async () => {
+  it('a bulk request accepts a list of operations as the data of a PATCH (example of RFC 7644)', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const answer = await bulk([{ method: 'PATCH', path: `/Users/${id}`, data: [replace('title', 'T')] }]);
     expect(statusesOf(answer)).toEqual(['200']);
@@ -556,7 +562,7 @@ describe('SCIM bulk request', () => {
     expect(bad).not.toHaveProperty('location');
   });
 
-  it('a bulk request checks the versions of its operations', async () => {
+  it('a bulk request compares the version of each operation with the resource', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const path = `/Users/${id}`;
     const answer = await bulk(['W/"9"', 'W/"1"'].map((version) => ({ method: 'DELETE', path, version })));
@@ -565,7 +571,7 @@ describe('SCIM bulk request', () => {
     expect(answer.body.Operations).toMatchObject([{ location }, { location }]);
   });
 
-  it('a bulk request stops after failOnErrors errors, and never stops without failOnErrors', async () => {
+  it('a bulk request stops after the number of errors in failOnErrors, and without failOnErrors it runs all operations', async () => {
     const bad = { method: 'DELETE', path: '/Users/none' };
     const made = (bulkId: string) => post('/Users', bulkId, { userName: bulkId });
     const two = await bulk([bad, made('a'), bad, made('b')], { failOnErrors: 2 });
@@ -588,16 +594,16 @@ describe('SCIM bulk request', () => {
     ['a POST without bulkId', { Operations: [{ method: 'POST', path: '/Users', data: {} }] }, 400],
     ['a GET', { Operations: [{ method: 'GET', path: '/Users' }] }, 400],
     [
-      'too many',
+      'too many operations',
       { Operations: Array.from({ length: 301 }, () => ({ method: 'DELETE', path: '/Users/x' })) },
       413,
     ],
-  ])('a bulk request of %s is refused', async (_title, body, status) => {
+  ])('a bulk request with %s is refused', async (_title, body, status) => {
     expectError(await client.post('/Bulk', body), status, status === 400 ? 'invalidSyntax' : undefined);
   });
 
   it.each(['/Bulk', '/Users/.search', '/.search', '/Schemas'])(
-    'a bulk request cannot call %s',
+    'a bulk request with an operation on %s is refused',
     async (path) => {
       const { body } = await bulk([{ method: 'POST', path, bulkId: 'b', data: { Operations: [] } }]);
       expect(body.Operations).toMatchObject([{ status: '400', response: { scimType: 'invalidSyntax' } }]);

@@ -2,14 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Answer, type Client, createWorld } from './support/server.ts';
 
-/* In each test the server crashes before one of its writes, and the client repeats the request, as providers do. */
+/*
+ * In each test, the server crashes before one of its writes. The client then repeats the request, as identity providers
+ * do.
+ */
 
 class Died extends Error {}
 
 type Request = (client: Client, ids: { group: string; user: string }) => Promise<Answer>;
 
 /**
- * Sends the request with a crash before write number `at`, then the retry. @returns undefined if there is no such write
+ * Sends the request, which crashes before write number `at`, and then the retry.
+ * @returns undefined if the request makes fewer writes
  */
 async function crashedAt(at: number, request: Request, retry: Request) {
   let left = Number.POSITIVE_INFINITY;
@@ -51,7 +55,7 @@ async function everyCrash(
 }
 
 describe('SCIM request repeated after a crash before one of its writes', () => {
-  it('a repeated change of name and members takes effect after a crash before one of its writes', () =>
+  it('a change of name and members takes effect when it is repeated after a crash before any write', () =>
     everyCrash(
       (client, { group }) =>
         client.patch(`/Groups/${group}`, [
@@ -71,7 +75,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
       },
     ));
 
-  it('a repeated PUT of all members wakes the group after a crash before one of its writes', () =>
+  it('a PUT of all members wakes the group when it is repeated after a crash before any write', () =>
     everyCrash(
       (client, { group }) =>
         client.put(`/Groups/${group}`, { displayName: 'Put', members: [{ value: 'm2' }, { value: 'm9' }] }),
@@ -82,7 +86,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
       },
     ));
 
-  it('a repeated deletion of a group takes effect after a crash before one of its writes', () =>
+  it('a deletion of a group takes effect when it is repeated after a crash before any write', () =>
     everyCrash(
       (client, { group }) => client.delete(`/Groups/${group}`),
       async ({ world, client, group, retried }) => {
@@ -93,7 +97,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
       },
     ));
 
-  it('a repeated deletion of a user takes effect after a crash before one of its writes', () =>
+  it('a deletion of a user takes effect when it is repeated after a crash before any write', () =>
     everyCrash(
       (client, { user }) => client.delete(`/Users/${user}`),
       async ({ world, client, group, user, retried }) => {
@@ -105,7 +109,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
       },
     ));
 
-  it('a repeated deactivation of a user takes effect after a crash before one of its writes', () =>
+  it('a deactivation of a user takes effect when it is repeated after a crash before any write', () =>
     everyCrash(
       (client, { user }) => client.patch(`/Users/${user}`, [replace('active', false)]),
       async ({ world, group, retried }) => {
@@ -114,7 +118,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
       },
     ));
 
-  it('a repeated creation leaves one user, who can be matched, and no data of the failed attempt', () =>
+  it('a repeated creation results in one user, who can be matched, and in no data of the failed attempt', () =>
     everyCrash(
       (client) =>
         client.post('/Users', { userName: 'bob', externalId: 'e2', emails: [{ value: 'bob@a.test' }] }),
@@ -130,7 +134,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
       },
     ));
 
-  it('a repeated creation leaves one group with all members, whether the retry creates or finds it', () =>
+  it('a repeated creation results in one group with all members, whether the retry creates or finds the group', () =>
     everyCrash(
       (client) => client.post('/Groups', { displayName: 'New', members: [{ value: 'm1' }, { value: 'm2' }] }),
       async ({ world, client, retried }) => {

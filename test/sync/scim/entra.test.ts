@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { memberId } from '../../../shared/domain/ids.ts';
 import { type Client, createWorld, ENTERPRISE, GROUP, LIST, USER } from './support/server.ts';
 
-/* These tests send the requests of Microsoft Entra ID, and check the state after each. */
+/* These tests send the requests of Microsoft Entra ID, and check the state after each request. */
 
 const ENTRA_GROUP = 'http://schemas.microsoft.com/2006/11/ResourceManagement/ADSCIM/2.0/Group';
 
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 describe('connection test of Entra ID', () => {
-  it('a search without a result is an empty list and not a 404', async () => {
+  it('a search without a result returns an empty list and not 404', async () => {
     const { status, body } = await entra.get(
       '/Users?filter=userName eq "8ef8f8a4-0b1c-4c6c-9d0e-5f6a7b8c9d0e"',
     );
@@ -53,7 +53,7 @@ describe('connection test of Entra ID', () => {
 });
 
 describe('groups of Entra ID', () => {
-  it('groups are matched by name or external id, and their members can be excluded', async () => {
+  it('Entra ID finds groups by name or external id, and can exclude their members from the answer', async () => {
     await patch({ op: 'Add', path: 'members', value: refs(u1) });
     for (const filter of ['displayName eq "Sales"', 'externalId eq "8aa1a0c0-c4c3-4bc0-b4a5-2ef676900159"']) {
       const { status, body } = await entra.get(`/Groups?excludedAttributes=members&filter=${filter}`);
@@ -66,11 +66,11 @@ describe('groups of Entra ID', () => {
     expect(read.body).not.toHaveProperty('members');
   });
 
-  it('groups show only their own schema', async () => {
+  it('the document of a group names only the schema of groups', async () => {
     expect((await entra.get(`/Groups/${group}`)).body.schemas).toEqual([GROUP]);
   });
 
-  it('a renamed group is found only by its new name', async () => {
+  it('Entra ID finds a renamed group only by the new name', async () => {
     const renamed = await patch({ op: 'Replace', path: 'displayName', value: 'Sales EMEA' });
     expect(renamed).toMatchObject({ status: 204, body: undefined });
     expect((await desired())?.name).toBe('Sales EMEA');
@@ -78,7 +78,7 @@ describe('groups of Entra ID', () => {
     expect((await entra.get('/Groups?filter=displayName eq "Sales EMEA"')).body.totalResults).toBe(1);
   });
 
-  it('Remove removes exactly the members in its value', async () => {
+  it('a PATCH with Remove removes only the members in its value', async () => {
     await patch({ op: 'Add', path: 'members', value: refs(u1, u2) });
     expect((await patch({ op: 'Remove', path: 'members', value: refs(u1) })).status).toBe(204);
     expect((await desired())?.members).toEqual([u2]);
@@ -86,7 +86,7 @@ describe('groups of Entra ID', () => {
     expect((await desired())?.members).toEqual([u2]);
   });
 
-  it('reference checks of members are answered', async () => {
+  it('searches that check a membership or a manager are answered correctly', async () => {
     await patch({ op: 'Add', path: 'members', value: refs(u1) });
     const total = async (filter: string) => (await entra.get(`/Groups?filter=${filter}`)).body.totalResults;
     expect(await total(`id eq "${group}" and members eq "${u1}"`)).toBe(1);
@@ -105,7 +105,7 @@ describe('users of Entra ID', () => {
   it.each([
     ['False', 'True'],
     [false, true],
-  ])('users are deactivated with %j and activated with %j', async (off, on) => {
+  ])('the value %j deactivates a user, and the value %j activates the user', async (off, on) => {
     await entra.patch(`/Users/${u1}`, [{ op: 'Replace', path: 'active', value: off }]);
     expect((await entra.get(`/Users/${u1}`)).body.active).toBe(false);
     expect((await desired())?.members).toEqual([u2]);
@@ -114,7 +114,7 @@ describe('users of Entra ID', () => {
     expect((await desired())?.members).toEqual([u1, u2].sort());
   });
 
-  it('one PATCH changes several attributes, by dotted names and names with a schema', async () => {
+  it('one PATCH changes several attributes, with dotted names and names that contain a schema', async () => {
     const changed = await entra.patch(`/Users/${u1}`, [
       {
         op: 'Replace',
@@ -133,7 +133,7 @@ describe('users of Entra ID', () => {
     expect(state).toMatchObject({ userName: 'one@acme.test', email: 'one@acme.test', employeeNumber: '42' });
   });
 
-  it('users are deactivated by a PATCH that also replaces a missing work address', async () => {
+  it('a PATCH that replaces a missing work address also deactivates the user', async () => {
     const { id } = (await entra.post('/Users', { userName: 'u3@acme.test', active: true })).body;
     const changed = await entra.patch(`/Users/${id}`, [
       { op: 'Replace', path: 'active', value: 'False' },
@@ -143,7 +143,7 @@ describe('users of Entra ID', () => {
     expect(await facts(id)).toMatchObject({ 'scim:active': 'false', email: 'three@acme.test' });
   });
 
-  it('attributes of users are used for matching until they are removed', async () => {
+  it('the attributes of users are used for matching until a request removes them', async () => {
     expect(await facts(u1)).toEqual({
       userName: 'u1@acme.test',
       email: 'u1@acme.test',
@@ -164,7 +164,7 @@ describe('users of Entra ID', () => {
     });
   });
 
-  it('further addresses are stored in order after the primary one', async () => {
+  it('additional addresses are stored after the primary address, in their order', async () => {
     await entra.patch(`/Users/${u1}`, [
       {
         op: 'Replace',
@@ -193,7 +193,7 @@ describe('users of Entra ID', () => {
     expect(await facts(u1)).toMatchObject({ userName: '', email: '', externalId: '' });
   });
 
-  it('users with a custom extension are accepted, and the extension is dropped', async () => {
+  it('users with a custom extension are accepted, and the server does not store the extension', async () => {
     const urn = 'urn:ietf:params:scim:schemas:extension:Custom:2.0:User';
     const changed = await entra.patch(`/Users/${u1}`, [{ op: 'Add', path: `${urn}:tag`, value: 'x' }]);
     expect(changed.status).toBe(200);

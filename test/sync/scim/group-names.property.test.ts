@@ -8,8 +8,8 @@ const gap = fc.constantFrom(' ', '  ', '\u00a0', '\t', ' \u200b', '\u3000');
 const end = fc.constantFrom('', ' ', '\u00a0', '\u200b', '\ufeff', '\u00ad');
 const claimed = (name: string) => claimOf(name, 'Group').value;
 
-describe('names of groups that a SCIM client gives', () => {
-  it('two names are equal if they differ in composition, case of Latin characters, spaces and invisible signs', () => {
+describe('group names from a SCIM client', () => {
+  it('two names are equal if they differ only in composition, case of Latin characters, spaces and invisible characters', () => {
     fc.assert(
       fc.property(words, gap, end, end, fc.boolean(), (parts, between, before, after, isDecomposed) => {
         const other = `${before}${parts.join(between)}${after}`;
@@ -20,7 +20,7 @@ describe('names of groups that a SCIM client gives', () => {
     );
   });
 
-  it('two names differ if they have different words, or if the spaces between words are missing', () => {
+  it('two names differ if their words differ, or if one name lacks the spaces between words', () => {
     fc.assert(
       fc.property(words, words, (one, other) => {
         fc.pre(one.join(' ') !== other.join(' '));

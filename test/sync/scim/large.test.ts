@@ -4,7 +4,9 @@ import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { add, remove } from '../../support/scim-operations.ts';
 import { type Answer, type Body, type Client, clientOf, createWorld, ERROR } from './support/server.ts';
 
-/* These tests count the table operations of a request. The time of a request can be measured only in a deployment. */
+/*
+ * These tests count the table operations of a request, because only a deployment shows the real duration of a request.
+ */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -37,7 +39,7 @@ async function groupOf(members: readonly string[]): Promise<string> {
 }
 
 describe('large SCIM group', () => {
-  it('a large group is created by unconditional writes, 25 in one request', async () => {
+  it('a large group is created with unconditional writes of 25 items per request', async () => {
     const path = '/Groups?excludedAttributes=members';
     operations.length = 0;
     const made = await client.post(path, { displayName: 'Large', members: valuesOf(people(3_000)) });
@@ -46,7 +48,7 @@ describe('large SCIM group', () => {
     expect((await world.desired(made.body.id))?.members).toHaveLength(3_000);
   });
 
-  it('the removal of 256 members takes 256 writes, and reads no other member', async () => {
+  it('the removal of 256 members makes 256 writes and reads no other member', async () => {
     const group = await groupOf(people(5_000));
     const gone = people(256).map((id) => remove(`members[value eq "${id}"]`));
     expect((await client.patch(`/Groups/${group}`, gone)).status).toBe(204);
@@ -55,7 +57,7 @@ describe('large SCIM group', () => {
     expect((await world.desired(group))?.members).toHaveLength(5_000 - 256);
   });
 
-  it('one request adds 5,000 members, and the repetition of the request writes little', async () => {
+  it('one request adds 5,000 members, and its repetition makes only a few writes', async () => {
     const group = await groupOf(people(10));
     const add = [{ op: 'Add', path: 'members', value: valuesOf(people(5_000)) }];
     expect((await client.patch(`/Groups/${group}`, add)).status).toBe(204);
@@ -67,7 +69,7 @@ describe('large SCIM group', () => {
     expect((await world.desired(group))?.members).toEqual(people(5_000).sort());
   });
 
-  it('a group of 20,000 members is accepted, and one with more is refused before anything is written', async () => {
+  it('a group of 20,000 members is accepted, and a larger group is refused before any write', async () => {
     const group = await groupOf(people(20_000));
     const members = valuesOf(people(20_001));
     for (const answer of [
@@ -87,10 +89,10 @@ describe('large SCIM list', () => {
   const names = ({ body }: { body: { Resources: { userName: string }[] } }) =>
     body.Resources.map(({ userName }) => userName);
 
-  it('a page by index or cursor reads only its own resources, even if users were created and deleted', async () => {
+  it('a page by index or cursor reads only the resources of the page, even after users were created and deleted', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
-    // Each page also reads the users of the last minute, because other servers may still add such users.
+    // A page also reads the users of the last minute, because other servers may still add such users.
     world.time.nowMs += 61_000;
     await client.get('/Users?count=1');
     const read = vi.spyOn(world.table, 'page');
@@ -115,7 +117,7 @@ describe('large SCIM list', () => {
     expect(itemsRead()).toBe(100 + 600 + 3);
   });
 
-  it('a list continues after its cursor, even if the user at the cursor was removed', async () => {
+  it('a list continues after its cursor, even if the user at the cursor no longer exists', async () => {
     const ids: string[] = [];
     for (const userName of people(5)) ids.push((await client.post('/Users', { userName })).body.id);
     for (const query of ['', '&filter=userName sw "m"', '&sortBy=userName']) {
@@ -158,7 +160,7 @@ describe('large SCIM list', () => {
     expect(await count()).toBe(3);
   });
 
-  it('a list shows a user that was saved after a page was read, even with an older id', async () => {
+  it('a list shows a user that was saved after the read of a page, even if the id of the user is older', async () => {
     const read = async () =>
       (await client.get('/Users')).body.Resources.map(({ userName }: Body) => userName);
     let save = () => {};
@@ -183,7 +185,7 @@ describe('large SCIM list', () => {
     expect(await read()).toEqual(['slow', 'fast']);
   });
 
-  it('a list shows a group whose creation crashed after the save', async () => {
+  it('a list shows a group whose creation crashed after the group was saved', async () => {
     await client.post('/Groups', { displayName: 'a' });
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
     vi.spyOn(world.table, 'update').mockRejectedValueOnce(new Error('died'));
@@ -191,7 +193,7 @@ describe('large SCIM list', () => {
     expect((await client.get('/Groups')).body.totalResults).toBe(2);
   });
 
-  it('a list no longer shows a removed user within a minute, even if the removing server crashed', async () => {
+  it('a list no longer shows a removed user after a minute, even if the server crashed during the removal', async () => {
     const { id } = (await client.post('/Users', { userName: 'a' })).body;
     await client.get('/Users');
     const other = createScimStore(world.table);
@@ -206,7 +208,7 @@ describe('large SCIM list', () => {
 
 describe('SCIM list that must read every resource', () => {
   it.each(['filter=active eq true', 'filter=userName co "a"', 'sortBy=userName'])(
-    'a list of over 20,000 resources is refused with the reason: %s',
+    'a list with %s is refused if it must read more than 20,000 resources',
     async (query) => {
       const path = `/Users?${encodeURI(query)}`;
       const order = vi.spyOn(world.ports.scim, 'order');
@@ -251,7 +253,7 @@ describe('SCIM answer of more than 6 MB', () => {
     expect(byCursor).toEqual(seen);
   }, 60_000);
 
-  it('a group whose answer is too large is refused, and pages of users show its members', async () => {
+  it('a group whose answer exceeds 6 MB is refused, and pages of users show its members', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 7; n += 1) ids.push((await client.post('/Users', { userName: `u${n}` })).body.id);
     const group = await make('Larger', [...ids, ...longIds(0, 5_600)]);
@@ -274,20 +276,20 @@ describe('SCIM answer of more than 6 MB', () => {
 
 describe('parallel reads of a SCIM request', () => {
   it.each<[what: string, most: number, (group: string) => Promise<Answer>]>([
-    // A member that is not a user costs one more read.
-    ['an added member', 7, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
-    ['an added existing member', 7, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
-    ['a removed member', 5, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
-    ['a group with its members', 3, (group) => client.get(group)],
-    ['a page', 2, () => client.get('/Groups?count=10&attributes=displayName')],
-    ['a filter by name', 2, () => client.get('/Groups?attributes=id&filter=displayName eq "Large"')],
-  ])('%s takes at most %i read requests one after the other', async (_what, most, request) => {
+    // A member that is not a user causes one additional read.
+    ['that adds a member', 7, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
+    ['that adds an existing member', 7, (group) => client.patch(group, [add('members', valuesOf(['m1']))])],
+    ['that removes a member', 5, (group) => client.patch(group, [remove('members[value eq "m1"]')])],
+    ['for a group with its members', 3, (group) => client.get(group)],
+    ['for a page', 2, () => client.get('/Groups?count=10&attributes=displayName')],
+    ['with a filter by name', 2, () => client.get('/Groups?attributes=id&filter=displayName eq "Large"')],
+  ])('the request %s makes at most %i successive read requests', async (_what, most, request) => {
     let turn = 0;
     const requests = new Set<string>();
     let updates = 0;
     world = createWorld({
       before: async (operation, key) => {
-        // A read of no items sends no request.
+        // A read of zero items sends no request.
         if (key !== '0' && operation.startsWith('get')) requests.add(`${turn}`);
         else if (operation === 'update') updates += 1;
         else if (key !== '0') requests.add(`${operation} ${key}`);

@@ -3,7 +3,10 @@ import { expect, it } from 'vitest';
 import { always } from '../../support/engine/runs.ts';
 import { createWorld, ERROR, fullUser, GROUP } from './support/server.ts';
 
-/* A valid request gets an arbitrary value in one place. The answer is a success, or an error that says what is expected. */
+/*
+ * A valid request gets an arbitrary value in one place of its body. The answer is a success, or an error that names the
+ * expected value.
+ */
 
 const VALUES = fc.oneof(
   fc.jsonValue(),
@@ -62,7 +65,7 @@ const REQUESTS = [
 
 type Json = { [name: string]: Json } | Json[] | string | number | boolean | null;
 
-/** Returns every place of a body, as the names and indexes that lead to it. */
+/** Returns every place of a body. A place is the list of names and indexes that lead to a value. */
 function placesOf(body: Json): readonly (readonly string[])[] {
   if (typeof body !== 'object' || body === null) return [[]];
   return [
@@ -90,12 +93,12 @@ async function answerTo(method: string, path: string, body: Json) {
   return client.send(method, path, JSON.stringify(body));
 }
 
-it.each(REQUESTS)('the request succeeds without a wrong value: %s %s', async (method, path, body) => {
+it.each(REQUESTS)('the unchanged request succeeds: %s %s', async (method, path, body) => {
   expect((await answerTo(method, path, body as unknown as Json)).status).toBeLessThan(300);
 });
 
 always(
-  'a wrong value in any place of a body is refused with the expected form, and is never an internal error',
+  'a wrong value in any place of a body causes an error that names the expected value, and never an internal error',
   fc.asyncProperty(fc.constantFrom(...ALL), VALUES, async ({ method, path, body, place }, value) => {
     const answer = await answerTo(method, path, withValue(body, place, value as Json));
     if (answer.status < 400) return;

@@ -6,8 +6,8 @@ import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
- * Several SCIM requests use the same two user names. Their table calls are interleaved in a drawn order. One request
- * may crash before any of its calls. A crashed request gets no answer.
+ * Several SCIM requests compete for the same two user names. Their table calls are interleaved in a drawn order. One
+ * request may crash before any of its calls. A crashed request gets no answer.
  */
 
 const NAMES = ['a', 'b'] as const;
@@ -39,7 +39,7 @@ async function play({ requests, picks, died }: Drawn) {
     },
   });
   const client = await world.client();
-  // This client uses a second server, which has its own cached list of users.
+  // This client uses a second server with a separate cache of the list of users.
   const authorization = `Bearer ${await world.newToken()}`;
   const observer = clientOf({ ...world.ports, scim: createScimStore(world.table) }, { authorization });
   const before: string[] = [];
@@ -96,7 +96,7 @@ const idsOf = async (client: Client) =>
   (await client.get('/Users')).body.Resources.map(({ id }: { id: string }) => id) as string[];
 
 it(
-  'a user name belongs to one user at most, and the name of a crashed request can be used again',
+  'a user name belongs to at most one user, and the name of a crashed request can be used again',
   async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async (given) => {
@@ -117,7 +117,7 @@ it(
         }
         world.time.nowMs += 61_000;
         expect(await idsOf(observer)).toEqual(await idsOf(client));
-        // Requests that crashed or failed leave no data in desired state.
+        // The desired state contains no data of requests that crashed or failed.
         const described = [...world.table.items.values()].filter(
           ({ pk, attributes }) =>
             pk.startsWith('U#') && /"value":"[ab]"/.test(JSON.stringify(attributes ?? {})),

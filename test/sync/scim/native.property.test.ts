@@ -6,8 +6,8 @@ import { remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld } from './support/server.ts';
 
 /*
- * SCIM requests must have the same result as the equivalent native events. This test derives these events from the
- * changes that the client intends. A reader without shared code reads the events.
+ * SCIM requests must have the same result as the equivalent native events. This test derives the events from the
+ * changes that the client intends. An independent reader, which shares no code with the engine, reads the events.
  */
 
 const USERS = ['u0', 'u1', 'u2', 'u3'];
@@ -37,7 +37,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Keeps the lists that the client intends, and the equivalent native events. */
+/** Stores the member lists that the client intends, and the equivalent native events. */
 function createTeller() {
   const events: RawEvent[] = [];
   const lists = new Map<string, Set<string>>();
@@ -79,8 +79,8 @@ function createTeller() {
       tell('group.deleted', { group: { id } });
     },
     /**
-     * Switching a user off sends a deletion. Switching the user on adds the user to every group that still lists the
-     * user.
+     * Deactivating a user is equivalent to the deletion of the user. Activating the user is equivalent to adding the
+     * user to every group that still lists the user.
      */
     switch(user: string, on: boolean) {
       if (on) off.delete(user);
@@ -100,7 +100,7 @@ function createTeller() {
 interface Scene {
   readonly client: Client;
   readonly teller: ReturnType<typeof createTeller>;
-  /** The server's id for each name that this test uses. */
+  /** The server's id for each name that the test uses. */
   readonly users: Map<string, string>;
   readonly groups: Map<number, string>;
 }
@@ -184,7 +184,7 @@ async function play(steps: readonly Step[]) {
   const scene: Scene = { client, teller: createTeller(), users: new Map(), groups: new Map() };
   for (const name of USERS) scene.users.set(name, (await client.post('/Users', { userName: name })).body.id);
   for (const [index, one] of steps.entries()) {
-    // The clock may also stand still or move backwards.
+    // The clock may also stop or go back.
     world.time.nowMs += [0, 5, -3, 1][index % 4] ?? 0;
     if ('user' in one) await playUser(one, scene);
     else await playGroup(one, `G${index}`, scene);
@@ -193,7 +193,7 @@ async function play(steps: readonly Step[]) {
 }
 
 always(
-  'any SCIM requests give the same desired state as the equivalent native events',
+  'any SCIM requests result in the same desired state as the equivalent native events',
   fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
     const { world, client, teller } = await play(steps);
     const read = readDirectory(teller.events);

@@ -10,8 +10,8 @@ import { type Client, clientOf, createWorld } from './support/server.ts';
 
 /*
  * Requests change groups that contain each other. Their table calls are interleaved in a drawn order. A request may
- * crash before any of its calls, and its client then repeats the request. Apply reads a group only after the group is marked
- * dirty. So the members at the time of the last mark must equal the members at the end.
+ * crash before any of its calls, and its client then repeats the request. Apply reads a group only after a request has
+ * marked the group dirty. So the members at the time of the last mark must equal the final members.
  */
 
 const GROUPS = 3;
@@ -43,7 +43,7 @@ type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never;
 
 const caller = callerStorage<number>();
 
-/** Creates the server with groups and users. Calls of a request wait until they are released. */
+/** Creates the server with groups and users. The calls of a request wait until the test releases them. */
 async function createGroups() {
   const waiting: { readonly by: number; readonly go: () => void }[] = [];
   const world = createWorld({
@@ -61,7 +61,7 @@ async function createGroups() {
     const counted = (await groups.members(ref)).filter((one) => memberCounts(one, floor, STAMP_ZERO));
     return counted.map(({ member }) => String(member)).sort();
   };
-  /** The members of each group at the time at which the group was last marked dirty. */
+  /** The members of each group at the time of its last dirty mark. */
   const atLastMark = new Map<string, readonly string[]>();
   const markDirty: typeof desired.markDirty = async (ref, ...how) => {
     const marked = await desired.markDirty(ref, ...how);
@@ -136,7 +136,7 @@ function sendTo(client: Client, one: Request, { ids, users }: Known) {
   }
 }
 
-describe('groups that contain each other', () => {
+describe('SCIM groups that contain each other', () => {
   it(
     'each group is marked dirty after the last change of its members, for any order and crash of the requests',
     async () => {

@@ -59,10 +59,10 @@ const patch = (group: string, ...operations: readonly unknown[]) =>
   client.patch(`/Groups/${group}`, operations);
 const membersOf = async (group: string) => (await client.get(`/Groups/${group}`)).body.members;
 
-describe('group within a group', () => {
+describe('nested SCIM group', () => {
   beforeEach(() => start());
 
-  it('a nested group is shown with its address, and its users are members of the outer group', async () => {
+  it('a nested group is shown with its URL, and its users are members of the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -146,7 +146,8 @@ describe('group within a group', () => {
     const { headers, body } = await client.get(`/Groups/${outer}`);
     expect(body.members.map(({ value }: { value: string }) => value)).toEqual([ids.c]);
     expect(headers['etag']).not.toBe(before);
-    // A late request that still names the deleted group is accepted, and that member is ignored, like a deleted user.
+    // The server accepts a late request that names the deleted group, and ignores this member. It treats a deleted user
+    // in the same way.
     const late = await client.put(`/Groups/${outer}`, {
       displayName: 'Outer',
       members: [...valuesOf(['c']), groupValue(inner)],
@@ -155,7 +156,7 @@ describe('group within a group', () => {
     expect(await membersOf(outer)).toHaveLength(1);
   });
 
-  it('the outer group follows a nested user who is deactivated, activated or deleted', async () => {
+  it('the outer group follows the deactivation, activation and deletion of a nested user', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await told.tell();
@@ -170,7 +171,7 @@ describe('group within a group', () => {
     expect(told.shown(outer)).toEqual([users('a', 'c')]);
   });
 
-  it('each group of a cycle has the users of all groups of the cycle', async () => {
+  it('each group of a cycle contains the users of all groups of the cycle', async () => {
     const one = await makeGroup('One', ['a']);
     const two = await makeGroup('Two', ['b'], [one]);
     await patch(one, add('members', [groupValue(two), groupValue(one)]));
@@ -228,7 +229,7 @@ describe('group within a group', () => {
 });
 
 describe('removal guard for nested groups', () => {
-  it('the removals that the deletion of a nested group causes in the outer group are held', async () => {
+  it('the guard holds the removals in the outer group that the deletion of a nested group causes', async () => {
     await start({ guard: {} });
     const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
     const outer = await makeGroup('Outer', ['g'], [inner]);
@@ -243,7 +244,7 @@ describe('removal guard for nested groups', () => {
 describe('groups as members', () => {
   const refused = { status: 400, body: { scimType: 'invalidValue' } };
 
-  it('nested groups are refused by default, by type or by id, and the error names the setting', async () => {
+  it('nested groups are refused by default, whether by type or by id, and the error names the setting', async () => {
     await start({ nested: 'ignore' });
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['b']);
@@ -254,7 +255,7 @@ describe('groups as members', () => {
     }
   });
 
-  it('the schema of groups announces nested groups only if they are accepted', async () => {
+  it('the schema of groups announces nested groups only if the connection accepts them', async () => {
     const typesOf = async (settings: object) => {
       const world = createWorld({ settings });
       const { body } = await (await world.client()).get(
@@ -267,7 +268,7 @@ describe('groups as members', () => {
     expect(await typesOf({ nested: 'flatten' })).toEqual(['User', 'Group']);
   });
 
-  it('groups may be nested ten levels deep, and an eleventh level is refused outside and inside', async () => {
+  it('groups may be nested ten levels deep, and an eleventh level above or below is refused', async () => {
     await start();
     const chain = [await makeGroup('Level 0', ['a'])];
     for (let level = 1; level <= 10; level += 1) {
@@ -291,7 +292,7 @@ describe('groups as members', () => {
     expect(await client.post('/Groups', { displayName: 'Outer', members })).toMatchObject(refused);
   });
 
-  it('the default setting is to refuse nested groups', () => {
+  it('the setting nested is ignore by default', () => {
     expect(parseSettings({ baseUrl: 'https://platform.test' }).nested).toBe('ignore');
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, createWorld, GROUP, LIST, USER } from './support/server.ts';
 
-/* These tests send the requests of Okta's client, and check the state after each. */
+/* These tests send the requests of Okta's client, and check the state after each request. */
 
 let world: ReturnType<typeof createWorld>;
 let okta: Client;
@@ -36,8 +36,8 @@ async function addUser(client: Client, userName: string): Promise<string> {
   return answer.body.id;
 }
 
-describe('connecting and importing with Okta', () => {
-  it('the connector test is answered with at most two users and the number of all users', async () => {
+describe('connector test and import of Okta', () => {
+  it('the connector test receives at most two users and the number of all users', async () => {
     await addUser(okta, 'cas@acme.test');
     const { status, body } = await okta.get('/Users?startIndex=1&count=2');
     expect(status).toBe(200);
@@ -45,7 +45,7 @@ describe('connecting and importing with Okta', () => {
     expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([ann, bob]);
   });
 
-  it('a user is found by name and a group by display name, without regard to case', async () => {
+  it('Okta finds a user by name and a group by display name, regardless of case', async () => {
     const users = await okta.get('/Users?filter=userName eq "ANN@acme.test"&startIndex=1&count=100');
     expect(users.body).toMatchObject({
       totalResults: 1,
@@ -64,7 +64,7 @@ describe('connecting and importing with Okta', () => {
 });
 
 describe('group push of Okta', () => {
-  it('an empty group is created, shown, and wanted on the platform', async () => {
+  it('Okta can create an empty group, and groupsync writes it to the platform', async () => {
     const { status, body } = await okta.get(`/Groups/${group}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ schemas: [GROUP], id: group, displayName: 'Engineering', members: [] });
@@ -72,7 +72,7 @@ describe('group push of Okta', () => {
     expect(world.woken).toContainEqual({ connection: 'default', group });
   });
 
-  it('one request changes the name and the members of a group', async () => {
+  it('one request of Okta changes the name and the members of a group', async () => {
     await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann, display: 'ann@acme.test' }])]);
     const changed = await okta.patch(`/Groups/${group}`, [
       { op: 'replace', value: { id: group, displayName: 'Renamed' } },
@@ -83,7 +83,7 @@ describe('group push of Okta', () => {
     expect(await desired()).toEqual({ name: 'Renamed', members: [bob] });
   });
 
-  it('a replace by PATCH, with or without a path, sets the whole list of members; an empty list removes all', async () => {
+  it('a PATCH that replaces members, with or without a path, sets the whole list, and an empty list removes all members', async () => {
     const push = (value: readonly string[]) =>
       okta.patch(`/Groups/${group}`, [
         { op: 'replace', path: 'members', value: value.map((id) => ({ value: id })) },
@@ -115,7 +115,7 @@ describe('group push of Okta', () => {
     }
   });
 
-  it('a PUT replaces a large list, and so adds and removes members', async () => {
+  it('a PUT replaces a large member list, which adds and removes members', async () => {
     const many = Array.from({ length: 400 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
     const put = (members: readonly string[]) =>
       okta.put(`/Groups/${group}?excludedAttributes=members`, {
@@ -128,7 +128,7 @@ describe('group push of Okta', () => {
     }
   });
 
-  it('the deletion of a group frees its name, and a second deletion is answered with 404', async () => {
+  it('the deletion of a group frees its name, and a second deletion returns 404', async () => {
     expect((await okta.delete(`/Groups/${group}`)).status).toBe(204);
     expect(await desired()).toBeUndefined();
     expect((await okta.get(`/Groups/${group}`)).status).toBe(404);
@@ -144,7 +144,7 @@ describe('deactivation by Okta', () => {
     await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann }, { value: bob }])]);
   });
 
-  it('a deactivated user leaves every group until activation, although the groups still list the user', async () => {
+  it('a deactivated user leaves every group until the activation, although the groups still list the user', async () => {
     world.woken.length = 0;
     const off = await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     expect(off).toMatchObject({ status: 200, body: { id: ann, active: false } });

@@ -10,7 +10,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
  * of its calls. A crashed request gets no answer.
  */
 
-/** This number of members is so large that a whole list may also be written as a difference. */
+/** The number of members is large. The server then may also write a whole list as a difference. */
 const BASE = Array.from({ length: 104 }, (_, n) => `m${n}`);
 const FIRST_VERSION = 1;
 
@@ -33,7 +33,7 @@ const plan = fc.record({
 });
 const crash = fc.record({ write: fc.nat(3), calls: fc.nat(120) });
 
-/** Returns the list after a write. `read` is the list that a write with If-Match has read before. */
+/** Returns the list after a write. `read` is the list that the client read before a write with If-Match. */
 function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<string>): Set<string> {
   const kept = (ids: Iterable<string>) => [...ids].filter((id) => !without.includes(id));
   if (kind === 'small') return new Set([...kept(['m0', 'm1', 'm2', 'm3']), own]);
@@ -44,7 +44,7 @@ function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<stri
 interface Ended {
   readonly which: number;
   readonly version: number;
-  /** The version that a write has sent in If-Match. */
+  /** The version that the client sent in If-Match. */
   readonly from?: number;
 }
 
@@ -88,7 +88,7 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
       return answer.status === 412 ? undefined : faults.push(`status ${answer.status}`);
     note(answer);
     const version = versionOf(answer);
-    // The answer to a PUT shows the current list, which may already have the version of another write.
+    // The answer to a PUT shows the current list, which may have the version of another write.
     if (answer.status === 204 && version !== undefined) ended.push({ which, version, ...(from && { from }) });
     return undefined;
   };
@@ -155,7 +155,7 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
       if (died !== undefined && by === `w${died.write}` && made > died.calls) running.delete(by);
       else one.go();
     }
-    // The clock moves only at some steps, so revisions may or may not have the same time.
+    // The clock advances only at some steps, so some revisions have the same time.
     world.time.nowMs += step % 7 === 0 ? 1 : 0;
   }
   isFree = true;
@@ -174,7 +174,7 @@ const listOf = async (client: Client, group: string) => {
   return { list, etag: answer.headers['etag'] ?? '', version: versionOf(answer) };
 };
 
-/** Returns the list of each version, from the writes in the order of their versions. */
+/** Computes the list of each version. Applies the writes in the order of their versions. */
 function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
   let list = new Set(BASE);
   const after = new Map([[FIRST_VERSION, sorted(list)]]);
@@ -187,7 +187,7 @@ function listsByVersion(writes: readonly Write[], ended: readonly Ended[]) {
 
 describe('requests to one group whose calls are interleaved', () => {
   it(
-    'the result of interleaved requests equals the result of the same requests one after the other, in the order of their versions',
+    'interleaved requests have the same result as the same requests one after the other in the order of their versions',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, async ({ writes, ...drawn }) => {
@@ -213,7 +213,7 @@ describe('requests to one group whose calls are interleaved', () => {
   );
 
   it(
-    'a crash of one request loses no acknowledged change, and the group can still be written',
+    'a crash of one request loses no acknowledged change, and later requests can write the group',
     async () => {
       await fc.assert(
         fc.asyncProperty(plan, crash, fc.boolean(), async ({ writes, ...drawn }, died, isWhole) => {
@@ -229,7 +229,7 @@ describe('requests to one group whose calls are interleaved', () => {
           expect(held.list.split(',')).toEqual(expect.arrayContaining(safe));
 
           if (isWhole) {
-            // The next whole list replaces the data of the crashed request.
+            // The next write of a whole list replaces the data of the crashed request.
             const put = await client.put(group, { displayName: 'G', members: valuesOf(['m7', 'm8']) });
             expect(put.status).toBe(200);
             const now = await listOf(client, group);

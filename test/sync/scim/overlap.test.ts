@@ -25,7 +25,7 @@ beforeEach(async () => {
   group = `/Groups/${made.body.id}`;
 });
 
-/** Runs the given function once, after this number of member registers were written. */
+/** Runs the given function once, after the request has written this number of member registers. */
 function afterRegisters(count: number, run: () => Promise<unknown>): void {
   let left = count;
   interrupt = async (operation, key) => {
@@ -37,9 +37,9 @@ function afterRegisters(count: number, run: () => Promise<unknown>): void {
   };
 }
 
-describe('two whole lists that are written at once', () => {
+describe('two simultaneous writes of a whole list', () => {
   it.each(['PUT', 'PATCH'])(
-    'after two simultaneous writes of a whole list by %s, the group has one of the two lists, on the platform and in the answer',
+    'after two simultaneous writes of a whole list by %s, the group and the desired state have one of the two lists',
     async (method) => {
       const write = (ids: readonly string[]) =>
         method === 'PUT' ? put(ids) : client.patch(group, [replace('members', valuesOf(ids))]);
@@ -57,14 +57,14 @@ describe('two whole lists that are written at once', () => {
     },
   );
 
-  it('the group ends as the later list if it is written entirely during the earlier write', async () => {
+  it('the group has the later list if the later request completes during the earlier request', async () => {
     const later = [...people(140), 'b'];
     afterRegisters(20, () => put(later));
     expect((await put([...people(150), ...people(120, 200)])).status).toBe(200);
     expect(membersOf(await client.get(group)).sort()).toEqual(later.toSorted());
   });
 
-  it('the group ends as the later list if the earlier request has written nothing yet', async () => {
+  it('the group has the later list if the earlier request starts to write only after the later request', async () => {
     const later = people(149);
     afterRegisters(0, () => put(later));
     await put([...people(150), 'a']);
@@ -72,8 +72,8 @@ describe('two whole lists that are written at once', () => {
   });
 });
 
-describe('read while members are being written', () => {
-  it('each list that a read shows has its own version, in the header ETag and in meta.version', async () => {
+describe('read during a write of members', () => {
+  it('each list that a read shows has a different version, in the header ETag and in meta.version', async () => {
     const lists = new Map<string, number>();
     const note = ({ meta, members }: Answer['body']) => {
       expect(lists.get(meta.version) ?? members.length).toBe(members.length);
@@ -97,7 +97,7 @@ describe('read while members are being written', () => {
     expect(lists.size).toBeGreaterThanOrEqual(4 + 3);
   });
 
-  it('a read during a write is never answered with 304, with or without members', async () => {
+  it('a read during a write never returns 304, with or without members', async () => {
     const paths = [group, `${group}?excludedAttributes=members`];
     const tags: string[] = [];
     afterRegisters(5, async () => {
@@ -131,8 +131,8 @@ describe('read while members are being written', () => {
   });
 });
 
-describe('If-Match while members are being written', () => {
-  it('If-Match is refused with 412 during a write, so that no acknowledged change is lost', async () => {
+describe('If-Match during a write of members', () => {
+  it('a request with If-Match during a write is refused with 412, so that no acknowledged change is lost', async () => {
     const newcomers = people(10, 1_000);
     const tried: Answer[] = [];
     afterRegisters(5, async () => {
@@ -153,7 +153,7 @@ describe('If-Match while members are being written', () => {
     expect((await put([...membersOf(read), 'mine'], { 'if-match': etagOf(read) })).status).toBe(200);
   });
 
-  it('If-Match with the value * is accepted during a write', async () => {
+  it('a request with "If-Match: *" is accepted during a write', async () => {
     let status = 0;
     afterRegisters(5, async () => {
       status = (await client.patch(group, [replace('displayName', 'Other')], { 'if-match': '*' })).status;
@@ -163,14 +163,14 @@ describe('If-Match while members are being written', () => {
   });
 });
 
-describe('request that crashed while it wrote members', () => {
+describe('request that crashed during a write of members', () => {
   const die = async () => {
     afterRegisters(5, () => Promise.reject(new Error('died')));
     expect((await client.patch(group, [add('members', valuesOf(people(10, 1_000)))])).status).toBe(500);
     interrupt = async () => {};
   };
 
-  it('a crashed request blocks If-Match for a minute at most', async () => {
+  it('a crashed request makes the server refuse If-Match for at most a minute', async () => {
     await die();
     const read = await client.get(group);
     expectError(await put(people(3), { 'if-match': etagOf(read) }), 412);
@@ -181,7 +181,7 @@ describe('request that crashed while it wrote members', () => {
     expect((await put(people(3), { 'if-match': etagOf(later) })).status).toBe(200);
   });
 
-  it('a crashed request is superseded by the next whole list, whose version is usable immediately', async () => {
+  it('the next write of a whole list supersedes a crashed request, and its version can be used immediately', async () => {
     await die();
     const answer = await put(people(120));
     expect(answer.status).toBe(200);
@@ -190,7 +190,7 @@ describe('request that crashed while it wrote members', () => {
     expect((await client.get(group, { 'if-none-match': etagOf(answer) })).status).toBe(304);
   });
 
-  it('a crashed request leaves no data at the group once a later request has changed the members', async () => {
+  it('the group contains no data of a crashed request after a later request has changed the members', async () => {
     await die();
     world.time.nowMs += 60_000;
     await client.patch(group, [remove('members[value eq "m1"]')]);
@@ -219,13 +219,13 @@ describe('group in which a thousand requests crashed while they wrote members', 
       'a PUT of another name and members',
       () => client.put(group, { displayName: 'Other', members: valuesOf(people(151)) }),
     ],
-  ])('%s succeeds immediately and after a minute', async (_, send) => {
+  ])('after the crashes, %s succeeds immediately, and also a minute later', async (_, send) => {
     expect((await send()).status).toBeLessThan(300);
     world.time.nowMs += 60_000;
     expect((await send()).status).toBeLessThan(300);
   });
 
-  it('the group keeps no data of the crashed requests after some more requests', async () => {
+  it('after some more requests, the group contains no data of the crashed requests', async () => {
     world.time.nowMs += 60_000;
     for (let newcomer = 0; newcomer < 10; newcomer += 1)
       await client.patch(group, [add('members', valuesOf([`newcomer${newcomer}`]))]);
@@ -236,13 +236,13 @@ describe('group in which a thousand requests crashed while they wrote members', 
 it.each([
   ['before the stamp', (operation: string, key: string) => operation === 'get' && key.startsWith('ST#')],
   ['before the registers', (operation: string, key: string) => operation === 'update' && key.includes(' M#')],
-])('a user who is deleted during a request that adds them, %s, gets no access', async (_when, isThen) => {
+])('a user who is deleted during a request that adds the user, %s, is not added', async (_when, isThen) => {
   const { id } = (await client.post('/Users', { userName: 'ann' })).body;
   let isDone = false;
   interrupt = async (operation, key) => {
     if (isDone || !isThen(operation, key)) return;
     isDone = true;
-    // At this time the request has already read the user.
+    // At this point, the request has read the user.
     for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setImmediate(resolve));
     world.time.nowMs += 10;
     expect((await client.delete(`/Users/${id}`)).status).toBe(204);

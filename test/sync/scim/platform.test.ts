@@ -10,7 +10,9 @@ import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf } from './support/server.ts';
 
-/* These tests send SCIM requests and check the platform. The same apply, guard and gate are used as for events. */
+/*
+ * These tests send SCIM requests and check the platform. SCIM requests and events use the same apply, guard and gate.
+ */
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -50,7 +52,7 @@ const patch = (...operations: readonly unknown[]) => client.patch(`/Groups/${gro
 const listed = async () => (await client.get(`/Groups/${group}`)).body.members.length;
 
 describe('group pushed by SCIM', () => {
-  it('a pushed group is created on the platform, and its members and name are updated', async () => {
+  it('a pushed group is created on the platform, and later requests change its members and name', async () => {
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     await patch(
       { op: 'replace', value: { id: group, displayName: 'Eng' } },
@@ -61,7 +63,7 @@ describe('group pushed by SCIM', () => {
     expect([...told.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
   });
 
-  it('a pushed group loses a deactivated user, and regains the user after activation', async () => {
+  it('a pushed group loses a deactivated user, and gets the user back after the activation', async () => {
     const set = (value: unknown) =>
       client.patch(`/Users/${ids['a']}`, [{ op: 'Replace', path: 'active', value }]);
     await set('False');
@@ -81,24 +83,33 @@ describe('group pushed by SCIM', () => {
 
 describe('SCIM request that would remove most of a group', () => {
   it.each<[string, () => Promise<{ status: number }>]>([
-    ['an empty list', () => patch(replace('members', []))],
-    ['an empty list without a path', () => patch({ op: 'replace', value: { id: group, members: [] } })],
-    ['all members by PUT', () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] })],
-    ['each member by id', () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) })],
-  ])('the request succeeds, and the removals are held for a decision: %s', async (_title, push) => {
+    ['an empty member list', () => patch(replace('members', []))],
+    [
+      'an empty member list without a path',
+      () => patch({ op: 'replace', value: { id: group, members: [] } }),
+    ],
+    [
+      'a PUT without any member',
+      () => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: [] }),
+    ],
+    [
+      'a removal of each member by id',
+      () => patch({ op: 'Remove', path: 'members', value: valuesOf(NAMES) }),
+    ],
+  ])('a request with %s succeeds, and the guard holds the removals', async (_title, push) => {
     expect((await push()).status).toBeLessThan(300);
     expect(await listed()).toBe(0);
     await told.tell();
     expect(told.shown(group)).toEqual([users(...NAMES)]);
     expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
-    // The answer shows the list of the client, even while the removals are held.
+    // The answer shows the list of the client, although the removals are held.
     expect(await listed()).toBe(0);
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     await told.tell();
     expect(told.shown(group)).toEqual([users(...NAMES)]);
   });
 
-  it('the held removals are written once an operator approves them', async () => {
+  it('held removals are written after an operator approves them', async () => {
     await patch(replace('members', []));
     await told.tell();
     const [held] = await listHolds(CONNECTION, told.world.toolPorts);
@@ -121,27 +132,30 @@ describe('deleted SCIM user', () => {
     ['adds the user', (late) => patch(add('members', late))],
     ['replaces the list', (late) => patch(replace('members', late))],
     [
-      'puts the list',
+      'replaces the group by PUT',
       (late) => client.put(`/Groups/${group}`, { displayName: 'Engineering', members: late }),
     ],
-  ])('a deleted user stays deleted when a late request with other members %s', async (_what, request) => {
-    expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
-    await told.tell();
-    expect(told.shown(group)).toEqual([users(...rest)]);
-    const members = (await client.get(`/Groups/${group}`)).body.members;
-    expect(members.map(({ value }: { value: string }) => value).sort()).toEqual(
-      rest.map((name) => ids[name]).sort(),
-    );
-    expect((await client.get(`/Users/${ids['a']}`)).status).toBe(404);
-  });
+  ])(
+    'a deleted user stays deleted when a late request with additional members %s',
+    async (_what, request) => {
+      expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
+      await told.tell();
+      expect(told.shown(group)).toEqual([users(...rest)]);
+      const members = (await client.get(`/Groups/${group}`)).body.members;
+      expect(members.map(({ value }: { value: string }) => value).sort()).toEqual(
+        rest.map((name) => ids[name]).sort(),
+      );
+      expect((await client.get(`/Users/${ids['a']}`)).status).toBe(404);
+    },
+  );
 
-  it('a late request that names only the deleted user does not change the version of a group', async () => {
+  it('a late request that names only the deleted user keeps the version of the group', async () => {
     const { etag } = (await client.get(`/Groups/${group}`)).headers;
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
     expect((await client.get(`/Groups/${group}`)).headers['etag']).toBe(etag);
   });
 
-  it('a deleted user is in no group that is created later', async () => {
+  it('a deleted user is not added to a group that is created later', async () => {
     const made = await client.post('/Groups', { displayName: 'Later', members: valuesOf(['a', 'b']) });
     expect(made.status).toBe(201);
     expect(made.body.members).toHaveLength(1);
@@ -149,7 +163,7 @@ describe('deleted SCIM user', () => {
     expect(told.shown(made.body.id)).toEqual([users('b')]);
   });
 
-  it('a deleted user returns only as a user with a new id', async () => {
+  it('a deleted user can return only as a user with a new id', async () => {
     const emails = [{ value: 'a@acme.test', type: 'work' }];
     const again = await client.post('/Users', { userName: 'a', emails });
     expect(again.body.id).not.toBe(ids['a']);

@@ -12,7 +12,7 @@ import {
   USER,
 } from './support/server.ts';
 
-/* These tests follow the sections of RFC 7643 and RFC 7644. */
+/* The tests follow the order of sections in RFC 7643 and RFC 7644. */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -30,7 +30,7 @@ const names = (body: { Resources: { userName: string }[] }) => body.Resources.ma
 
 describe('SCIM authorisation (RFC 7644 section 2)', () => {
   const paths = ['/Users', '/Users/x', '/Groups', '/ServiceProviderConfig', '/Schemas', '/nothing', '/Bulk'];
-  it.each(paths)('a token is needed for %s', async (path) => {
+  it.each(paths)('the path %s requires a token', async (path) => {
     for (const said of [undefined, 'Basic eDp5', 'Bearer x', 'Bearer ']) {
       const answer = await world.anonymous(said).get(path);
       expect(answer.status).toBe(401);
@@ -39,7 +39,7 @@ describe('SCIM authorisation (RFC 7644 section 2)', () => {
     }
   });
 
-  it('unknown, wrong, expired and revoked tokens are refused with the same answer', async () => {
+  it('unknown, wrong, expired and revoked tokens get the same refusal', async () => {
     const good = await world.newToken();
     const expired = await world.newToken('default', world.time.nowMs);
     const revoked = await world.newToken();
@@ -56,7 +56,7 @@ describe('SCIM authorisation (RFC 7644 section 2)', () => {
     expect((await world.anonymous(`bearer ${good}`).get('/Users')).status).toBe(200);
   });
 
-  it('a write is authorised before anything is written', async () => {
+  it('a request without a valid token writes nothing', async () => {
     await world.anonymous('Bearer x').post('/Users', { userName: 'a' });
     expect([...world.table.items.keys()].filter((key) => key.startsWith('S#'))).toEqual([
       'S#default#tokens 00000001',
@@ -65,7 +65,7 @@ describe('SCIM authorisation (RFC 7644 section 2)', () => {
 });
 
 describe('SCIM answers', () => {
-  it('answers have exactly the media type of SCIM, and none without a body', async () => {
+  it('answers with a body have the media type of SCIM, and answers without a body have no media type', async () => {
     const group = await addGroup('A');
     for (const answer of [
       await client.get('/Users'),
@@ -79,7 +79,7 @@ describe('SCIM answers', () => {
     expect(changed.headers).not.toHaveProperty('content-type');
   });
 
-  it('answers to a creation contain the location of the resource', async () => {
+  it('the answer to a creation contains the location of the resource', async () => {
     const made = await client.post('/Users', { schemas: [USER], userName: 'ann', externalId: 'e1' });
     const location = `${BASE}/Users/${made.body.id}`;
     expect(made).toMatchObject({ status: 201, headers: { location, etag: 'W/"1"' } });
@@ -88,7 +88,7 @@ describe('SCIM answers', () => {
     expect(made.body.meta).toMatchObject({ created: createdAt, lastModified: createdAt, version: 'W/"1"' });
   });
 
-  it('answers name the extension only if it is used', async () => {
+  it('the document of a user names the extension schema only if the user has attributes of the extension', async () => {
     expect((await addUser('a')).schemas).toEqual([USER]);
     expect((await addUser('b', { [ENTERPRISE]: { department: 'R&D' } })).schemas).toEqual([USER, ENTERPRISE]);
   });
@@ -101,7 +101,7 @@ describe('SCIM answers', () => {
 });
 
 describe('SCIM errors (RFC 7644 section 3.12)', () => {
-  it.each(['put', 'patch'] as const)('a group cannot get an invisible name by %s', async (method) => {
+  it.each(['put', 'patch'] as const)('a %s with an invisible group name is refused', async (method) => {
     const { id } = await addGroup('Eng');
     const body = method === 'put' ? { displayName: '\u200b' } : [replace('displayName', '\u200b')];
     const answer = await client[method](`/Groups/${id}`, body as never);
@@ -116,7 +116,13 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ['a body that is not JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
     ['an array', 'POST /Users', [], 400, 'invalidSyntax'],
     ['no body', 'POST /Users', undefined, 400, 'invalidSyntax'],
-    ['JSON too deep', 'POST /Users', `${'['.repeat(40)}${']'.repeat(40)}`, 400, 'invalidSyntax'],
+    [
+      'JSON of more than the maximum depth',
+      'POST /Users',
+      `${'['.repeat(40)}${']'.repeat(40)}`,
+      400,
+      'invalidSyntax',
+    ],
     ['no userName', 'POST /Users', { schemas: [USER] }, 400, 'invalidValue'],
     ['an empty userName', 'POST /Users', { userName: ' ' }, 400, 'invalidValue'],
     ['a userName that is an object', 'POST /Users', { userName: {} }, 400, 'invalidValue'],
@@ -132,25 +138,31 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ],
     ['an unknown user', 'GET /Users/none', undefined, 404],
     ['an unknown group', 'PATCH /Groups/none', { Operations: [add('members', [])] }, 404],
-    ['an unknown user to put', 'PUT /Users/none', { userName: 'a' }, 404],
-    ['an unknown user to delete', 'DELETE /Users/none', undefined, 404],
+    ['a PUT of an unknown user', 'PUT /Users/none', { userName: 'a' }, 404],
+    ['a DELETE of an unknown user', 'DELETE /Users/none', undefined, 404],
     ['an unknown schema', 'GET /Schemas/urn:x', undefined, 404],
-    ['an order of booleans', 'GET /Users?filter=active gt true', undefined, 400, 'invalidFilter'],
-    ['an order of a boolean', 'GET /Groups?filter=id pr or x[y le false]', undefined, 400, 'invalidFilter'],
+    ['a filter that orders booleans', 'GET /Users?filter=active gt true', undefined, 400, 'invalidFilter'],
     [
-      'an order of an attribute',
+      'a nested filter that orders booleans',
+      'GET /Groups?filter=id pr or x[y le false]',
+      undefined,
+      400,
+      'invalidFilter',
+    ],
+    [
+      'a filter that orders a sub-attribute',
       'GET /Users?filter=not (emails[primary lt "x"])',
       undefined,
       400,
       'invalidFilter',
     ],
     ['a filter of schemas', 'GET /Schemas?Filter=id pr', undefined, 403],
-    ['a filter of types', 'GET /ResourceTypes?filter=id pr', undefined, 403],
+    ['a filter of resource types', 'GET /ResourceTypes?filter=id pr', undefined, 403],
     ['text as e-mail addresses', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
     ['an empty external id', 'POST /Users', { userName: 'a', externalId: '' }, 400, 'invalidValue'],
     ['an invalid count', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
     ['an invalid startIndex', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
-  ])('an error answers %s', async (_title, request, body, status, scimType) => {
+  ])('a request with %s gets the expected error', async (_title, request, body, status, scimType) => {
     const [method = '', path = ''] = request.split(/ (?=\/)/);
     const answer = await client.send(method, path, body);
     expect(answer).toMatchObject({
@@ -160,12 +172,12 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     expect(answer.body.scimType).toBe(scimType);
   });
 
-  it('a body of more than 5 MB is answered with 413', async () => {
+  it('a body of more than 5 MB is refused with 413', async () => {
     const long = await client.post('/Users', { userName: 'x'.repeat(5 * 1024 * 1024) });
     expect(long).toMatchObject({ status: 413, body: { status: '413' } });
   });
 
-  it('an internal error is answered without its details', async () => {
+  it('the answer to an internal error contains no details of the error', async () => {
     const broken = createWorld({
       before: async (operation, key) => {
         if (operation === 'put' && key.startsWith('S#default#User'))
@@ -193,20 +205,23 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
       { displayName: 'Ops' },
       'displayName',
     ],
-  ])('names in %s are unique for create, replace and patch', async (path, first, same, other, attribute) => {
-    expect((await client.post(path, first)).status).toBe(201);
-    const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };
-    expect(await client.post(path, same)).toMatchObject(taken);
-    const { id } = (await client.post(path, other)).body;
-    expect(await client.put(`${path}/${id}`, same)).toMatchObject(taken);
-    expect(await client.patch(`${path}/${id}`, [replace(attribute, Object.values(same)[0])])).toMatchObject(
-      taken,
-    );
-    expect(await client.patch(`${path}/${id}`, [{ op: 'replace', value: same }])).toMatchObject(taken);
-    expect((await client.get(`${path}/${id}`)).body).toMatchObject(other);
-  });
+  ])(
+    'a name in %s is unique, and POST, PUT and PATCH refuse a second use',
+    async (path, first, same, other, attribute) => {
+      expect((await client.post(path, first)).status).toBe(201);
+      const taken = { status: 409, body: { schemas: [ERROR], status: '409', scimType: 'uniqueness' } };
+      expect(await client.post(path, same)).toMatchObject(taken);
+      const { id } = (await client.post(path, other)).body;
+      expect(await client.put(`${path}/${id}`, same)).toMatchObject(taken);
+      expect(await client.patch(`${path}/${id}`, [replace(attribute, Object.values(same)[0])])).toMatchObject(
+        taken,
+      );
+      expect(await client.patch(`${path}/${id}`, [{ op: 'replace', value: same }])).toMatchObject(taken);
+      expect((await client.get(`${path}/${id}`)).body).toMatchObject(other);
+    },
+  );
 
-  it('a user name is found in every composition, and free again after its user is deleted', async () => {
+  it('a user name is found in every Unicode composition, and can be used again after the deletion of its user', async () => {
     const { id } = await addUser('zo\u00eb');
     const found = await client.get(`/Users?filter=userName eq ${JSON.stringify('ZOE\u0308')}`);
     expect(found.body.totalResults).toBe(1);
@@ -215,14 +230,14 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     expect((await client.post('/Users', { userName: 'zo\u00eb' })).status).toBe(201);
   });
 
-  it('a changed name is free again, and a user may change the spelling of a name', async () => {
+  it('the earlier name of a renamed user can be used again, and a user may change the spelling of a name', async () => {
     const { id } = await addUser('ann');
     expect((await client.put(`/Users/${id}`, { userName: 'ANN' })).body.userName).toBe('ANN');
     await client.put(`/Users/${id}`, { userName: 'anna' });
     expect((await client.post('/Users', { userName: 'ann' })).status).toBe(201);
   });
 
-  it('exactly one of several simultaneous requests gets a name', async () => {
+  it('exactly one of several simultaneous requests for a name succeeds', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/Users', { userName: 'same' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
     expect((await client.get('/Users?filter=userName eq "same"')).body.totalResults).toBe(1);
@@ -233,7 +248,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
   ])(
-    'a request that claims the name between the claim and the save of a %s gets the name',
+    'a request that claims a name before an earlier %s with the name saves its resource gets the name',
     async (method, path) => {
       let overtaking: Promise<{ status: number }> | undefined;
       let isArmed = false;
@@ -269,7 +284,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
 });
 
 describe('SCIM versions (RFC 7644 section 3.14)', () => {
-  it('a request with the current version in If-None-Match is answered with 304', async () => {
+  it('a request with the current version in If-None-Match returns 304', async () => {
     const { id } = await addUser('ann');
     for (const tag of ['W/"1"', '"1"', '*', 'W/"7", W/"1"']) {
       const answer = await client.get(`/Users/${id}`, { 'if-none-match': tag });
@@ -301,7 +316,7 @@ describe('SCIM versions (RFC 7644 section 3.14)', () => {
     expect((await client.delete(at, { 'if-match': 'W/"3"' })).status).toBe(204);
   });
 
-  it('the version changes when a member is deleted', async () => {
+  it('the version of a group changes when one of its members is deleted', async () => {
     const { id } = await addUser('ann');
     const group = await addGroup('A', { members: [{ value: id }] });
     await client.delete(`/Users/${id}`);
@@ -359,7 +374,7 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
     ['filter=title ew "-ann" or title co "-dan"', 2, ['ann', 'dan'], 1],
     ['filter=emails[type eq "work"]', 0, [], 1],
   ])(
-    'a list has the expected resources for the query "%s"',
+    'a list returns the expected resources for the query "%s"',
     async (query, totalResults, expected, startIndex) => {
       const body = await page(query);
       expect(body).toMatchObject({
@@ -375,7 +390,7 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
     },
   );
 
-  it('a POST search gives the same list', async () => {
+  it('a search by POST returns the same list as a GET', async () => {
     const search = await client.post('/Users/.search', {
       filter: 'userName sw "a" or userName sw "b"',
       attributes: ['userName'],
@@ -389,7 +404,7 @@ describe('SCIM lists (RFC 7644 section 3.4.2)', () => {
     expect(Object.keys(search.body.Resources[0]).sort()).toEqual(['id', 'schemas', 'userName']);
   });
 
-  it('a search at the root covers all types', async () => {
+  it('a search at the root includes all resource types', async () => {
     await addGroup('annals');
     const { body } = await client.post('/.search', {
       filter: 'userName eq "ann" or displayName eq "annals"',
@@ -408,7 +423,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     ['attributes=nothing', ['id', 'schemas']],
     ['excludedAttributes=meta,name,emails,active', [ENTERPRISE, 'id', 'schemas', 'userName']],
     ['excludedAttributes=id,schemas,meta,active,emails,name', [ENTERPRISE, 'id', 'schemas', 'userName']],
-  ])('an answer has exactly the expected attributes for %s', async (query, expected) => {
+  ])('an answer to a request with %s contains only the expected attributes', async (query, expected) => {
     const { id } = await addUser('ann', {
       name: { givenName: 'Ann', familyName: 'A' },
       emails: [{ value: 'a@x', type: 'work' }],
@@ -420,7 +435,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     expect(Object.keys(list.body.Resources[0]).sort()).toEqual([...expected].sort());
   });
 
-  it('attributes may name parts of values', async () => {
+  it('the parameter attributes may name sub-attributes', async () => {
     const { id } = await addUser('ann', {
       name: { givenName: 'Ann', familyName: 'A' },
       emails: [{ value: 'a@x', type: 'work' }],
@@ -434,7 +449,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     expect(without.emails).toEqual([{ value: 'a@x' }]);
   });
 
-  it('a PATCH of a group with attributes is answered with a body', async () => {
+  it('a PATCH of a group with the parameter attributes returns a body', async () => {
     const { id } = await addGroup('A');
     const operations = [add('members', [{ value: 'm1' }])];
     const some = await client.patch(`/Groups/${id}?attributes=members`, operations);
@@ -444,7 +459,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     expect(most.body).not.toHaveProperty('members');
   });
 
-  it('excluded members are not read', async () => {
+  it('the server does not read the members of a group if the request excludes them', async () => {
     const reads: string[] = [];
     const counting = createWorld({
       before: async (operation, key) => void reads.push(`${operation} ${key}`),
@@ -462,7 +477,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
 describe('plus sign in a SCIM query', () => {
   const found = async (query: string) => (await client.get(`/Users?filter=${query}`)).body.totalResults;
 
-  it('a plus sign in a query is a plus if spaces are encoded as %20, and otherwise a space', async () => {
+  it('a plus sign in a query is a plus if spaces are encoded as %20, and otherwise it is a space', async () => {
     await addUser('ann+x');
     expect(await found('userName%20eq%20%22ann+x%22')).toBe(1);
     expect(await found('userName+eq+%22ann%2Bx%22')).toBe(1);
@@ -471,7 +486,7 @@ describe('plus sign in a SCIM query', () => {
 });
 
 describe('name of a SCIM group', () => {
-  it('the name may be so long that the name from the template has the maximum length', async () => {
+  it('a group name is refused if the name from the template would exceed the maximum length', async () => {
     world = createWorld({ scim: { maxGroupNameLength: 8 }, settings: { nameTemplate: 'x {name}' } });
     client = await world.client();
     const made = await client.post('/Groups', { displayName: '123456' });
@@ -486,11 +501,11 @@ describe('name of a SCIM group', () => {
       expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
       expect(answer.body.detail).toContain('at most 8 characters on the platform, got 9');
     }
-    // The store has no claim for the refused name.
+    // The refused name is not in use, and no group was created for it.
     expect((await client.get('/Groups')).body.totalResults).toBe(1);
   });
 
-  it('the name has at most 256 Unicode characters by default', async () => {
+  it('a group name has at most 256 Unicode characters by default', async () => {
     expect((await client.post('/Groups', { displayName: '😀'.repeat(256) })).status).toBe(201);
     expect((await client.post('/Groups', { displayName: 'x'.repeat(257) })).status).toBe(400);
   });
@@ -501,7 +516,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     (name) => `urn:ietf:params:scim:schemas:core:2.0:${name}`,
   );
 
-  it('ServiceProviderConfig announces the abilities of the server', async () => {
+  it('ServiceProviderConfig announces the features of the server', async () => {
     const { body } = await client.get('/ServiceProviderConfig?count=x&attributes=y');
     expect(body).toMatchObject({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
@@ -535,7 +550,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     expect(JSON.stringify(told[1])).toContain('"pagination"');
   });
 
-  it('resource types and schemas are listed with any parameters, and each is found by its id', async () => {
+  it('the lists of resource types and schemas ignore parameters, and a request by id returns each entry', async () => {
     for (const [path, ids] of [
       ['/ResourceTypes', ['User', 'Group']],
       ['/Schemas', [USER, ENTERPRISE, GROUP, ...DISCOVERY]],
@@ -576,7 +591,7 @@ describe('SCIM rate limit', () => {
   };
   const config = (client: Client) => client.get('/ServiceProviderConfig');
 
-  it('the server answers 429 with the waiting time, and limits each token separately', async () => {
+  it('the server limits each token separately, and answers 429 with the waiting time', async () => {
     const others = [await world.client('other'), await world.client()];
     expect(await statusesOf(1_001, () => config(client))).toEqual({ 200: 1_000, 429: 1 });
     expect(await config(client)).toMatchObject({ headers: { 'retry-after': '1' }, body: { status: '429' } });
@@ -585,7 +600,7 @@ describe('SCIM rate limit', () => {
     expect((await config(client)).status).toBe(200);
   });
 
-  it('an IP address causes few look-ups of unknown tokens, and a recently refused token is not looked up', async () => {
+  it('the server limits look-ups of unknown tokens per IP address, and does not look up a recently refused token', async () => {
     let lookUps = 0;
     const find: typeof world.ports.tokens.find = (prefix) => {
       lookUps += 1;

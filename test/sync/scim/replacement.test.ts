@@ -6,7 +6,10 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
 let world: ReturnType<typeof createWorld>;
 let client: Client;
 let group: string;
-/** Runs before each table call of the tested request. The table calls of this function itself do not start it again. */
+/**
+ * A function that runs before each table call of the tested request. Table calls of the function itself do not start it
+ * again.
+ */
 let interrupt: (() => Promise<void>) | undefined;
 const isOther = callerStorage<boolean>();
 
@@ -31,7 +34,10 @@ async function createGroup(ids: readonly string[]): Promise<void> {
   group = `/Groups/${made.body.id}`;
 }
 
-/** Returns the lists that clients read before each table call of a request, by each way to read a group. */
+/**
+ * Before each table call of a request, reads the group in every way that a client can. Returns the lists of these
+ * reads.
+ */
 async function listsSeen(request: () => Promise<Answer>, { every = 1 } = {}) {
   const seen = new Set<string>();
   const id = group.slice('/Groups/'.length);
@@ -60,20 +66,23 @@ describe('replacement of a whole list of members', () => {
     ['some members by an empty list', ['a', 'b', 'c'], []],
     ['a large list by a list with few changes', people(150), [...people(148, 2), 'x', 'y', 'z']],
     ['a large list by a completely different one', people(120), people(130, 500)],
-  ])('readers see the old list or the new list and never a mixture: %s', async (_title, before, after) => {
-    for (const method of ['PUT', 'PATCH']) {
-      await createGroup(before);
-      const write = () =>
-        method === 'PUT' ? put(after) : client.patch(group, [replace('members', valuesOf(after))]);
-      const seen = await listsSeen(write, { every: before.length > 100 ? 11 : 1 });
-      const allowed = [before.toSorted().join(), after.toSorted().join()];
-      expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
-      expect(membersOf((await client.get(group)).body.members)).toEqual(after.toSorted());
-      await client.delete(group);
-    }
-  });
+  ])(
+    'readers see the old list or the new list, and never a mixture, if a request replaces %s',
+    async (_title, before, after) => {
+      for (const method of ['PUT', 'PATCH']) {
+        await createGroup(before);
+        const write = () =>
+          method === 'PUT' ? put(after) : client.patch(group, [replace('members', valuesOf(after))]);
+        const seen = await listsSeen(write, { every: before.length > 100 ? 11 : 1 });
+        const allowed = [before.toSorted().join(), after.toSorted().join()];
+        expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
+        expect(membersOf((await client.get(group)).body.members)).toEqual(after.toSorted());
+        await client.delete(group);
+      }
+    },
+  );
 
-  it('a filter of members matches the old list or the new list and never a mixture', async () => {
+  it('a filter by members matches the old list or the new list, and never a mixture', async () => {
     await createGroup(['a', 'b']);
     const both = new Set<number>();
     const neither = new Set<number>();
@@ -87,7 +96,7 @@ describe('replacement of a whole list of members', () => {
     expect([...both, ...neither].filter((found) => found !== 0)).toEqual([]);
   });
 
-  it('changes of single members during a replacement are visible', async () => {
+  it('readers see changes of single members that happen during a replacement', async () => {
     await createGroup(people(150));
     let isDone = false;
     let seen: string[] = [];
@@ -106,7 +115,7 @@ describe('replacement of a whole list of members', () => {
     expect(membersOf((await client.get(group)).body.members)).toEqual([...people(140, 200), 'late'].sort());
   });
 
-  it('readers see only whole lists while two whole lists are written at the same time', async () => {
+  it('readers see only whole lists during two simultaneous replacements', async () => {
     const [first, second, third] = [people(120), people(125, 60), people(110, 30)];
     await createGroup(first);
     let isDone = false;
@@ -130,7 +139,7 @@ describe('replacement of a whole list of members', () => {
     expect([...seen].filter((list) => !allowed.includes(list))).toEqual([]);
   });
 
-  it('a replacement whose request crashed is finished by the next read after a minute', async () => {
+  it('after a minute, the next read completes a replacement whose request crashed', async () => {
     const [before, after] = [people(150), people(130, 70)];
     await createGroup(before);
     for (const deadAfter of [120, 200, 260, 330]) {
@@ -155,7 +164,7 @@ describe('replacement of a whole list of members', () => {
     }
   });
 
-  it('a list of 20,000 members is seen entirely or not at all while it is replaced', async () => {
+  it('during the replacement of 20,000 members, readers see the complete old list or the complete new list', async () => {
     const [before, after] = [people(20_000), people(20_000, 7_000)];
     await createGroup(before);
     const seen = await listsSeen(() => put(after), { every: 8_000 });

@@ -6,7 +6,10 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Answer, BASE, type Client, createWorld } from './support/server.ts';
 
-/* These tests are about simultaneous requests, requests that fail after some operations, and tenants on one server. */
+/*
+ * These tests cover three subjects: simultaneous requests, requests that fail after some operations, and several
+ * tenants on one server.
+ */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -27,7 +30,7 @@ const statuses = (answers: readonly { status: number }[]) => [
 ];
 
 describe('simultaneous changes of members', () => {
-  it('all changes take effect, because no list is read, changed and written back', async () => {
+  it('simultaneous additions and removals of members all take effect, because each writes only its own members', async () => {
     const joining = people(40).map((value) => patch({ op: 'Add', path: 'members', value: [{ value }] }));
     const releasedPlatformId = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
     expect(statuses(await Promise.all([...joining, ...releasedPlatformId]))).toEqual([204]);
@@ -37,7 +40,7 @@ describe('simultaneous changes of members', () => {
     expect(body.meta.version).toBe('W/"43"');
   });
 
-  it('changes of members and renames at the same time are all kept', async () => {
+  it('simultaneous changes of members and names all take effect', async () => {
     const answers = await Promise.all([
       ...people(10).map((value) => patch(add('members', [{ value }]))),
       patch({ op: 'replace', value: { id: group, displayName: 'B' } }),
@@ -54,8 +57,8 @@ describe('request with one invalid operation', () => {
     ['an unknown path', replace('colour', 'x')],
     ['a member without an id', add('members', [{ display: 'x' }])],
     ['a replacement of a missing member', replace('members[value eq "m7"]', { value: 'm9' })],
-    ['remove without a path', { op: 'remove' }],
-  ])('a request with one invalid operation changes nothing: %s', async (_title, wrong) => {
+    ['a remove without a path', { op: 'remove' }],
+  ])('a request with %s changes nothing, although its other operations are valid', async (_title, wrong) => {
     const before = await client.get(`/Groups/${group}`);
     world.woken.length = 0;
     const right = [
@@ -70,7 +73,7 @@ describe('request with one invalid operation', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a request that fails because its name is taken changes no member', async () => {
+  it('a request that fails because its name is in use changes no member', async () => {
     await client.post('/Groups', { displayName: 'Taken' });
     const answer = await patch(remove('members[value eq "m0"]'), replace('displayName', 'taken'));
     expectError(answer, 409, 'uniqueness');
@@ -78,14 +81,14 @@ describe('request with one invalid operation', () => {
   });
 });
 
-describe('notations of members in a request', () => {
+describe('forms of members in a request', () => {
   it.each<[string, unknown]>([
     ['twice', [{ value: 'x' }, { value: 'x' }]],
     ['as bare ids', ['x', 'x']],
     ['with $ref null', [{ $ref: null, value: 'x' }]],
     ['with unknown fields', [{ value: 'x', display: 'X', type: 'User', $ref: { toString: 0 } }]],
     ['as one object', { value: 'x' }],
-  ])('members that are named %s are added once', async (_title, value) => {
+  ])('members that are sent %s are added once', async (_title, value) => {
     expect((await patch({ op: 'ADD', path: 'MEMBERS', value })).status).toBe(204);
     expect(await members()).toEqual(['m0', 'm1', 'm2', 'x']);
     await patch({ op: 'Remove', path: 'members', value });
@@ -99,25 +102,28 @@ describe('group as a member of a group', () => {
     ['named by its bare id', (value) => value],
     ['with the type group', () => ({ value: 'x', type: 'group' })],
     ['with a $ref of groups', () => ({ value: 'x', $ref: 'https://x.test/Groups/x' })],
-  ])('a group %s is refused with the next step, and no member is added', async (_title, spell) => {
-    const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
-    const named = ['m1', spell(inner)];
-    for (const answer of [
-      await patch(add('members', named)),
-      await patch(replace('members', named)),
-      await client.put(`/Groups/${group}`, { displayName: 'A', members: named }),
-      await client.post('/Groups', { displayName: 'B', members: named }),
-    ]) {
-      expectError(answer, 400, 'invalidValue');
-      expect(answer.body.detail).toContain('push that group by itself');
-    }
-    expect(await members()).toEqual(['m0', 'm1', 'm2']);
-    expect((await patch({ op: 'remove', path: 'members', value: named })).status).toBe(204);
-  });
+  ])(
+    'a nested group %s is refused with an error that names the next step, and no member is added',
+    async (_title, spell) => {
+      const inner = (await client.post('/Groups', { displayName: 'Inner' })).body.id;
+      const named = ['m1', spell(inner)];
+      for (const answer of [
+        await patch(add('members', named)),
+        await patch(replace('members', named)),
+        await client.put(`/Groups/${group}`, { displayName: 'A', members: named }),
+        await client.post('/Groups', { displayName: 'B', members: named }),
+      ]) {
+        expectError(answer, 400, 'invalidValue');
+        expect(answer.body.detail).toContain('push that group by itself');
+      }
+      expect(await members()).toEqual(['m0', 'm1', 'm2']);
+      expect((await patch({ op: 'remove', path: 'members', value: named })).status).toBe(204);
+    },
+  );
 });
 
 describe('deleted names and users', () => {
-  it('a user is not found by a previous name or external id, or after a deletion', async () => {
+  it('a search does not find a user by a former name or external id, or after the deletion of the user', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann', externalId: 'e1' })).body;
     await client.put(`/Users/${id}`, { userName: 'anna', externalId: 'e2' });
     const found = () => [...world.table.items.keys()].filter((key) => key.startsWith('SX#default#User#'));
@@ -127,7 +133,7 @@ describe('deleted names and users', () => {
     expect(found()).toEqual([]);
   });
 
-  it('a deleted user also leaves groups that no SCIM client created', async () => {
+  it('a deleted user also leaves groups that were created by events', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const ref = { connection: connectionName('default'), group: groupId('native') };
     const time = '2026-11-20T09:00:00.000Z';
@@ -158,7 +164,7 @@ describe('filter that would overload the server', () => {
 });
 
 describe('two tenants on one server', () => {
-  it('each tenant gets its own address for any mix of requests', async () => {
+  it('each tenant gets its own URL in answers, for any order of requests', async () => {
     const origins = ['https://one.test', 'https://two.test'] as const;
     const tenants = await Promise.all(
       origins.map(async (origin, n) => ({
@@ -188,7 +194,7 @@ describe('two tenants on one server', () => {
 describe('members that are not users', () => {
   const report = async (send: () => Promise<Answer>) => (await send()).stale;
 
-  it('unknown and deleted members are reported, and unknown ones are listed without an address', async () => {
+  it('unknown and deleted members are logged, and a group shows unknown members without a URL', async () => {
     const [ann, gone] = [
       (await client.post('/Users', { userName: 'ann' })).body.id,
       (await client.post('/Users', { userName: 'gone' })).body.id,
@@ -211,7 +217,7 @@ describe('members that are not users', () => {
     expect(await report(() => client.put(path, put))).toEqual([{ ...stale[0], unknown: [] }]);
   });
 
-  it('members are not reported if all of them are users', async () => {
+  it('members are not logged if all of them are users', async () => {
     const { id } = (await client.post('/Users', { userName: 'ann' })).body;
     const members = [{ value: id }];
     const made = await client.post('/Groups', { displayName: 'Whole', members });

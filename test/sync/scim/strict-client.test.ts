@@ -4,7 +4,7 @@ import { createWorld, fullUser, GROUP, USER } from './support/server.ts';
 import { discover, parsed } from './support/strict-client.ts';
 
 it.each([false, true])(
-  'a client that refuses unknown attributes discovers the server and runs, with storeProfile=%j',
+  'a client that refuses unknown attributes can discover and use the server with storeProfile=%j',
   async (storeProfile) => {
     const client = await createWorld({ storeProfile }).client();
     const endpoints = await discover(client);
@@ -46,7 +46,7 @@ it.each([false, true])(
   },
 );
 
-it('a client that refuses unknown attributes stops at the discovery if pagination is announced', async () => {
+it('a client that refuses unknown attributes fails during the discovery if pagination is announced', async () => {
   const client = await createWorld({ scim: { announcePagination: true } }).client();
   await expect(discover(client)).rejects.toThrow('pagination');
 });

@@ -16,7 +16,7 @@ const OTHER = connectionName('other');
 describe('SCIM tokens', () => {
   const hex = (bytes: number) => 'abcdef0123456789'.repeat(8).slice(0, bytes * 2);
 
-  it('tokens are stored only as hashes', async () => {
+  it('bearer tokens are stored only as hashes', async () => {
     const { ports, table, randomHex } = createWorld();
     const { token } = await createToken(DEFAULT, { ...ports, randomHex });
     expect(token).toMatch(/^gsync_scim_[0-9a-f]{8}_[0-9a-f]{64}$/);
@@ -25,14 +25,14 @@ describe('SCIM tokens', () => {
     expect(stored).toContain(token.slice(11, 19));
   });
 
-  it('two tokens never have the same prefix', async () => {
+  it('two bearer tokens never have the same prefix', async () => {
     const { ports } = createWorld();
     await createToken(DEFAULT, { ...ports, randomHex: hex });
     await expect(createToken(OTHER, { ...ports, randomHex: hex })).rejects.toThrow('no free prefix');
     expect(await listTokens(OTHER, ports)).toEqual([]);
   });
 
-  it('tokens are listed by connection, with their time of expiry and the hour of their last use', async () => {
+  it('tokens are listed by connection, with the time of their expiry and the hour of their last use', async () => {
     const world = createWorld();
     const token = await world.newToken('default', world.time.nowMs + 7_200_000);
     await world.newToken('other');
@@ -53,7 +53,7 @@ describe('SCIM tokens', () => {
     expect((await listTokens(DEFAULT, world.ports))[0]?.state).toBe('expired');
   });
 
-  it('an old token works next to a new token until the old one is revoked', async () => {
+  it('an old token and a new token are both valid until the old token is revoked', async () => {
     const world = createWorld();
     const [old, fresh] = [await world.newToken(), await world.newToken()];
     const status = async (token: string) => (await world.anonymous(`Bearer ${token}`).get('/Users')).status;
@@ -64,7 +64,7 @@ describe('SCIM tokens', () => {
     expect([await status(old), await status(fresh)]).toEqual([401, 200]);
   });
 
-  it('a request with a token revoked a moment ago is refused and changes nothing', async () => {
+  it('a request directly after the revocation of its token is refused and changes nothing', async () => {
     const world = createWorld();
     const token = await world.newToken();
     const client = world.anonymous(`Bearer ${token}`);
@@ -90,14 +90,14 @@ describe('SCIM tokens', () => {
     expect(world.table.items).toEqual(before);
   });
 
-  it('tokens of a removed connection are refused', async () => {
+  it('the tokens of a removed connection are refused', async () => {
     const world = createWorld({ connections: [] });
     expect((await (await world.client()).get('/Users')).status).toBe(401);
   });
 });
 
-describe('two connections at the same time', () => {
-  it('the data of two connections is never mixed', async () => {
+describe('SCIM server with two connections', () => {
+  it('simultaneous requests of two connections never mix their data', async () => {
     const world = createWorld();
     const [a, b] = [await world.client('default'), await world.client('other')];
     const made = await Promise.all(
@@ -147,7 +147,7 @@ describe('stored attributes of a SCIM user', () => {
   };
   const storedText = (world: ReturnType<typeof createWorld>) => JSON.stringify([...world.table.items]);
 
-  it('only attributes that matching needs are stored, even if the client sends others', async () => {
+  it('the server stores only attributes that matching needs, even if the client sends others', async () => {
     const world = createWorld();
     const client = await world.client();
     const { body } = await client.post('/Users', ann);
@@ -163,7 +163,7 @@ describe('stored attributes of a SCIM user', () => {
     expect(Object.keys(patched.body).sort()).toEqual(names);
   });
 
-  it('all attributes are stored if the connection enables it', async () => {
+  it('the server stores all attributes if the connection enables storeProfile', async () => {
     const world = createWorld({ storeProfile: true });
     const client = await world.client();
     const { body } = await client.post('/Users', ann);
@@ -174,7 +174,7 @@ describe('stored attributes of a SCIM user', () => {
   });
 
   it.each(['deleted', 'forgotten', 'erased by the command line'] as const)(
-    'all stored attributes are removed once the user is %s',
+    'the server removes all stored attributes when the user is %s',
     async (end) => {
       const world = createWorld({ storeProfile: true });
       const client = await world.client();
@@ -201,7 +201,7 @@ describe('stored attributes of a SCIM user', () => {
     },
   );
 
-  it('a deactivated account stays deactivated when the user is forgotten', async () => {
+  it('a deactivated account stays deactivated when an event forgets the user', async () => {
     const world = createWorld();
     const client = await world.client();
     const { id } = (await client.post('/Users', { ...ann, active: false })).body;

@@ -5,7 +5,7 @@ import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
 import { createWorld } from './support/server.ts';
 
 it(
-  'version and modification time change with each change of the resource and at no other time; no version repeats',
+  'version and modification time change if and only if the resource changes, and no version is used twice',
   async () => {
     const value = fc.constantFrom('a', 'b');
     const path = fc.constantFrom('title', 'displayName', 'name.familyName', 'emails[type eq "work"].value');

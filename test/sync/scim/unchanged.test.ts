@@ -4,7 +4,7 @@ import { add, remove, replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { type Client, createWorld, fullUser } from './support/server.ts';
 
-/* RFC 7644 section 3.5.2.1: if a value already exists, "the modify timestamp shall not change". */
+/* RFC 7644 section 3.5.2.1 says that if a value already exists, "the modify timestamp shall not change". */
 
 let world: ReturnType<typeof createWorld>;
 let client: Client;
@@ -56,16 +56,13 @@ describe('SCIM request that changes nothing', () => {
       'names an attribute that is not stored',
       { op: 'replace', value: { 'urn:custom:1.0:User:colour': 'red' } },
     ],
-  ])(
-    'a request that changes nothing keeps the version and modification time of a user: %s',
-    async (_title, operation) => {
-      const before = await client.get(user);
-      const answer = await client.patch(user, [operation]);
-      expect(answer).toMatchObject({ status: 200, body: before.body });
-      expect(answer.headers['etag']).toBe(before.headers['etag']);
-      expect(await client.get(user)).toEqual(before);
-    },
-  );
+  ])('a user keeps the version and the modification time if a request %s', async (_title, operation) => {
+    const before = await client.get(user);
+    const answer = await client.patch(user, [operation]);
+    expect(answer).toMatchObject({ status: 200, body: before.body });
+    expect(answer.headers['etag']).toBe(before.headers['etag']);
+    expect(await client.get(user)).toEqual(before);
+  });
 
   it.each<[string, unknown]>([
     ['replaces the name with its current value', rename('A')],
@@ -82,18 +79,15 @@ describe('SCIM request that changes nothing', () => {
       'changes a sub-attribute of a member that groupsync does not store, such as `display`',
       replace('members[value eq "m1"].display', 'M'),
     ],
-  ])(
-    'a request that changes nothing keeps the version and modification time of a group: %s',
-    async (_title, operation) => {
-      const before = await client.get(group);
-      const answer = await client.patch(group, [operation]);
-      expect(answer.status).toBe(204);
-      expect(answer.headers['etag']).toBe(before.headers['etag']);
-      expect(await client.get(group)).toEqual(before);
-    },
-  );
+  ])('a group keeps the version and the modification time if a request %s', async (_title, operation) => {
+    const before = await client.get(group);
+    const answer = await client.patch(group, [operation]);
+    expect(answer.status).toBe(204);
+    expect(answer.headers['etag']).toBe(before.headers['etag']);
+    expect(await client.get(group)).toEqual(before);
+  });
 
-  it('a PUT of a resource as it was read, or of a group without its members, changes nothing', async () => {
+  it('a PUT of a user or group as it was read, or of a group without the attribute members, changes nothing', async () => {
     for (const [path, body] of [
       [user, (await client.get(user)).body],
       [group, (await client.get(`${group}?excludedAttributes=members`)).body],
@@ -107,7 +101,7 @@ describe('SCIM request that changes nothing', () => {
     }
   });
 
-  it('an ETag stays valid after a request that changes nothing; after a change, If-Match gets 412', async () => {
+  it('an ETag stays valid after a request that changes nothing, and becomes invalid for If-Match after a change', async () => {
     for (const [path, same, other] of [
       [user, title('x'), title('y')],
       [group, rename('A'), rename('B')],
@@ -125,7 +119,7 @@ describe('SCIM request that changes nothing', () => {
 });
 
 describe('change after SCIM requests that changed nothing', () => {
-  it('a change gets a new version and its own time of change', async () => {
+  it('a change after unchanged requests gets a new version and its own modification time', async () => {
     for (const [path, operations] of [
       [user, [title('x'), title('y'), title('y'), title('x')]],
       [group, [rename('A'), rename('B'), rename('B'), add('members', [{ value: 'm2' }])]],
@@ -145,7 +139,7 @@ describe('change after SCIM requests that changed nothing', () => {
     }
   });
 
-  it('a later change wins over earlier requests even if clocks stand still or go back', async () => {
+  it('a later change wins over earlier requests even if clocks stop or go back', async () => {
     world.time.nowMs -= 500;
     for (let n = 0; n < 12; n += 1) await client.patch(user, [title('x')]);
     await client.patch(user, [replace('active', false)]);
@@ -154,7 +148,7 @@ describe('change after SCIM requests that changed nothing', () => {
     expect(await world.desired(idOf(group))).toEqual({ name: 'B', members: ['m1'] });
   });
 
-  it('no two changes have the same version, for any mix of requests', async () => {
+  it('no two changes get the same version, for any mix of requests', async () => {
     const each = Array.from({ length: 15 }, (_, n) => n);
     const answers = await Promise.all(
       each.flatMap((n) => [
@@ -176,7 +170,7 @@ describe('desired state after a request that changes nothing', () => {
     return read.get(id)?.attributes.get(name);
   };
 
-  it('desired state is written again, with a later stamp than before', async () => {
+  it('a request that changes nothing writes the desired state again with a later stamp', async () => {
     const before = await registerOf('email');
     await client.patch(user, [title('x')]);
     const after = await registerOf('email');
@@ -186,8 +180,8 @@ describe('desired state after a request that changes nothing', () => {
 
   it('a request that changes nothing wakes its group, because an earlier crash may have lost the wake-up', async () => {
     world.woken.length = 0;
-    // The wake-up stored by an earlier request is valid for two minutes. After that, the request must wake the group
-    // itself.
+    // The wake-up that an earlier request stored is valid for two minutes. After this time, the request itself must
+    // wake the group.
     world.time.nowMs += 2 * 60_000;
     await client.patch(group, [rename('A')]);
     expect(world.woken).toEqual([{ connection: 'default', group: idOf(group) }]);
@@ -203,7 +197,7 @@ describe('two simultaneous SCIM requests', () => {
     };
   };
 
-  it('a request that sends the current value is a change if another client changes the value meanwhile', async () => {
+  it('a request that sends the current value counts as a change if another client changes the value in the meantime', async () => {
     const versions = [await versionOf(user)];
     supersededBy(async () => versions.push((await client.patch(user, [title('y')])).body.meta.version));
     const { body } = await client.patch(user, [title('x')]);
@@ -212,7 +206,7 @@ describe('two simultaneous SCIM requests', () => {
     expect((await client.get(user)).body).toEqual(body);
   });
 
-  it('adding a member again, while another client removes them, is a change', async () => {
+  it('a request that adds an existing member counts as a change if another client removes the member in the meantime', async () => {
     const again = [add('members', [{ value: 'm1' }])];
     for (const headers of [{}, { 'if-match': '*' }]) {
       const versions = new Set([await versionOf(group)]);
@@ -227,7 +221,7 @@ describe('two simultaneous SCIM requests', () => {
     }
   });
 
-  it('a request with the current name does not undo a rename that another client completes meanwhile', async () => {
+  it('a request with the current name does not undo a simultaneous rename by another client', async () => {
     const before = await versionOf(group);
     supersededBy(() => client.patch(group, [rename('B')]));
     const answer = await client.patch(group, [rename('A')]);
@@ -241,7 +235,7 @@ describe('two simultaneous SCIM requests', () => {
 describe('SCIM request repeated after a crash before one of its writes', () => {
   class Died extends Error {}
 
-  /** Sends the request until an attempt succeeds. Each attempt makes one write more than the last, and then crashes. */
+  /** Sends the request until an attempt succeeds. Attempt number n crashes after n − 1 writes. */
   async function untilDone(request: () => Promise<{ status: number }>): Promise<number> {
     for (let writes = 0; ; writes += 1) {
       let left = writes;
@@ -256,13 +250,13 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
     }
   }
 
-  it('a repeated change raises the version once, and desired state follows', async () => {
+  it('a repeated change raises the version once, and the desired state contains the change', async () => {
     const off = [replace('active', false)];
     const etags = new Set([(await client.get(user)).headers['etag']]);
     const crashes = await untilDone(async () => {
       world.time.nowMs += 1_000;
       const answer = await client.patch(user, off);
-      // The test reads from the store, because a read by the server would complete the crashed write.
+      // The test reads from the store, because a read through the server would complete the crashed write.
       const [kept] = await world.ports.scim.read(connectionName('default'), 'User', [idOf(user)]);
       etags.add(`W/"${kept?.version}"`);
       return answer;
@@ -273,7 +267,7 @@ describe('SCIM request repeated after a crash before one of its writes', () => {
     expect((await world.desired(idOf(group)))?.members).toEqual(['m1']);
   });
 
-  it('a repeated addition of a member never shows the member under the old version', async () => {
+  it('a repeated addition of a member never shows the member with the old version', async () => {
     const join = [add('members', [{ value: 'm2' }])];
     const before = await versionOf(group);
     await untilDone(async () => {

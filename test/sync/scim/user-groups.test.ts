@@ -31,7 +31,7 @@ const found = async (filter: string): Promise<string[]> =>
   );
 
 describe('groups of a SCIM user', () => {
-  it('the groups of a user are shown with name and address, and follow the memberships', async () => {
+  it("a user's document shows the groups of the user with name and URL, and follows the memberships", async () => {
     const ann = await createUser('ann');
     const bob = await createUser('bob');
     const [first, second] = [await createGroup('First', [ann]), await createGroup('Second', [ann, bob])];
@@ -53,7 +53,7 @@ describe('groups of a SCIM user', () => {
     expect(await groups(ann)).toBeUndefined();
   });
 
-  it('groups of a user cannot be written, and a PUT of a user as it was read changes nothing', async () => {
+  it("a client cannot write the groups of a user, and a PUT of a user's document as it was read changes nothing", async () => {
     const ann = await createUser('ann');
     await createGroup('First', [ann]);
     const { body } = await client.get(`/Users/${ann}`);
@@ -62,7 +62,7 @@ describe('groups of a SCIM user', () => {
     expect(written).toMatchObject({ status: 400, body: { scimType: 'mutability' } });
   });
 
-  it('a filter by groups finds users, and long lists show the groups of users only on request', async () => {
+  it('a filter by groups finds users, and long lists of users show groups only on request', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 25; n += 1) ids.push(await createUser(`u${n}`));
     const group = await createGroup('First', ids.slice(0, 3));
@@ -84,7 +84,7 @@ describe('groups of a SCIM user', () => {
 });
 
 describe('display name of a SCIM member', () => {
-  it("the display of a member is the user's displayName, or else userName", async () => {
+  it("the display of a member is the user's displayName, or the userName if the user has no displayName", async () => {
     const ids = [await createUser('ann', { displayName: 'Ann A' }), await createUser('bob')];
     const group = await createGroup('First', ids);
     const display = async () =>
@@ -94,7 +94,7 @@ describe('display name of a SCIM member', () => {
     expect(await display()).toEqual(['Ann A', 'bill']);
   });
 
-  it('a new name is shown immediately by the server that changed it, and within a minute by another server', async () => {
+  it('the server that changed a name shows the new name immediately, and other servers show it within a minute', async () => {
     const ids = [await createUser('ann'), await createUser('bob')];
     const group = await createGroup('First', ids);
     const ports = { ...world.ports, scim: createScimStore(world.table) };
@@ -118,7 +118,7 @@ describe('display name of a SCIM member', () => {
     expect(await shown(other)).toEqual(after);
   });
 
-  it('the members of a group that was just shown are not read again', async () => {
+  it('the server does not read the members of a recently shown group again', async () => {
     const ids = [await createUser('ann'), await createUser('bob')];
     const group = await createGroup('First', ids);
     await client.get(`/Groups/${group}`);
@@ -138,7 +138,7 @@ describe('filter by an indexed attribute', () => {
     'employeeNumber eq "7"',
     `${ENTERPRISE}:employeeNumber eq "7"`,
     'active eq true and employeeNumber eq "7"',
-  ])('the server reads no other user for the filter %s', async (filter) => {
+  ])('the server reads only the matching user for the filter %s', async (filter) => {
     const ids: string[] = [];
     for (let n = 0; n < 10; n += 1) {
       const emails = [{ type: 'work', value: `a${n}@acme.test` }];
@@ -147,11 +147,11 @@ describe('filter by an indexed attribute', () => {
     }
     queries = 0;
     expect(await found(filter)).toEqual([ids[7]]);
-    // The server queries the index, and the groups of the user in the answer.
+    // The server makes one query for the index, and one for the groups of the user in the answer.
     expect(queries).toBeLessThanOrEqual(2);
   });
 
-  it('a filter follows changes and deletions of the value', async () => {
+  it('a filter reflects changes and deletions of the value', async () => {
     const ann = await createUser('ann', { emails: [{ type: 'work', value: 'a@acme.test' }] });
     await client.patch(`/Users/${ann}`, [replace('emails[type eq "work"].value', 'b@acme.test')]);
     expect(await found('emails.value eq "a@acme.test"')).toEqual([]);

@@ -11,7 +11,6 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
 };
 const SCOPES = ['okta.groups.read', 'okta.users.read', 'okta.logs.read'];
 
-/** A wrong answer, by its endpoint. */
 const FAULT = fc.record({
   match: fc.record({
     path: fc.constantFrom(
@@ -39,7 +38,7 @@ const FAULT = fc.record({
   ),
 });
 
-/** A call of a control of the simulator that makes later answers wrong. */
+/** A control call of the simulator that makes later answers wrong. */
 const CONTROL = fc.constantFrom<readonly [string, object]>(
   ['page-tokens/expire', {}],
   ['access-tokens/expire', {}],
@@ -62,7 +61,7 @@ const RIGHT: readonly (readonly [string, object])[] = [
   ['scopes', { scopes: SCOPES }],
 ];
 
-/** Returns the members that an event removes from a group although the directory has them. */
+/** Returns the members that an event removes from a group although they are members in the directory. */
 function wronglyRemoved({ type, data }: Body): readonly string[] {
   const named = new Set((data.members ?? []).map(({ id }) => id));
   const members = MEMBERS[data.group?.id ?? ''] ?? [];
@@ -72,7 +71,7 @@ function wronglyRemoved({ type, data }: Body): readonly string[] {
   return data.user?.['scim:active'] === 'false' ? [type] : [];
 }
 
-it('wrong answers of Okta remove no member and no group, and the platform ends equal to the directory', async () => {
+it('wrong answers of Okta remove no current member and no group, and the platform finally equals the directory', async () => {
   const step = fc.oneof(FAULT, CONTROL);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
@@ -85,7 +84,7 @@ it('wrong answers of Okta remove no member and no group, and the platform ends e
       for (const one of steps) {
         if ('match' in one) await control('faults', [{ match: one.match, times: one.times, ...one.answer }]);
         else await control(...one);
-        // A failed run raises an alarm and has no effect.
+        // A failed run causes an alarm and has no effect on the groups.
         await reader.run({ isFull: true }).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
         for (const event of reader.takeSent()) expect(wronglyRemoved(event)).toEqual([]);
         await reader.pass(11 * MINUTE_MS);

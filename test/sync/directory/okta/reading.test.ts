@@ -9,7 +9,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const EIGHT = organisation(Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']])));
 
 describe('reader of an Okta organisation', () => {
-  it('a quiet run makes three calls besides the sign-in', async () => {
+  it('a run of the Okta reader without changes makes three calls in addition to the sign-in', async () => {
     const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.run();
     await reader.pass(5 * MINUTE_MS);
@@ -19,14 +19,14 @@ describe('reader of an Okta organisation', () => {
     expect(paths.sort()).toEqual(['/api/v1/groups', '/api/v1/logs', '/api/v1/users']);
   });
 
-  it('a changed membership is on the platform after the next run', async () => {
+  it('the Okta reader writes a changed membership to the platform in the next run', async () => {
     const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
     await reader.change({ kind: 'addMember', group: 'rowing', member: 'c' });
     await reader.passMinutes(5);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('a new member costs one call for a page of members, besides the calls of a run', async () => {
+  it('a new member causes one call for a page of members, in addition to the usual calls of a run', async () => {
     const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.pass(10 * MINUTE_MS);
     await reader.run();
@@ -40,7 +40,7 @@ describe('reader of an Okta organisation', () => {
     ]);
   });
 
-  it('a group that only the log reports as deleted is deleted after the next run', async () => {
+  it('a group that only the log reports as deleted is deleted in the next run', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.change({ kind: 'deleteGroup', group: 'g1' });
     await reader.passMinutes(5);
@@ -49,7 +49,7 @@ describe('reader of an Okta organisation', () => {
   });
 
   it.each(['suspendUser', 'archiveUser'])(
-    'a user leaves the groups of the platform after %s, although Okta still lists the user, and returns later',
+    'after %s, a user leaves the platform groups although Okta still lists the user, and returns after the reversal',
     async (kind) => {
       const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
       await reader.change({ kind, user: 'a' });
@@ -61,7 +61,7 @@ describe('reader of an Okta organisation', () => {
     },
   );
 
-  it('a deleted user leaves every group, although no list names the user or the groups', async () => {
+  it('a deleted user leaves every group, although no list contains the user and no group is reported', async () => {
     const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['a', 'c'] }) });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(5);
@@ -69,7 +69,7 @@ describe('reader of an Okta organisation', () => {
     expect(kindsOf(reader.takeSent())).toContain('user.deleted');
   });
 
-  it('a change of many users costs one call for 200 of them', async () => {
+  it('a change of many users causes one call per 200 users', async () => {
     const people = Array.from({ length: 150 }, (_, index) => `p${index}`);
     const world = {
       users: people.map((id) => ({ id, primaryEmail: `${id}@acme.test` })),
@@ -87,7 +87,7 @@ describe('reader of an Okta organisation', () => {
     expect(sent.sort()).toEqual(people.map((user) => `new-${user}@acme.test`).sort());
   });
 
-  it('after a refused cursor every group is read, and no member is removed', async () => {
+  it('after a refused cursor, the Okta reader reads every group and removes no member', async () => {
     const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'], chess: ['c'] }) });
     await reader.okta.control('settings', { lostLogEntries: 1 });
     await reader.okta.control('page-tokens/expire');
@@ -96,7 +96,7 @@ describe('reader of an Okta organisation', () => {
     expect([reader.shown('rowing'), reader.shown('chess')]).toEqual([[['u-a', 'u-b']], [['u-c']]]);
   });
 
-  it('a group whose deletion came before a refused cursor is deleted, because the log still has the event', async () => {
+  it('a group that was deleted before a refused cursor is deleted, because the log still contains the event', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
     await reader.okta.control('page-tokens/expire');
@@ -106,14 +106,14 @@ describe('reader of an Okta organisation', () => {
 });
 
 describe('Okta organisation that shows too little', () => {
-  it('the reader stops after a lost scope', async () => {
+  it('the Okta reader stops after it loses a scope', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.okta.control('scopes', { scopes: ['okta.users.read', 'okta.logs.read'] });
     await expect(reader.run({ isFull: true })).rejects.toMatchObject({ kind: 'denied' });
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('the reader stops after a lost scope that a resource set makes look like 404', async () => {
+  it('the Okta reader stops after it loses a scope, even if a resource set turns the error into 404', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.okta.control('administrator', { resourceSet: EIGHT.groups?.map(({ id }) => id) });
     await reader.okta.control('scopes', { scopes: ['okta.users.read'] });
@@ -125,7 +125,7 @@ describe('Okta organisation that shows too little', () => {
     expect(reader.shown('g0')).toEqual([['u-a']]);
   });
 
-  it('the reader stops if a list lacks several known groups', async () => {
+  it('the Okta reader stops if a list lacks several known groups', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.okta.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
@@ -134,7 +134,7 @@ describe('Okta organisation that shows too little', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('one group that answers 404 without a report is deleted after a day, and not before', async () => {
+  it('a single group that answers 404 without a report is deleted only after a day', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.okta.control('settings', { lostLogEntries: 1 });
     await reader.change({ kind: 'deleteGroup', group: 'g1' });
@@ -150,7 +150,7 @@ describe('Okta organisation that shows too little', () => {
     expect(kindsOf(reader.takeSent())).toContain('group.deleted');
   });
 
-  it('a list that is shorter than the count removes no member', async () => {
+  it('a list with fewer members than the count removes no member', async () => {
     const reader = await settledOkta({ world: organisation({ rowing: ['a', 'b'] }) });
     await reader.okta.control('counts', { group: 'rowing', count: 3 });
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -161,7 +161,7 @@ describe('Okta organisation that shows too little', () => {
 
 describe('Okta organisation with lag, limits, failures and empty pages', () => {
   it.each([1, 2])(
-    'the reader removes no member who stays, and the platform ends equal to the directory (seed %i)',
+    'the Okta reader removes no remaining member, and the platform finally equals the directory (seed %i)',
     async (seed) => {
       const state: Record<string, string[]> = { rowing: ['a', 'b'], chess: ['c'], sport: ['a', 'd'] };
       const reader = await openOktaReader({
@@ -173,7 +173,7 @@ describe('Okta organisation with lag, limits, failures and empty pages', () => {
       await reader.passMinutes(60);
       const random = seededRandom(seed);
       for (let step = 0; step < 6; step += 1) {
-        // The member `a` is never removed.
+        // The test never removes the member `a`.
         const [group, member] = [random.pick(Object.keys(state)), random.pick(['b', 'c', 'd'])];
         const members = state[group] ?? [];
         const isIn = members.includes(member);

@@ -29,7 +29,7 @@ const memberIs =
     event(`group.member.${how}`, { group: { id: 'g' }, members: [member(id)] }, second);
 export const [joins, leaves] = [memberIs('added'), memberIs('removed')];
 
-/** Creates a directory group of six members, linked and clean, whose creation is long past. */
+/** Creates a linked group of six members that is in sync. Its creation is long past. */
 export async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
   const people = [...MEMBERS, 'late'].map((role) => ({ role, email: `${role}@acme.test` }));
   const world = await createWorld({ random: seededRandom(1), people, settings, platform: options });
@@ -60,7 +60,7 @@ export const activityEvent = (over: Partial<ActivityEvent> = {}): ActivityEvent 
   ...over,
 });
 
-/** Marks a group as suspected, as a run of the feed does that has read these events. */
+/** Marks a group as suspected. A run of the feed does the same after it has read these events. */
 export const follow = (world: World, id: string, ...activityEvents: ActivityEvent[]) =>
   followAll(world, { [id]: activityEvents });
 export async function followAll(world: World, told: Readonly<Record<string, readonly ActivityEvent[]>>) {
@@ -77,7 +77,7 @@ export async function change(world: World, settings: Readonly<Record<string, unk
 }
 export const apply = (world: World) => applyGroup(REF, world.toolPorts);
 
-/** Sends directory events and applies the group. Then waits until no read shows an earlier state. */
+/** Sends directory events and applies the group. Then waits until no read can show an earlier state. */
 export async function tellThenApply(world: World, ...events: RawEvent[]) {
   await tell(world, ...events);
   const ending = await apply(world);
@@ -91,7 +91,9 @@ export async function followThenApply(world: World, id: string, ...activityEvent
   return apply(world);
 }
 
-/** Applies a group that is gone: two 404s a minute apart, while the list shows another managed group. */
+/**
+ * Applies a group that is gone. The group answers two 404s a minute apart, and the list shows another managed group.
+ */
 export async function applyGone(world: World) {
   const id = world.platform.addForeign({ name: 'Managed', spokeId: 'managed', users: [] });
   const owner = { connection: CONNECTION, group: groupId('managed') };

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
-/** Returns a process that stops before its n-th effect, counted from 1, and has no effect afterwards. */
+/** Returns a worker that crashes before its n-th effect, counted from 1. The worker has no effect after the crash. */
 export function mortalWorker(diesAt: number): Worker {
   let effects = 0;
   return {
@@ -15,7 +15,7 @@ export function mortalWorker(diesAt: number): Worker {
   };
 }
 
-/** Runs `live` with a process that stops one effect later each time, until a process completes. */
+/** Runs `live` several times. Each time, the worker crashes one effect later, until a worker completes. */
 export async function whereverItDies(live: (mortal: Worker, where: string) => Promise<unknown>) {
   for (let diesAt = 1, survived = false; !survived; diesAt += 1) {
     const mortal = mortalWorker(diesAt);
@@ -26,7 +26,7 @@ export async function whereverItDies(live: (mortal: Worker, where: string) => Pr
 
 export const orDies = (work: Promise<unknown>) => work.catch((error) => expect(error).toBeInstanceOf(Crash));
 
-/** Returns a process that runs `meanwhile` before each of its effects of these kinds. */
+/** Returns a worker that runs `meanwhile` before each of its effects of these kinds. */
 export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise<unknown>): Worker => ({
   name: 'slow',
   skewMs: 0,
@@ -36,7 +36,7 @@ export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise
   },
 });
 
-/** Returns a process that runs `meanwhile` once, before its first effect of this kind. */
+/** Returns a worker that runs `meanwhile` once, before its first effect of this kind. */
 export function slowWorker(heldUpBefore: string, meanwhile: () => Promise<unknown>): Worker {
   let isHeldUp = false;
   return workerBefore(/./, async (kind) => {

@@ -19,11 +19,11 @@ import * as engine from '../../../support/engine/world.ts';
 export const { CONNECTION, START_MS } = engine;
 
 export type WorldOptions = Pick<engine.WorldOptions, 'settings' | 'platform'> & {
-  /** The pages of the feed, if a test sets them. Otherwise the feed is the platform's own. */
+  /** The pages of the feed. If undefined, the world uses the feed of the simulated platform. */
   readonly activity?: Platform['activity'];
 };
 
-/** Creates the engine's world for reconcile and people. A test links its groups. */
+/** Creates the engine's world for reconcile and for people. Tests link the groups. */
 export async function createWorld({ activity, ...options }: WorldOptions = {}) {
   const world = await engine.createWorld({ random: seededRandom(1), ...options });
   const { platform, table, toolPorts } = world;
@@ -53,9 +53,7 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
     ports: portsOf(),
     advance: world.advance,
     ref,
-    /** Returns the platform group to which a directory group is linked. */
     idOf,
-    /** Returns the requests for groups and employees, in order. */
     calls: () =>
       platform.calls
         .filter(({ route }) => /groups|employees\//.test(route))
@@ -63,15 +61,13 @@ export async function createWorld({ activity, ...options }: WorldOptions = {}) {
           id === undefined ? 'list' : `${route.includes('emp') ? 'employee' : 'get'} ${id}`,
         ),
     /**
-     * `change` and `lose` change and delete a linked group as another client. `stranger` adds a group of that client.
+     * `change` and `lose` change and delete a linked group as another client. `stranger` adds a group of another
+     * client.
      */
     change: (group: string, name = 'Theirs') => platform.changeAsOther(idOf(group), { name }),
     lose: (group: string) => platform.deleteAsOther(idOf(group)),
     stranger: (spokeId: string) => platform.addForeign({ name: `Like ${spokeId}`, spokeId, users: [] }),
-    /**
-     * Links a directory group to a new platform group. The group is clean and unchanged, unless `extra` has other
-     * values.
-     */
+    /** Links a directory group to a new platform group. The group is in sync. `extra` replaces values of its item. */
     async link(group: string, extra: Attributes = {}, dueMs?: number): Promise<PlatformGroupId> {
       const id = platformGroupId(platform.addOurs({ name: group, spokeId: group, users: [] }));
       ids.set(group, id);

@@ -4,17 +4,17 @@ import { type Answer, type Client, ENTERPRISE, GROUP, USER } from './server.ts';
 
 /*
  * The request sequences of two identity providers. Each function expects the status that the provider needs to
- * continue, and returns the ids that the server gave.
+ * continue. It returns the ids that the server assigned.
  */
 
 export interface Company {
   readonly users: readonly string[];
-  /** The members of each group, as indexes of users. */
+  /** The members of each group. A member is an index in the list of users. */
   readonly groups: ReadonlyMap<string, readonly number[]>;
 }
 
 export interface Provisioned {
-  /** In the order of the company's users. */
+  /** The ids of the users, in the order of the company's users. */
   readonly users: readonly string[];
   readonly groups: ReadonlyMap<string, string>;
 }
@@ -49,7 +49,7 @@ async function matchOrCreate(client: Client, path: string, filter: string, body:
     : withStatus(await client.post(path, body), 201).body.id;
 }
 
-/** The connector test, the import of groups, the assignment of users and the push of groups by Okta. */
+/** The requests of Okta: the connector test, the import of groups, the assignment of users and the push of groups. */
 export async function provisionAsOkta(client: Client, company: Company): Promise<Provisioned> {
   withStatus(await client.get('/Users?startIndex=1&count=2'), 200);
   let startIndex = 1;
@@ -86,7 +86,7 @@ export async function provisionAsOkta(client: Client, company: Company): Promise
   return { users, groups: new Map(groups) };
 }
 
-/** The connection test and one cycle of Entra ID: users, then groups, then memberships. */
+/** The requests of Entra ID: the connection test and one cycle of users, groups and memberships. */
 export async function provisionAsEntra(client: Client, company: Company): Promise<Provisioned> {
   const none = query({ filter: 'userName eq "8ef8f8a4-0b1c-4c6c-9d0e-5f6a7b8c9d0e"' });
   expect(withStatus(await client.get(`/Users${none}`), 200).body.Resources).toEqual([]);
@@ -120,7 +120,7 @@ export async function provisionAsEntra(client: Client, company: Company): Promis
   return { users, groups: ids };
 }
 
-/** A later change of a group: one member joins and one leaves. */
+/** A later change of a group: one member joins and another member leaves. */
 interface Change {
   readonly joins: string | undefined;
   readonly leaves: string | undefined;

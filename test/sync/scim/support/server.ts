@@ -29,7 +29,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly cause: unknown;
-  /** Named members that are not users, as the log receives them. */
+  /** The log entry about members that a request named and that are not users. */
   readonly stale: unknown;
 }
 
@@ -45,7 +45,7 @@ export interface Client {
 export interface WorldOptions {
   readonly before?: (operation: string, key: string) => Promise<void>;
   readonly storeProfile?: boolean;
-  /** Further settings of SCIM and of the connection. */
+  /** Additional SCIM settings. */
   readonly scim?: object;
   readonly settings?: object;
   readonly connections?: readonly string[];
@@ -53,7 +53,9 @@ export interface WorldOptions {
 
 const START_MS = Date.parse('2026-11-20T10:00:00.000Z');
 
-/** Creates the server over a table in memory. A test may set the clock, and ids count up. */
+/**
+ * Creates the server with a table in memory. A test may set the clock. The ids of resources are consecutive numbers.
+ */
 export function createWorld({
   before,
   storeProfile = false,
@@ -107,7 +109,7 @@ export function createWorld({
 
   return { table, time, ports, woken, randomHex, newToken, client, anonymous, desired };
 
-  /** Creates a client of one connection that reaches the server under `origin`. */
+  /** Creates a client of one connection. The client calls the server at the URL `origin`. */
   async function client(connection = 'default', origin = ORIGIN): Promise<Client> {
     return clientOf(ports, { authorization: `Bearer ${await newToken(connection)}`, origin });
   }
@@ -116,7 +118,7 @@ export function createWorld({
     return clientOf(ports, { authorization });
   }
 
-  /** Returns the name and the sorted members that apply would write, or undefined if the group does not exist. */
+  /** Returns the name and the sorted members that apply would write; undefined if the group does not exist. */
   async function desired(id: string, connection = 'default') {
     const ref = { connection: connectionName(connection), group: groupId(id) };
     const state = await groups.read(ref);
@@ -163,7 +165,7 @@ interface Caller {
 
 const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0:';
 
-/** Returns the schema of a request's body, by method and path. */
+/** Returns the schema that the body of a request must name. */
 function schemaOf(method: string, path: string): string {
   if (path.startsWith('/Bulk')) return `${MESSAGES}BulkRequest`;
   if (path.includes('.search')) return `${MESSAGES}SearchRequest`;
@@ -171,7 +173,7 @@ function schemaOf(method: string, path: string): string {
   return path.startsWith('/Users') ? USER : GROUP;
 }
 
-/** Adds the `schemas` that every client sends, unless the body has its own. */
+/** Adds `schemas` to a body without `schemas`, because every client sends them. */
 function withSchemas(method: string, path: string, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { Operations, ...others } = body as Body;

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { Answer, Client } from './server.ts';
 
 /*
- * A client whose models are written after RFC 7643 and refuse unknown attributes, as models of typed client libraries
- * do. It knows only the base URL, and finds endpoints and schemas by discovery.
+ * A client whose models follow RFC 7643 and refuse unknown attributes, like the models of typed client libraries. The
+ * client knows only the base URL. It finds endpoints and schemas by discovery.
  */
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0';
@@ -219,14 +219,14 @@ export const MODELS = {
 } as const;
 type Model = keyof typeof MODELS;
 
-/** Parses the answer with a model. Fails with every attribute that the model does not allow. */
+/** Parses the answer with a model. Throws an error that lists every attribute that the model does not allow. */
 export function parsed<Name extends Model>(answer: Answer, status: number, name: Name) {
   expect({ status: answer.status, detail: answer.body?.detail }).toMatchObject({ status });
   expect(answer.headers['content-type']).toBe('application/scim+json');
   return MODELS[name].parse(answer.body) as z.infer<(typeof MODELS)[Name]>;
 }
 
-/** Finds the endpoint of each resource type, and checks that every schema it names exists. */
+/** Finds the endpoint of each resource type. Checks that every schema of a resource type exists. */
 export async function discover(client: Client): Promise<ReadonlyMap<string, string>> {
   parsed(await client.get('/ServiceProviderConfig'), 200, 'ServiceProviderConfig');
   const types = parsed(await client.get('/ResourceTypes'), 200, 'ResourceTypes').Resources;
