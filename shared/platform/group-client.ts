@@ -79,7 +79,7 @@ const ME: Endpoint = { method: 'GET', path: '/platform/api/me' };
 const MARK_INSTALLED: Endpoint = { method: 'POST', path: '/platform/api/mark_app_installed' };
 
 const currentUserResource = (call: Caller) => ({
-  /** `GET /me`: the user to whom the token belongs, with id, workEmail and the id of the company. */
+  /** `GET /me`: the user that owns the token, with id, workEmail and the id of the company. */
   me: (options?: CallOptions) =>
     call({ endpoint: ME, decoding: { schema: CurrentUser, exact: true } }, options),
   /** `POST /mark_app_installed`: needs no body and no scope, and returns `{ok: true}`. */
