@@ -2,7 +2,7 @@ import { testedAlarm } from '../contract/names.ts';
 import type { AlarmClient } from '../sync/ports/deployment.ts';
 import type { Query } from './query.ts';
 
-/** The three operations of CloudWatch and SNS that `doctor --alarms` needs. */
+/** Creates the client with the three operations of CloudWatch and SNS that `doctor --alarms` needs. */
 export function createAlarmClient(ask: Query, prefix: string): AlarmClient {
   const AlarmName = testedAlarm(prefix);
   return {

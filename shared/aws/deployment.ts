@@ -41,10 +41,7 @@ interface DeploymentOptions {
   readonly tableName: string;
   readonly region: string;
   readonly isLocal: boolean;
-  /**
-   * URLs that are already known, as on the local stack. Any other URL is found by the name of its queue, and read only
-   * once.
-   */
+  /** URLs that the caller already knows. `queueUrlsByName` finds all other URLs by the name of the queue. */
   readonly queueUrls: Partial<Readonly<Record<QueueKey, string>>>;
 }
 
@@ -53,8 +50,8 @@ const Redrive = z.object({ deadLetterTargetArn: z.string() });
 type QueueUrls = (key: QueueKey) => Promise<string | undefined>;
 
 /**
- * Returns a function that finds the URL of a queue by its name. Each URL is read once. It is undefined if the queue
- * does not exist.
+ * Returns a function that finds the URL of a queue by its name, and fetches each URL only once. The function returns
+ * undefined if the queue does not exist.
  */
 export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptions): QueueUrls {
   const asked = new Map<QueueKey, Promise<string | undefined>>();
@@ -69,8 +66,8 @@ export function queueUrlsByName(sdk: Sdk, { prefix, queueUrls }: DeploymentOptio
 }
 
 /**
- * Returns a function that tells who uses the command line: the owner of the AWS credentials, which is read once, or on
- * a local stack the user of this machine.
+ * Returns a function that identifies the operator of the command line. On AWS, this is the owner of the credentials,
+ * which is fetched only once. On a local stack, it is the user of this machine.
  * @param user the login name of the user of this machine
  */
 export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Caller {
@@ -87,7 +84,7 @@ export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Call
   };
 }
 
-/** Returns functions that describe the deployed parts, as AWS or a local stack reports them. */
+/** Returns functions that read the state of the deployed queues, functions, schedules and table. */
 export function createDeployment(
   sdk: Sdk,
   options: DeploymentOptions,
@@ -139,7 +136,7 @@ async function readTable(sdk: Sdk, { tableName: TableName, isLocal }: Deployment
     active: Table?.TableStatus === 'ACTIVE',
     indexes: (Table?.GlobalSecondaryIndexes ?? []).map(({ IndexName = '' }) => IndexName),
   };
-  // The emulator has no time to live and no backups.
+  // The emulator supports neither time to live nor backups.
   if (isLocal) return { ...described, timeToLive: null, recoverable: null };
   const timeToLive = await unlessUnsupported(async () => {
     const { TimeToLiveDescription: ttl } = await sdk.dynamodb.send(
@@ -192,7 +189,7 @@ async function readFunction(
         return answer.EventSourceMappings ?? [];
       })
     : null;
-  // A function may have several event sources. One that is not enabled is reported first.
+  // A function may have several event sources. If one of them is not enabled, its state is reported.
   const source = sources?.find((one) => one.State !== 'Enabled') ?? sources?.[0];
   const reserved = isLocal ? undefined : await reservedOf(FunctionName, sdk);
   return {
@@ -205,9 +202,9 @@ async function readFunction(
 const Failure = z.object({ errorType: z.string().optional(), errorMessage: z.string().optional() });
 
 /**
- * Runs deployed functions through Lambda's API and waits for their results. An operator of one connection may call a
- * function only by the alias of the connection.
- * @param answerMs how long to wait; undefined: the 15 minutes of Lambda
+ * Runs deployed functions through Lambda's API and waits for their results. The role of an operator of one connection
+ * allows only the alias of that connection. So if a call is denied, `run` calls the alias.
+ * @param answerMs how long to wait for a result; undefined: as long as Lambda runs a function (15 minutes)
  */
 export function createFunctions(client: LambdaClient, prefix: string, answerMs?: number): Functions {
   async function invoke(FunctionName: string, event: object) {
@@ -246,10 +243,7 @@ const UNSUPPORTED =
 
 const unlessMissing = <Result>(ask: () => Promise<Result>) => unless(MISSING, undefined, ask);
 
-/**
- * Returns null if the emulator does not have the operation, or if the credentials do not allow it. The state is then
- * unknown.
- */
+/** Returns null if the emulator does not support the operation, or if the credentials do not allow it. */
 const unlessUnsupported = <Result>(ask: () => Promise<Result>) => unless(UNSUPPORTED, null, ask);
 
 async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () => Promise<Result>) {
@@ -264,8 +258,8 @@ async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () 
 const ASKED_FOR_MS = 5_000;
 
 /**
- * Finds the SCIM server of a deployment. Only a deployment with the setting `scim` has one.
- * @param known what the local stack or the console knows about it; null: there is none
+ * Reads the state of the SCIM server of a deployment. A deployment without the setting `scim` has none.
+ * @param known the state, if the caller knows it (local stack, console); null: the deployment has no SCIM server
  */
 export function createScimServer(
   sdk: Sdk,
@@ -297,8 +291,8 @@ const Policy = z.object({
 });
 
 /**
- * Returns the URL of the HTTP API that may call the function. The function's policy contains the id of the API, which
- * is part of its URL. The stack's output has the same URL, but the command line has no CloudFormation client.
+ * Returns the URL of the HTTP API that may call the function. The function's policy contains the id of this API, and
+ * the id is part of the URL.
  */
 function urlFrom(policy: string | undefined): string | undefined {
   const parsed = Policy.safeParse(JSON.parse(policy ?? 'null'));

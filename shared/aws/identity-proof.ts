@@ -4,14 +4,14 @@ import type { AuditActor } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';
 
 /*
- * A person proves an identity to a function: the person signs a request to AWS STS that asks "who am I", and the
- * function sends it. This is necessary because Lambda does not tell a function who called it. The signature covers a
- * digest of the text, so the proof is valid for this text only.
+ * Lambda does not tell a function who called it. Therefore a person who calls a function proves an identity: the person
+ * signs the request GetCallerIdentity ("who am I") of AWS STS, and the function sends this request. The signature
+ * covers a digest of the decision's text, so the proof is valid only for this text.
  */
 
 const BODY = 'Action=GetCallerIdentity&Version=2011-06-15';
 const ABOUT = 'x-groupsync-about';
-/** How long a proof is valid. It allows for a clock of the operator that differs by up to 5 minutes, as for events. */
+/** How long a proof is valid. As for events, the clock of an operator may differ by up to 5 minutes. */
 const VALID_MS = 5 * 60_000;
 const TIMEOUT_MS = 10_000;
 const FORWARDED = [
@@ -27,7 +27,7 @@ type Headers = Readonly<Record<string, string>>;
 
 const hostOf = (region: string) => `sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
-/** The stage is part of the digest, so that a proof for one stage is no proof for another. */
+/** The digest includes the stage, so a proof for one stage is not valid for another stage. */
 const digestOf = (text: string, stage: string) =>
   createHash('sha256').update(`${stage}\n${text}`).digest('hex');
 
@@ -63,7 +63,7 @@ interface Verification {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** @returns the person who sent the text @throws Error if the proof is not a valid one for this text and stage */
+/** @returns the person who sent the text @throws Error if the proof is not valid for this text and stage */
 export async function verifyIdentity(
   text: string,
   proof: Headers,
@@ -75,11 +75,11 @@ export async function verifyIdentity(
   if (!signed.includes(ABOUT) || !signed.includes('host'))
     throw refused('its signature does not cover the decision');
   if (!(Math.abs(timeOf(given['x-amz-date']) - nowMs) <= VALID_MS))
-    throw refused('it is older than 5 minutes');
+    throw refused('its time differs by more than 5 minutes');
   const headers = FORWARDED.flatMap((name) =>
     given[name] === undefined ? [] : [[name, given[name]] as [string, string]],
   );
-  // The address is fixed here and not taken from the sender. Otherwise a server of the sender could answer.
+  // The URL is fixed. If the sender chose the URL, a server of the sender could answer instead of AWS STS.
   const answer = await fetch(`https://${hostOf(region)}/`, {
     method: 'POST',
     headers,
@@ -95,22 +95,23 @@ export async function verifyIdentity(
 export const signedIn = (person: string): AuditActor => ({ kind: 'operator', id: consoleActorId(person) });
 
 /**
- * Returns who decides: the sender, or the person that the console names. Only the function of the console may name a
- * person, and it never decides as itself.
+ * Returns the person who decides. If the function of the console sends the decision, it must name a person, and this
+ * person decides. Any other sender decides as itself and must not name a person.
  * @param consoleRole the ARN of the console's role; undefined if the stage has no console
- * @throws Error
+ * @throws Error if a sender breaks these rules
  */
 export function deciderOf(
   sender: AuditActor,
   person: string | undefined,
   consoleRole: string | undefined,
 ): AuditActor {
-  // `arn:aws:iam::111122223333:role/NAME` has sessions `arn:aws:sts::111122223333:assumed-role/NAME/SESSION`.
+  // A session of the role `arn:aws:iam::111122223333:role/NAME` has the ARN
+  // `arn:aws:sts::111122223333:assumed-role/NAME/SESSION`.
   const sessions = consoleRole?.replace(/:iam:(.*):role\//, ':sts:$1:assumed-role/');
   const isConsole = sessions !== undefined && sender.arn?.startsWith(`${sessions}/`) === true;
   if (person !== undefined && isConsole) return signedIn(person);
   if (person === undefined && !isConsole) return sender;
-  throw refused('only the console may name a person, and it must name one');
+  throw refused('only the console may name a person, and the console must name one');
 }
 
 const refused = (why: string) => new Error(`the proof of identity is refused: ${why}`);

@@ -17,8 +17,8 @@ export interface KmsRequest {
 }
 
 /**
- * Returns a function that signs with an RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). It sends one request of KMS's
- * JSON protocol, because a whole client would be a further dependency for one operation.
+ * Returns a function that signs with an RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). It sends the request directly
+ * in KMS's JSON protocol, because the SDK's KMS client would be a dependency for only one operation.
  */
 export const createKmsSign =
   ({ signed, fetch }: KmsOptions) =>
@@ -44,7 +44,7 @@ export const createKmsSign =
       | undefined;
     if (status === 200 && typeof answer?.Signature === 'string')
       return Buffer.from(answer.Signature, 'base64');
-    // The error may be a full name: `com.amazonaws.kms#NotFoundException`.
+    // KMS may return the full name of the error: `com.amazonaws.kms#NotFoundException`.
     const reason = String(answer?.__type ?? `HTTP ${status}`).replace(/^.*#/, '');
     const isRefused = status >= 400 && status < 500 && status !== 429 && !/Throttling/.test(reason);
     throw failureOf(isRefused ? 'denied' : 'unavailable', reason);
@@ -78,7 +78,10 @@ async function send(
   }
 }
 
-/** Signs requests with the role of this process. Each client keeps the first service name that it signs with. */
+/**
+ * Signs requests with the credentials of this process. Each call creates a client, because a client signs only for the
+ * first service name that it gets.
+ */
 export const signedAsRole: KmsOptions['signed'] = async ({ url, region, headers, body }) => {
   try {
     const { config } = new STSClient({});

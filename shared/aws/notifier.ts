@@ -22,7 +22,7 @@ const ANSWERED_WITHIN_MS = 5_000;
 /** SNS accepts at most 100 ASCII characters as the subject of an e-mail. */
 const MAX_SUBJECT = 100;
 
-/** A notice was not sent. The message does not contain the webhook's URL, which is a secret. */
+/** The notifier could not send a notice. The message does not contain the webhook's URL, which is a secret. */
 class NotSent extends Error {
   override readonly name = 'NotSent';
 }
@@ -73,10 +73,7 @@ async function post(
   if (statusCode >= 300) throw new NotSent(`the webhook answered ${statusCode}`);
 }
 
-/**
- * Returns the body in the form of the webhook's service. Slack would read mentions in the text, so special characters
- * become entities. Teams accepts cards.
- */
+/** Returns the request body. Teams needs a card. Slack interprets special characters, so they are escaped. */
 function bodyFor(host: string, notice: Notice): object {
   const text = notice.join('\n');
   if (/(?:^|\.)slack(?:-gov)?\.com$/.test(host))

@@ -2,7 +2,7 @@ import type { Sdk } from './sdk.ts';
 
 const VERSIONS = { monitoring: '2010-08-01', sns: '2010-03-31', cloudformation: '2010-05-15' } as const;
 
-/** An answer in XML. The function returns the texts of all elements with this name that contain no other element. */
+/** Returns the texts of all elements of an XML answer that have this name and contain no other element. */
 export type Answer = (element: string) => readonly string[];
 
 /** Sends one request. @throws an error with the name and the message that AWS returned */
@@ -12,9 +12,9 @@ export type Query = (
 ) => Promise<Answer>;
 
 /**
- * Calls services of which groupsync needs only a few operations. The calls use AWS's query protocol and the signer of
- * an existing client, which saves one more client for each service.
- * @param endpoint where an emulator of AWS is
+ * Returns a function that calls AWS services through the query protocol. groupsync needs only a few operations of these
+ * services, so it uses the signer of an existing client instead of one more client per service.
+ * @param endpoint the URL of an emulator of AWS; undefined: AWS itself
  */
 export function createQuery(sdk: Sdk, endpoint: string | undefined): Query {
   return async (service, fields) => {
@@ -41,7 +41,7 @@ const valuesOf = (xml: string, name: string): readonly string[] =>
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
-/** Decodes the entities of XML 1.0, section 4.1 and 4.6. */
+/** Decodes the entities of XML 1.0, sections 4.1 and 4.6. */
 const withoutEntities = (text: string): string =>
   text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (all, hex?: string, decimal?: string, name?: string) => {
     if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));

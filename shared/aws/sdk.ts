@@ -5,10 +5,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 
-/**
- * The target of the command line's AWS clients: an account, found by the SDK's own rules, or the emulators of a local
- * stack.
- */
+/** The target of the command line's AWS clients: an AWS account, or the emulators of a local stack. */
 export interface AwsTarget {
   readonly region?: string | undefined;
   readonly profile?: string | undefined;
@@ -23,7 +20,7 @@ export interface AwsTarget {
 
 export type Sdk = ReturnType<typeof createSdk>;
 
-/** Few attempts, because an operator waits for the answer: an unreachable part must be reported within seconds. */
+/** The maximum number of attempts per request. It is low, because an operator waits for the result. */
 const MAX_ATTEMPTS = 3;
 
 export function createSdk({ region, profile, local }: AwsTarget) {
@@ -46,8 +43,8 @@ export function createSdk({ region, profile, local }: AwsTarget) {
     ...clients,
     region: async (): Promise<string> => clients.sqs.config.region(),
     /**
-     * Returns a signer for requests to a service without a client here. It needs a new client each time, because a
-     * client keeps the first service name that it signs with.
+     * Returns a signer for a service that has no client here. Each call creates a client, because a client signs only
+     * for the first service name that it gets.
      */
     signer: async (signingName: string) => {
       const { config } = new STSClient(common);

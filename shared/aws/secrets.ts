@@ -60,20 +60,16 @@ const readSecret = (client: SecretsManagerClient, SecretId: string) =>
     throw new SecretError(`the secret ${SecretId} cannot be read`, { cause });
   });
 
-/** Where secrets are stored. */
 export interface SecretPlace {
   readonly client: SecretsManagerClient;
-  /** Returns the ARN of the KMS key for new secrets; undefined: the key of Secrets Manager. */
+  /** Returns the ARN of the KMS key for new secrets; undefined: the default key of Secrets Manager. */
   readonly keyOf: () => Promise<string | undefined>;
 }
 
-/** How many days a removed secret can be restored (Secrets Manager allows 7 to 30). */
+/** The number of days in which a removed secret can be restored (Secrets Manager allows 7 to 30). */
 const RECOVERY_DAYS = 7;
 
-/**
- * Stores credentials in Secrets Manager. An existing secret gets a new version. A secret that is being deleted is
- * restored first.
- */
+/** Stores credentials as a new secret, or as a new version. A secret that is being deleted is restored first. */
 async function putSecret(
   { client, keyOf }: SecretPlace,
   Name: string,
@@ -100,7 +96,6 @@ export const storeDirectoryKey =
     await putSecret(place, directorySecretName(prefix, connection), JSON.stringify(key));
   };
 
-/** Removes the key of a connection's directory, if there is one. */
 export const removeDirectoryKey =
   (client: SecretsManagerClient, prefix: string) =>
   async (connection: ConnectionName): Promise<void> => {
@@ -120,7 +115,7 @@ export function createVault(place: SecretPlace, prefix: string): CredentialVault
   };
 }
 
-/** @returns false if there was no such secret, or if it is being deleted already */
+/** @returns false if the secret does not exist or is already being deleted */
 async function removeSecret(client: SecretsManagerClient, SecretId: string): Promise<boolean> {
   try {
     await client.send(new DeleteSecretCommand({ SecretId, RecoveryWindowInDays: RECOVERY_DAYS }));

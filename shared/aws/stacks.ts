@@ -11,16 +11,15 @@ export function resourcesOf(template: string): readonly DeployedResource[] {
   return Object.entries(Resources).map(([id, { Type, DeletionPolicy = 'Delete' }]) => ({
     id,
     type: Type,
-    // `RetainExceptOnCreate` also keeps a resource when the stack is deleted.
+    // A resource with `RetainExceptOnCreate` is also kept when the stack is deleted.
     isKept: DeletionPolicy.startsWith('Retain'),
   }));
 }
 
-/** CloudFormation's answer to a stack name that it does not have (API reference, DescribeStacks). */
+/** CloudFormation answers this error if the stack does not exist (API reference, DescribeStacks). */
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message);
 
-/** Reads a stack as CloudFormation has it. */
 export function createStackClient(ask: Query): StackClient {
   return {
     async read(StackName) {

@@ -3,8 +3,8 @@ import { tableName } from '../contract/names.ts';
 import type { Sdk } from './sdk.ts';
 
 /**
- * Switches the deletion protection of a stage's table on or off. The template does not contain it: a protected table
- * would stay after a first deployment that fails, and the deployment could not be repeated.
+ * Switches the deletion protection of a stage's table on or off. The template does not set the protection: if a first
+ * deployment failed, CloudFormation could not delete a protected table, and the next deployment would fail too.
  */
 export async function protectTable(
   { dynamodb }: Pick<Sdk, 'dynamodb'>,

@@ -3,9 +3,8 @@ import { WEB_IDENTITY_SECONDS } from '../contract/topology.ts';
 import { DirectoryError } from '../sync/ports/directory.ts';
 
 /**
- * Returns tokens of AWS STS that prove the role of this process. They are signed with RS256, because some services that
- * verify them do not know ES384. The call needs the regional endpoint of STS, because the global endpoint does not have
- * this operation.
+ * Returns a function that gets a token from AWS STS. The token proves the role of this process. It is signed with
+ * RS256, because some services that verify it do not support ES384. Only regional STS endpoints have this operation.
  */
 export const createWebIdentity =
   (sts: Pick<STSClient, 'send'>) =>
@@ -24,7 +23,7 @@ export const createWebIdentity =
     throw new DirectoryError('odd', 'web identity: expected a token of AWS STS');
   };
 
-/** Whether AWS refuses the request. Other errors, such as a timeout, may be temporary. */
+/** True if AWS refuses the request. False for errors that may be temporary, such as a timeout. */
 const isRefusal = (reason: string): boolean =>
   /^(?:AccessDenied|OutboundWebIdentityFederationDisabled|SessionDurationEscalation|ValidationError|InvalidAction)/.test(
     reason,

@@ -13,20 +13,20 @@ import { employeePages } from './records.ts';
 const TIMEOUT_MS = 10_000;
 /** The id of a group that does not exist on any platform. */
 const NO_GROUP = 'groupsync-permission-check';
-/** Kinds of failure after which it is known that the call was not refused for a missing scope. */
+/** Failures which prove that the platform did not refuse the call for a missing scope. */
 const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
-/** Time limit of these calls. It is short, because an operator waits for the result. */
+/** The time limit of a call. It is short, because an operator waits for the result. */
 const PATIENCE_MS = 15_000;
 
 type StoredOptions = Omit<PlatformsOptions, 'onAttempt'>;
 type ApplicantsOptions = Omit<StoredOptions, 'secrets' | 'leases'>;
 
-/** Creates the platform for a credential that is only tested, and that no connection uses yet. */
+/** Creates the platform for a new credential, which is tested before a connection uses it. */
 export function createApplicants(options: ApplicantsOptions): Applicants {
   return { present: (baseUrl, token) => applicant(baseUrl, staticBearer(token), options) };
 }
 
-/** The platform for the stored credential of a connection. */
+/** Creates the platform for the stored credential of a connection. */
 export function createStoredApplicants(options: StoredOptions): StoredApplicants {
   return {
     async stored(name, baseUrl) {
@@ -83,8 +83,8 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Returns how far this machine's clock is ahead of the platform. The Date header has whole seconds, so the result can
- * be wrong by half a second. No credential is sent.
+ * Returns how many milliseconds this machine's clock is ahead of the platform's clock. The header Date has whole
+ * seconds, so the result can be wrong by half a second. The request contains no credential.
  */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);

@@ -5,8 +5,8 @@ import type { AttemptFacts } from './call.ts';
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**
- * Returns the outcome of a call after its last attempt. A response about the content, such as 404, 409 or 422, counts
- * as a success, because it shows that the platform works.
+ * Returns the outcome of a call after its last attempt. A status that depends on the content of the call, such as 404,
+ * 409 or 422, counts as a success: it shows that the platform works.
  * @returns undefined if another attempt follows, or if the caller ended the call
  */
 export function outcomeOf({

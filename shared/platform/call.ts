@@ -3,7 +3,7 @@ import type { Decoding } from './decode.ts';
 import { InvalidRequestError } from './errors.ts';
 import type { RetryMethod } from './retry.ts';
 
-/** A method and a path in the form of the specification. `{name}` in the path stands for an identifier. */
+/** A method and a path template of the specification. `{name}` in the path stands for an identifier. */
 export interface Endpoint {
   readonly method: RetryMethod;
   readonly path: string;
@@ -13,7 +13,7 @@ export type QueryValue = string | number | boolean | undefined;
 
 /**
  * Replaces each `{name}` in the path by its identifier, and adds the query. Each identifier is percent-encoded as one
- * path segment. So an identifier cannot lead to another resource.
+ * path segment, so it cannot change which resource the path names.
  * @throws TypeError if an identifier is missing, empty, `.`, `..`, or not well-formed Unicode
  */
 export function targetOf(
@@ -30,9 +30,8 @@ export function targetOf(
 }
 
 function segment(name: string, id: string | undefined): string {
-  if (typeof id !== 'string' || id === '') throw new TypeError(`${name}: expected an id that is not empty`);
-  // Percent-encoding does not change a dot segment. The next component that handles the URL would resolve it (RFC 3986,
-  // 5.2.4).
+  if (typeof id !== 'string' || id === '') throw new TypeError(`${name}: expected a non-empty id`);
+  // Percent-encoding does not change "." and "..". A proxy or server would resolve them (RFC 3986, 5.2.4).
   if (id === '.' || id === '..') throw new TypeError(`${name}: "." and ".." cannot be an id in a path`);
   try {
     return encodeURIComponent(id);
@@ -44,11 +43,11 @@ function segment(name: string, id: string | undefined): string {
 /** The options that every method of the client accepts. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The call ends at this time (milliseconds since 1970), with all its attempts and waits. */
+  /** The time (milliseconds since 1970) at which the call must end, including all its attempts and waits. */
   readonly deadlineMs?: number | undefined;
-  /** Time limit of one attempt, in milliseconds. */
+  /** The time limit of one attempt, in milliseconds. */
   readonly timeoutMs?: number | undefined;
-  /** The highest number of attempts. Default: the client's. */
+  /** The maximum number of attempts. Default: the client's setting. */
   readonly maxAttempts?: number | undefined;
   /** Called before each attempt. */
   readonly onTry?: (() => void) | undefined;
@@ -61,19 +60,15 @@ interface RequestBody {
   readonly finish?: (json: string) => string;
 }
 
-/** One call of one endpoint. */
 export interface Call<T> {
   readonly endpoint: Endpoint;
   readonly ids?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, QueryValue>>;
-  /**
-   * The value to send, and the schema that checks it first. A value that the specification does not allow is not sent.
-   */
+  /** The value to send, and its schema. A value that does not match the schema is not sent. */
   readonly body?: RequestBody;
   readonly decoding: Decoding<T>;
   /**
-   * True if the caller itself repeats a request that was too slow, with a smaller page. The client then does not repeat
-   * it.
+   * True if the caller repeats a request that was too slow, with a smaller page. Then the client does not repeat it.
    */
   readonly canShrink?: boolean;
 }
@@ -88,11 +83,11 @@ export interface AttemptFacts {
   readonly attempt: number;
   readonly durationMs: number;
   readonly status?: number | undefined;
-  /** The class of the error, if the attempt failed. */
+  /** The name of the error's class, if the attempt failed. */
   readonly error?: string | undefined;
-  /** The wait before the next attempt, in milliseconds; undefined if no attempt follows. */
+  /** The wait before the next attempt, in milliseconds; undefined if this attempt is the last one. */
   readonly waitMs?: number | undefined;
-  /** Optional fields that were dropped because they do not have the specified form. */
+  /** The optional fields that were dropped because they were malformed. */
   readonly ignoredFields?: readonly string[] | undefined;
 }
 
@@ -105,9 +100,7 @@ export function checkedTarget<T>({ endpoint, ids, query }: Call<T>): string {
   }
 }
 
-/**
- * Returns the body as JSON, or undefined if the call has none. @throws InvalidRequestError with the name of the field
- */
+/** Returns the body as JSON; undefined if the call has no body. @throws InvalidRequestError that names the field */
 export function checkedBody<T>({ endpoint, body }: Call<T>): string | undefined {
   if (body === undefined) return undefined;
   const json = JSON.stringify(checked(body.schema, body.value, endpoint));

@@ -19,31 +19,30 @@ import type { ActivityNames } from './resources/activity.ts';
 import { decideRetry, type RetryFailure } from './retry.ts';
 
 export interface Limits {
-  /** Time limit of one attempt, in milliseconds. Default 10,000. */
+  /** The time limit of one attempt, in milliseconds. Default 10,000. */
   readonly timeoutMs: number;
-  /** Time limit of a call without a deadline, in milliseconds. It includes all waits. Default 60,000. */
+  /** The time limit of a call without a deadline, in milliseconds. It includes all waits. Default 60,000. */
   readonly patienceMs: number;
-  /** The highest number of attempts of one call. Default 4. */
+  /** The maximum number of attempts of one call. Default 4. */
   readonly maxAttempts: number;
-  /** The highest number of calls at the same time, and of connections. Default 8. */
+  /** The maximum number of concurrent calls, and of connections. Default 8. */
   readonly concurrency: number;
-  /** The highest size of a response body after decompression, in bytes. Default 64 MiB. */
+  /** The maximum size of a response body after decompression, in bytes. Default 64 MiB. */
   readonly maxBodyBytes: number;
 }
 
 export interface PlatformClientOptions extends Partial<Limits> {
-  /** https, or http to this machine. The client puts the URL's path before every path. No user, query or fragment. */
+  /** An https URL, or an http URL of this machine, without user, query or fragment. Its path precedes every path. */
   readonly baseUrl: string;
-  /** Refuses a `baseUrl` of this machine or of a private network. */
+  /** If true, a `baseUrl` of this machine or of a private network is refused. */
   readonly publicOnly?: boolean | undefined;
   readonly credential: Credential;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number from 0 up to 1. It spreads the retries of several callers in time. */
   readonly random: () => number;
   /** Waits. The promise rejects if the signal fires during the wait. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Default: an undici Agent that the first call creates and `close` closes. */
+  /** Default: an undici Agent. The first call creates it, and `close` closes it. */
   readonly dispatcher?: Dispatcher | undefined;
   readonly activity?: Partial<ActivityNames> | undefined;
   /** The version of groupsync, for the header `User-Agent: groupsync/<version>`. */
@@ -54,7 +53,7 @@ export interface PlatformClientOptions extends Partial<Limits> {
 type CallerSettings = Omit<PlatformClientOptions, 'dispatcher' | keyof Limits> &
   Limits & { readonly origin: string; readonly basePath: string; readonly dispatcher: () => Dispatcher };
 
-/** The part of a call that all its attempts share. */
+/** The parts of a call that are the same for all its attempts. */
 interface Prepared<T> {
   readonly call: Call<T>;
   readonly request: Omit<ExchangeRequest, 'headers' | 'timeoutMs' | 'secrets'>;
@@ -63,9 +62,9 @@ interface Prepared<T> {
 }
 
 /**
- * Every call to the platform passes through this function. It checks the request, adds the token, limits the number of
- * concurrent calls, and retries by the rules of `retry.ts`. It returns the decoded value, or throws an error of
- * `errors.ts`.
+ * Creates the function through which every call to the platform passes. The function checks the request, adds the
+ * token, limits the number of concurrent calls, and retries by the rules of `retry.ts`. It returns the decoded value,
+ * or throws an error of `errors.ts`.
  */
 export function createCaller(settings: CallerSettings): Caller {
   const limiter = createLimiter(settings.concurrency);
@@ -96,8 +95,7 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
       report({ status: outcome.status, ignoredFields: outcome.ignoredFields });
       return outcome.value;
     }
-    // A 401 means that the platform did nothing. With a new token the call is repeated immediately, without the wait of
-    // a retry.
+    // A 401 means that the platform has done nothing. If there is a new token, the call is repeated without a wait.
     const renews: boolean = outcome instanceof UnauthorizedError && !renewed;
     renewed ||= renews;
     const again = renews && (await credential.renewAfter(token, signal));
@@ -108,7 +106,7 @@ async function run<T>(settings: CallerSettings, limiter: Limiter, prepared: Prep
   }
 }
 
-/** Sends the request and decodes its response. @throws PlatformError for every other outcome */
+/** Sends the request and decodes its response. @throws PlatformError if there is no valid 2xx response */
 async function tryOnce<T>(settings: CallerSettings, limiter: Limiter, prepared: Prepared<T>, token: string) {
   const { method, pathTemplate } = prepared.request;
   const answer = await send(settings, limiter, prepared, token);
@@ -129,7 +127,7 @@ async function send<T>(settings: CallerSettings, limiter: Limiter, prepared: Pre
   const secrets = settings.credential.secrets();
   const answer = await limiter(async () => {
     const leftMs = prepared.deadlineMs - settings.clock();
-    if (leftMs <= 0) throw new TimeoutError('no time left to send', unsent);
+    if (leftMs <= 0) throw new TimeoutError('the deadline passed before the request was sent', unsent);
     const headers = headersOf(settings, token, request.body);
     const timeoutMs = Math.min(options.timeoutMs ?? settings.timeoutMs, leftMs);
     return exchange(settings.dispatcher(), { ...request, headers, timeoutMs, secrets });
@@ -152,13 +150,11 @@ function headersOf(settings: CallerSettings, token: string, body: string | undef
   };
 }
 
-/**
- * True if the call failed because it was too slow, and its caller will request the same data again in smaller pages.
- */
+/** True if the call was too slow, and its caller will request the same data again in smaller pages. */
 const asksForLess = <T>({ canShrink }: Call<T>, error: PlatformError): boolean =>
   canShrink === true && isTooSlow(error);
 
-/** Milliseconds until the next attempt, or undefined if no attempt follows. */
+/** Returns the milliseconds until the next attempt, or undefined if no attempt follows. */
 function waitAfter<T>(
   error: PlatformError,
   attempt: number,
@@ -180,7 +176,7 @@ function waitAfter<T>(
 
 function failureOf(error: PlatformError): RetryFailure {
   const broken = error instanceof TimeoutError || error instanceof NetworkError;
-  // A 2xx response that broke off counts as no response: a read may be repeated, and a write may have taken effect.
+  // A 2xx response that breaks off counts as no response: a read may be repeated, and a write may have taken effect.
   if (broken && (error.status === undefined || error.status < 300)) {
     return { sent: error.sent === 'no' ? 'no' : 'maybe' };
   }
@@ -194,14 +190,11 @@ async function pause(settings: CallerSettings, ms: number, after: PlatformError,
     const { method, pathTemplate, sent, status } = after;
     const facts = { method, pathTemplate, sent, status };
     const cause = safeCause(thrown, settings.credential.secrets());
-    throw new AbortedError('the caller ended the call between two tries', { ...facts, cause });
+    throw new AbortedError('the caller ended the call between two attempts', { ...facts, cause });
   }
 }
 
-/**
- * Runs work when a slot is free, in the order of the calls. If the signal fires before a slot is free, the promise
- * rejects with the signal's reason.
- */
+/** Runs work when a slot is free, in the order of the calls. If the signal fires earlier, the promise rejects. */
 type Limiter = <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 export function createLimiter(concurrency: number): Limiter {
@@ -214,7 +207,7 @@ export function createLimiter(concurrency: number): Limiter {
   };
   return async (work, signal) => {
     if (free > 0) free -= 1;
-    // The previous call passes its slot to this one directly, so no other call can take the slot in between.
+    // The call that ends passes its slot to this call directly, so no third call can take the slot.
     else await turn(waiting, signal);
     try {
       return await work();

@@ -10,10 +10,10 @@ import { Address, amount, CalendarDate, flag, openEnum, text } from './schemas/f
 export type PlatformClient = ReturnType<typeof createPlatformClient>;
 
 /**
- * A client of the Workforce Platform for one credential, and so for one company.
+ * Creates a client of the Workforce Platform for one credential. A credential belongs to one company.
  *
- * The last argument of every method is `{signal, deadlineMs, timeoutMs}`. Every failure is a PlatformError of
- * `errors.ts`: InvalidRequestError, BadRequestError, UnauthorizedError, ForbiddenError, NotFoundError, ConflictError,
+ * The last argument of every method has the type CallOptions. Every failure is a PlatformError of `errors.ts`:
+ * InvalidRequestError, BadRequestError, UnauthorizedError, ForbiddenError, NotFoundError, ConflictError,
  * RateLimitedError, ServerError, TimeoutError, NetworkError, AbortedError, UnexpectedStatusError or
  * UnexpectedBodyError.
  * @throws TypeError if an option is not valid
@@ -29,7 +29,6 @@ export function createPlatformClient(options: PlatformClientOptions) {
   };
 }
 
-/** `PAY_PERIOD` is a custom pay period. */
 const SalaryUnit = openEnum(['HOUR', 'DAY', 'WEEK', 'MONTH', 'PAY_PERIOD']);
 
 /** A candidate in a response of the platform (Workforce Platform API, Candidate). */
@@ -54,9 +53,8 @@ const Candidate = z.object({
 const required = z.string().min(1);
 
 /**
- * A candidate to push. `startDate` is YYYY-MM-DD, and `currency` is an ISO 4217 code. `salaryPerUnit` is the pay per
- * `salaryUnit`. `signingBonus` has at most two decimal digits. `department` and `workLocation` are ids from the
- * company's lists.
+ * A candidate to push. `startDate` is YYYY-MM-DD, and `currency` is an ISO 4217 code. `salaryPerUnit` is the salary for
+ * one `salaryUnit`. `signingBonus` has at most two decimal digits. `department` and `workLocation` are ids.
  */
 const NewCandidate = z.strictObject({
   name: required,
@@ -85,16 +83,14 @@ const NewCandidate = z.strictObject({
 });
 type NewCandidate = z.infer<typeof NewCandidate>;
 
-/** Checks the decimal digits that will be sent. The binary value of the number may differ from these digits. */
+/** Checks the decimal digits that will be sent, because the binary value of the number may differ from them. */
 function hasCents(value: number): boolean {
   return /^\d+(\.\d{1,2})?$/.test(String(value));
 }
 
 const PUSH: Endpoint = { method: 'POST', path: '/platform/api/ats_candidates/push_candidate' };
 
-/**
- * Workforce Platform API, Candidates. Only OAuth applications may call it: a customer API key gets a ForbiddenError.
- */
+/** Workforce Platform API, Candidates. Only for OAuth applications. A customer API key causes a ForbiddenError. */
 const candidatesResource = (call: Caller) => ({
   /**
    * `POST /ats_candidates/push_candidate`: pushes a candidate into onboarding, and returns the candidate as recorded.
@@ -105,13 +101,13 @@ const candidatesResource = (call: Caller) => ({
     call({ endpoint: PUSH, body: { schema: NewCandidate, value }, decoding: { schema: Candidate } }, options),
 });
 
-/** Workforce Platform API, Work location. The list `GET /work_locations` gives no `id`. */
+/** Workforce Platform API, Work location. `GET /work_locations` returns no `id`. */
 const WorkLocation = z.object({ id: text, nickname: text, address: Address.nullish() });
 
-/** Workforce Platform API, Organisation unit: a department, team or level; `parent` is the id of the unit above. */
+/** Workforce Platform API, Organisation unit: a department, team or level. `parent` is the id of the unit above. */
 const OrganisationUnit = z.object({ id: required, name: text, parent: text });
 
-/** Workforce Platform API, Company. The key `legal entities` is read as `legalEntities`. */
+/** Workforce Platform API, Company. The field `legal entities` becomes `legalEntities`. */
 const Company = z
   .object({
     id: required,
@@ -124,7 +120,7 @@ const Company = z
   })
   .transform(({ 'legal entities': legalEntities, ...company }) => ({
     ...company,
-    /** Only entities based in CA are supported; their fields are not specified. */
+    /** The platform supports only legal entities in CA. The specification does not define their fields. */
     ...(legalEntities === undefined ? {} : { legalEntities }),
   }));
 
@@ -141,7 +137,7 @@ const CustomFieldType = openEnum([
   'TEXTAREA',
 ]);
 
-/** Workforce Platform API, Custom field definition. Employees carry values under its `title`. */
+/** Workforce Platform API, Custom field definition. An employee has the value of the field under its `title`. */
 const CustomField = z.object({
   id: required,
   type: CustomFieldType.nullish(),
@@ -159,23 +155,25 @@ const LEAVE_TYPES = of('company_leave_types');
 
 const LeaveTypesQuery = z.strictObject({ managedBy: z.string().min(1).optional() });
 
-/** Workforce Platform API, Company structure. Every list takes `{limit, offset}`; `limit` is the page size, 1 to 100. */
+/** Workforce Platform API, Company structure. Every list takes `{limit, offset}`. `limit` is from 1 to 100. */
 function companyResource(call: Caller) {
   const units = z.array(OrganisationUnit);
   return {
     /** `GET /companies/current`: the company that the credential belongs to. */
     current: (options?: CallOptions) => call({ endpoint: CURRENT, decoding: { schema: Company } }, options),
-    /** `GET /work_locations`: nickname and address, but no id. Only the company object contains the ids. */
+    /** `GET /work_locations`: nickname and address, but no id. The company object contains the ids. */
     workLocations: createListing(call, { endpoint: of('work_locations'), items: z.array(WorkLocation) }),
     departments: createListing(call, { endpoint: of('departments'), items: units }),
     teams: createListing(call, { endpoint: of('teams'), items: units }),
     /** `GET /levels`: fixed positions, such as manager or executive. */
     levels: createListing(call, { endpoint: of('levels'), items: units }),
-    /** `GET /custom_fields`: the definitions. An employee carries each value under the title of its definition. */
+    /**
+     * `GET /custom_fields`: definitions of custom fields. An employee has each value under the title of its definition.
+     */
     customFields: createListing(call, { endpoint: of('custom_fields'), items: z.array(CustomField) }),
     /**
-     * `GET /company_leave_types`, not paginated. The specification has a filter `managedBy`, but does not say where the
-     * filter is sent. groupsync sends it as a query parameter.
+     * `GET /company_leave_types`, not paginated. The specification has a filter `managedBy` and does not define where a
+     * client sends it. groupsync sends it as a query parameter.
      */
     leaveTypes: async (given: z.input<typeof LeaveTypesQuery> = {}, options?: CallOptions) => {
       const query = checked(LeaveTypesQuery, given, LEAVE_TYPES);

@@ -1,22 +1,19 @@
-/** The credential of one connection. Many calls may use it at the same time. */
+/** The credential of one connection. Concurrent calls may use it. */
 export interface Credential {
-  /** Returns the value for `Authorization: Bearer`. A token that is about to expire is refreshed first. */
+  /** Returns the token for `Authorization: Bearer`. If the token is about to expire, it is refreshed first. */
   accessToken(signal?: AbortSignal): Promise<string>;
-  /**
-   * Called after a 401 for `token`. Returns true if the credential now has another token, so that a second attempt can
-   * succeed.
-   */
+  /** Called after a 401 for `token`. Returns true if there is another token now, with which the call may succeed. */
   renewAfter(token: string, signal?: AbortSignal): Promise<boolean>;
-  /** Texts that must never show in a log or an error. */
+  /** Returns the texts that must never appear in a log or an error. */
   secrets(): readonly string[];
 }
 
-/** Visible ASCII characters, which are safe in a header (RFC 6750 section 2.1 allows fewer). */
+/** Visible ASCII characters. All of them are safe in a header, although RFC 6750 section 2.1 allows fewer. */
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
 /**
- * A customer API key, or an access token that never changes.
- * @throws TypeError if the token cannot be sent in a header. The message does not show the token.
+ * Creates a credential from a customer API key, or from an access token that never changes. @throws TypeError if the
+ * token cannot be sent in a header. The message does not contain the token.
  */
 export function staticBearer(token: string): Credential {
   if (!HEADER_SAFE.test(token)) {

@@ -5,9 +5,9 @@ import { excerptOf } from './redact.ts';
 export interface Decoding<T> {
   readonly schema: z.ZodType<T>;
   /**
-   * Paths at which a malformed field is an error. `true` means every path; groups use it, because the next write
-   * depends on their fields. At all other paths a malformed optional field is dropped and reported, so that one
-   * malformed photo does not hide ten thousand people.
+   * Decides at which paths a malformed field is an error. Default: at required fields only. A malformed optional field
+   * is dropped and reported, so that one malformed photo does not hide ten thousand people. `true` means all paths.
+   * Groups use `true`, because the next write depends on their fields.
    */
   readonly exact?: boolean | ((path: Path) => boolean);
   /** Returns the paths of malformed parts that the schema dropped. The caller reports these paths. */
@@ -16,7 +16,7 @@ export interface Decoding<T> {
   readonly prepare?: (text: string) => string;
   /** Puts the parsed JSON into the envelope that the schema expects, because some platforms use another envelope. */
   readonly envelope?: (raw: unknown) => unknown;
-  /** The name of the envelope's member that contains an error. The member is null if the call succeeded. */
+  /** The name of the envelope's error field. The field is null if the call succeeded. */
   readonly errorMember?: string;
   /** True if the specification does not define the body. The body is then not parsed. */
   readonly ignoreBody?: boolean;
@@ -25,9 +25,9 @@ export interface Decoding<T> {
 type Path = readonly PropertyKey[];
 
 /**
- * Decodes a 2xx response into its value, and the paths of fields that were dropped because they are malformed.
- * @throws UnexpectedBodyError if the text is not JSON or a required field is missing or malformed;
- * ReportedError if the envelope holds an error
+ * Decodes a 2xx response. Returns its value, and the paths of the malformed fields that were dropped.
+ * @throws UnexpectedBodyError if the text is not JSON or a required field is missing or malformed; ReportedError if the
+ * envelope contains an error
  */
 export function decode<T>(
   text: string,
@@ -61,8 +61,8 @@ function parse<T>(text: string, { prepare, envelope }: Decoding<T>, facts: Platf
 }
 
 /**
- * The escape of one half of a surrogate pair. A platform that cuts texts may send a half alone, which has no UTF-8 form
- * and cannot be stored.
+ * Matches the JSON escape of half of a surrogate pair. A platform that cuts texts may send only one half, which has no
+ * UTF-8 form and cannot be stored.
  */
 const HALF = /\\u[dD][89a-fA-F]/;
 const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
@@ -71,7 +71,7 @@ function parseJson(text: string, facts: PlatformErrorFacts): unknown {
   try {
     return JSON.parse(text, HALF.test(text) ? wellFormed : undefined) as unknown;
   } catch {
-    // The parser's own message quotes the text, which may contain a secret.
+    // The message of `JSON.parse` quotes the text, which may contain a secret. So groupsync writes its own message.
     const got = text.trim() === '' ? 'an empty body' : `${text.length} characters that are not JSON`;
     throw new UnexpectedBodyError(`expected JSON, got ${got}`, facts);
   }
@@ -79,7 +79,7 @@ function parseJson(text: string, facts: PlatformErrorFacts): unknown {
 
 /**
  * Removes the field at `path` from the parsed JSON. It changes the JSON in place, because a response may have very many
- * such fields. An item of a list is not removed: the list would become shorter.
+ * such fields. Items of a list are not removed, because this would change the positions of the other items.
  */
 function leaveOut(raw: unknown, path: Path): void {
   const holder = path.slice(0, -1).reduce(memberOf, raw);
@@ -102,9 +102,7 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
     : undefined;
 }
 
-/**
- * Describes the form of the value at a path. If the path has no value, it describes the value that should contain it.
- */
+/** Describes the type of the value at a path. If there is no value, it describes the object that should contain it. */
 function shapeAt(raw: unknown, path: Path): string {
   const value = path.reduce(memberOf, raw);
   if (value !== undefined || path.length === 0) return shapeOf(value);

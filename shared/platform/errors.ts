@@ -2,35 +2,29 @@ import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 import { retryAfterOf } from './retry.ts';
 
 /**
- * Whether the request can have reached the platform.
- *   no        it certainly did not: connection refused, unknown host, failed handshake, or not sent
- *   maybe     it was sent at least in part, and no response came
- *   answered  an HTTP response came, with any status
+ * Describes whether the request reached the platform.
+ *   no        certainly not: connection refused, unknown host, failed handshake, or not sent
+ *   maybe     at least a part of the request was sent, and no response arrived
+ *   answered  an HTTP response with any status arrived
  */
 export type Sent = 'no' | 'maybe' | 'answered';
 
 /** The facts in every error of the client. They never contain a token, an e-mail address or a whole body. */
 export interface PlatformErrorFacts {
   readonly method: string;
-  /**
-   * The path in the form of the specification (`/platform/api/groups/{groupId}`), so that errors can be grouped by
-   * endpoint.
-   */
+  /** The path template of the specification (`/platform/api/groups/{groupId}`). Logs name the endpoint by it. */
   readonly pathTemplate: string;
   readonly sent: Sent;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   /** The beginning of the response body, redacted, with at most 500 characters. */
   readonly excerpt?: string | undefined;
-  /** The wait that the platform asked for, in milliseconds. */
+  /** The wait that the platform requested, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/**
- * A failed call. The subclass gives the kind of failure. `mayHaveTakenEffect` tells whether a write may have taken
- * effect.
- */
+/** A failed call. The subclass is the kind of failure. See also `mayHaveTakenEffect`. */
 export class PlatformError extends Error {
   declare readonly method: string;
   declare readonly pathTemplate: string;
@@ -57,29 +51,29 @@ function describe(what: string, facts: PlatformErrorFacts): string {
 export class InvalidRequestError extends PlatformError {}
 /** 400 or 422: the platform refuses the content. Some platforms also answer a stale group version with 400 or 422. */
 export class BadRequestError extends PlatformError {}
-/** 401: the credential is expired or revoked. It affects every call of the connection. */
+/** 401: the credential is expired or revoked. Every call of the connection fails. */
 export class UnauthorizedError extends PlatformError {}
-/** The token endpoint answered `invalid_grant`: the refresh token is not valid any more (RFC 6749 section 5.2). */
+/** The token endpoint answered `invalid_grant`: the refresh token is expired or revoked (RFC 6749 section 5.2). */
 export class InvalidGrantError extends UnauthorizedError {}
 /** 403: the credential lacks a permission. */
 export class ForbiddenError extends PlatformError {}
 /** 404: the company has no such record. */
 export class NotFoundError extends PlatformError {}
-/** 409 or 412: the record has changed since the version in the request. */
+/** 409 or 412: the record has changed after the version in the request. */
 export class ConflictError extends PlatformError {}
-/** 429: too many calls. The platform did nothing. `retryAfterMs` is set if the response contains a wait. */
+/** 429: too many calls. The platform did nothing. If the response requests a wait, `retryAfterMs` contains it. */
 export class RateLimitedError extends PlatformError {}
 /** 5xx. A write may have taken effect. */
 export class ServerError extends PlatformError {}
-/** No complete response in time, or status 408. A write may have taken effect, except if `sent` is `no`. */
+/** No complete response within the time limit, or status 408. If `sent` is not `no`, a write may have taken effect. */
 export class TimeoutError extends PlatformError {}
-/** The connection failed or broke. A write may have taken effect, except if `sent` is `no`. */
+/** The connection failed or broke. If `sent` is not `no`, a write may have taken effect. */
 export class NetworkError extends PlatformError {}
-/** The caller's own signal ended the call. */
+/** The caller's signal ended the call. */
 export class AbortedError extends PlatformError {}
 /** Any other status, for example another 4xx, or a redirect. Redirects are never followed. */
 export class UnexpectedStatusError extends PlatformError {}
-/** A 2xx response whose error member is not null (only the company activity has this member). */
+/** A 2xx response whose error field is not null. Only the company activity has this field. */
 export class ReportedError extends PlatformError {}
 
 /** A 2xx response that differs from the specification. `field` is the path of the first difference. */
@@ -93,8 +87,8 @@ export class UnexpectedBodyError extends PlatformError {
 }
 
 /**
- * Whether a write that ended with this error may have taken effect. False only if it certainly did not: the request was
- * never sent, or the platform rejected it.
+ * Returns whether a write that ended with this error may have taken effect. The result is false only if the request was
+ * certainly not sent, or if the platform rejected it.
  */
 export function mayHaveTakenEffect(error: PlatformError): boolean {
   if (error.sent !== 'answered') return error.sent === 'maybe';
@@ -102,7 +96,7 @@ export function mayHaveTakenEffect(error: PlatformError): boolean {
   return status < 300 || status >= 500 || status === 408;
 }
 
-/** The facts for an error about the body of a 2xx response. */
+/** Returns the facts for an error about the body of a 2xx response. */
 export const answered = ({ method, path }: { readonly method: string; readonly path: string }) =>
   ({ method, pathTemplate: path, sent: 'answered', status: 200 }) as const;
 
@@ -111,23 +105,20 @@ export function isTooSlow(error: unknown): boolean {
   return error instanceof TimeoutError || (error instanceof ServerError && error.status === 504);
 }
 
-/**
- * True if one item may have caused the failure of its page: the platform cannot return the record, or the record is
- * malformed.
- */
+/** True if a single item may have caused the failure of its page: the platform cannot return it, or it is malformed. */
 export function isOfItsItems(error: unknown): boolean {
   return error instanceof ServerError || error instanceof UnexpectedBodyError || isTooSlow(error);
 }
 
-/** For `catch`: returns an error of the platform as a value, and throws every other error again. */
+/** Used in `catch`: returns a PlatformError as a value, and throws every other error again. */
 export function orPlatformError(error: unknown): PlatformError {
   if (error instanceof PlatformError) return error;
   throw error;
 }
 
 /**
- * Creates the error for a response outside 2xx. The names in `headers` are lower case. `nowMs` converts a Retry-After
- * date into a wait.
+ * Creates the error for a response whose status is not 2xx. The names in `headers` are lower case. `nowMs` is needed to
+ * convert a date in Retry-After into a wait.
  */
 export function errorOfStatus(
   facts: PlatformErrorFacts & { readonly status: number },
@@ -140,8 +131,9 @@ export function errorOfStatus(
   if (status === 401) return new UnauthorizedError('the credential was not accepted', full);
   if (status === 403) return new ForbiddenError('the credential lacks permission', full);
   if (status === 404) return new NotFoundError('not found', full);
-  if (status === 408) return new TimeoutError('the platform gave up waiting for the request', full);
-  if (status === 409 || status === 412) return new ConflictError('changed since the version sent', full);
+  if (status === 408) return new TimeoutError('the platform did not receive the whole request in time', full);
+  if (status === 409 || status === 412)
+    return new ConflictError('the record has changed after the version in the request', full);
   if (status === 429) return new RateLimitedError('too many requests', full);
   if (status >= 500) return new ServerError('the platform failed', full);
   if (status >= 300 && status < 400) return new UnexpectedStatusError('redirects are not followed', full);

@@ -7,11 +7,11 @@ import { AbortedError, NetworkError, TimeoutError, UnexpectedBodyError } from '.
 import { MAX_EXCERPTED, safeCause } from './redact.ts';
 import type { RetryMethod } from './retry.ts';
 
-/** One HTTP request, and `pathTemplate`, which names its endpoint in errors. */
+/** One HTTP request. `pathTemplate` names its endpoint in errors. */
 export interface ExchangeRequest {
   readonly method: RetryMethod;
   readonly origin: string;
-  /** Path and query in the form in which they are sent. */
+  /** The path and query, encoded as they are sent. */
   readonly path: string;
   readonly pathTemplate: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,11 +19,11 @@ export interface ExchangeRequest {
   readonly timeoutMs: number;
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal | undefined;
-  /** Texts that must never show in an error. */
+  /** Texts that must never appear in an error. */
   readonly secrets: readonly string[];
 }
 
-/** A response with any status. Header names are lower case. If a header is repeated, the first value counts. */
+/** A response with any status. Header names are lower case. For a repeated header, only the first value is kept. */
 export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -33,7 +33,7 @@ export interface ExchangeResponse {
 const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requestid', 'x-amz-cf-id', 'cf-ray'];
 
 /**
- * Sends one request once, and reads the whole response within `timeoutMs`. Redirects are not followed.
+ * Sends a request once, and reads the whole response within `timeoutMs`. Redirects are not followed.
  * @throws TimeoutError, NetworkError or AbortedError, each with `sent`; UnexpectedBodyError if the response is too
  * large or is not valid text
  */
@@ -49,7 +49,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       headers: request.headers,
       body: request.body ?? null,
       signal: limit.signal,
-      // The time limit above covers the whole exchange, so undici's own, coarser timers are switched off.
+      // `startTimeLimit` covers the whole exchange, so undici's less exact timers are switched off.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -60,7 +60,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
       return { ...answered, text: await readBody(response.body, answered.headers, whole, facts) };
     }
     const part = { max: MAX_EXCERPTED, whole: false };
-    // The status decides the error. If the body breaks off, only the excerpt is lost.
+    // The status alone decides the error. If the body breaks off, only the excerpt is missing.
     const text = await readBody(response.body, answered.headers, part, facts).catch(() => '');
     if (limit.reason() === 'aborted') throw abortedError(request, 'answered', answered);
     return { ...answered, text };
@@ -71,7 +71,7 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
   }
 }
 
-/** Returns the facts that an error about this response contains. */
+/** Returns the facts about this response for an error. */
 export function factsOf(
   request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
   answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },
@@ -82,10 +82,10 @@ export function factsOf(
   return { method, pathTemplate, sent: 'answered', status: answer.status, requestId };
 }
 
-/** The longest time that a timer of Node accepts. A longer timer would fire at once. */
+/** The longest time that a timer of Node supports. With a longer time, the timer fires immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Joins the caller's signal and the time limit into one signal, which also shows which of the two fired. */
+/** Combines the caller's signal and the time limit into one signal, and records which of them fired. */
 function startTimeLimit(request: ExchangeRequest) {
   const controller = new AbortController();
   const timeout = AbortSignal.timeout(Math.min(Math.max(1, Math.ceil(request.timeoutMs)), LONGEST_TIMER_MS));
@@ -96,7 +96,7 @@ function startTimeLimit(request: ExchangeRequest) {
   return {
     signal: controller.signal,
     reason: (): 'timeout' | 'aborted' | undefined => controller.signal.reason,
-    // Removes the listeners. With AbortSignal.any, a caller's signal that lives longer than many calls would keep the
+    // Removes the listeners. A caller's signal may be used for many calls. With AbortSignal.any, it would keep the
     // listeners of all these calls in memory.
     stop() {
       timeout.removeEventListener('abort', onTimeout);
@@ -115,7 +115,8 @@ function failureOf(
   const sent: Sent = neverLeft(thrown) ? 'no' : 'maybe';
   if (ended === 'aborted') return abortedError(request, sent, answered);
   const facts = { ...baseFacts(request, sent, answered), cause: safeCause(thrown, request.secrets) };
-  if (ended === 'timeout') return new TimeoutError(`no whole answer within ${request.timeoutMs} ms`, facts);
+  if (ended === 'timeout')
+    return new TimeoutError(`no complete answer within ${request.timeoutMs} ms`, facts);
   const code = codeOf(thrown);
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new TimeoutError('no connection in time', facts);
   return new NetworkError(`the connection failed${code === undefined ? '' : ` (${code})`}`, facts);
@@ -150,8 +151,8 @@ const BEFORE_SENDING = new Set([
 ]);
 
 /**
- * True only if the request was certainly not sent. A socket that failed in `connect` has sent no data. After any other
- * error, the request may have been sent.
+ * True only if the request was certainly not sent. A socket that failed in `connect` has sent no data. For any other
+ * error, part of the request may have been sent.
  */
 function neverLeft(thrown: unknown): boolean {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) return thrown.errors.every(neverLeft);
@@ -169,7 +170,7 @@ function codeOf(thrown: unknown): string | undefined {
 const firstValues = (headers: Record<string, string | string[] | undefined>): ExchangeResponse['headers'] =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]));
 
-/** The encodings that groupsync accepts and can decompress. */
+/** The content encodings that groupsync accepts and can decompress. */
 export const ACCEPTED_ENCODINGS = 'gzip, br';
 
 type Undo = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
@@ -182,12 +183,9 @@ const DECOMPRESS: ReadonlyMap<string, Undo> = new Map([
 ]);
 
 interface BodyLimit {
-  /** In bytes. The limit applies before decompression and again after it. */
+  /** The maximum size in bytes. It applies before decompression, and again after decompression. */
   readonly max: number;
-  /**
-   * If true, a body above `max` is an error. If false, the rest of the body is dropped, because the excerpt in an error
-   * needs only the beginning.
-   */
+  /** If true, a body larger than `max` is an error. If false, only the beginning of the body is read. */
   readonly whole: boolean;
 }
 
@@ -215,7 +213,7 @@ export async function readBody(
 async function collect(body: Readable, limit: BodyLimit, facts: PlatformErrorFacts): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // An early end of the loop destroys the stream and its connection, so the rest of the body is never read.
+  // If the loop ends early, Node destroys the stream and its connection, so no more of the body is read.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
@@ -235,7 +233,7 @@ async function decompress(bytes: Buffer, encoding: string, limit: BodyLimit, fac
   } catch (cause) {
     if (!limit.whole) return Buffer.alloc(0);
     if (cause instanceof RangeError) throw tooLarge(limit, facts);
-    throw new UnexpectedBodyError(`expected a body that is identity, ${ACCEPTED_ENCODINGS} encoded`, facts);
+    throw new UnexpectedBodyError(`expected a body with the encoding identity, ${ACCEPTED_ENCODINGS}`, facts);
   }
 }
 

@@ -10,10 +10,7 @@ import { text } from './schemas/field.ts';
 
 export type GroupClient = ReturnType<typeof createGroupClient>;
 
-/**
- * The part of the client that the synchronization needs. It does not contain the other schemas, because they would slow
- * down each cold start.
- */
+/** Creates the part of the client that syncing needs. Other schemas are not loaded, to keep cold starts short. */
 export const createGroupClient = (options: PlatformClientOptions) =>
   groupClient(openCaller(options).call, options);
 
@@ -27,8 +24,8 @@ export function groupClient(call: Caller, options: PlatformClientOptions) {
 }
 
 /**
- * Returns the function that calls the platform, and a function that closes the connections. If a dispatcher was passed
- * in `options`, its owner closes it.
+ * Returns a function that calls the platform, and a function that closes the connections. A dispatcher from `options`
+ * is not closed, because its owner closes it.
  * @throws TypeError if an option is not valid
  */
 export function openCaller(options: PlatformClientOptions) {
@@ -41,8 +38,8 @@ export function openCaller(options: PlatformClientOptions) {
 }
 
 /**
- * Time limit for opening a connection. It is shorter than the default limit of an attempt, so that a failed connection
- * ends with its own error, which shows that nothing was sent.
+ * The time limit for opening a connection. It is shorter than the default time limit of an attempt. So a failed
+ * connection gets its own error, which shows that nothing was sent.
  */
 const CONNECT_TIMEOUT_MS = 3000;
 

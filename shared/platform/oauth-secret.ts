@@ -8,21 +8,18 @@ import { type Credential, staticBearer } from './credential.ts';
 import { UnauthorizedError } from './errors.ts';
 import { type OAuthOptions, oauthCredential, UNSENT } from './oauth.ts';
 
-/**
- * How long a lease lasts. It is longer than a token request takes. If a worker dies, its lease blocks the other workers
- * for at most this time.
- */
+/** How long a lease lasts, also if its worker dies. A token request takes less time. */
 const LEASE_MS = 30_000;
 const LEASE_NAME = 'oauth';
 const LOOK_AGAIN_MS = 500;
 
-/** The secret in use, and whether its tokens may be refreshed. */
+/** The secret in use, and the function that decides whether its tokens may be refreshed. */
 interface Tokens {
   readonly inUse: SecretInUse;
   readonly mayRefresh: (cause: RefreshCause) => boolean;
 }
 
-/** Creates the credential for a connection's secret. @param tokens receives the version of refreshed tokens */
+/** Creates the credential for a connection's secret. @param tokens gets the secret's new version after each refresh */
 export const credentialFor = (
   name: ConnectionName,
   secret: SecretValue,
@@ -34,8 +31,8 @@ export const credentialFor = (
     : oauthCredential(oauthOptions(name, secret, options, tokens));
 
 /**
- * OAuth tokens of a connection's secret. New tokens are stored in the secret, so that the next worker starts with them.
- * Only one worker refreshes at a time, because a refresh may make the old refresh token invalid.
+ * Returns the options for the OAuth tokens in a connection's secret. New tokens are stored in the secret, where other
+ * workers find them. Only one worker refreshes at a time, because a refresh may make the old refresh token invalid.
  */
 function oauthOptions(
   name: ConnectionName,
@@ -44,8 +41,8 @@ function oauthOptions(
   tokens?: Tokens,
 ): OAuthOptions {
   const { clientId, clientSecret, tokenUrl } = secret;
-  // A version that groupsync stored after a refresh holds the same credentials. So the platform's responses count for
-  // the new version.
+  // Records the secret's new version after a refresh. The credentials are the same, so the platform's later answers
+  // concern the new version.
   const note = (version: string, storedAtMs: number | undefined) => {
     if (tokens !== undefined && version !== '') Object.assign(tokens.inUse, { version, storedAtMs });
   };
@@ -65,8 +62,9 @@ function oauthOptions(
     mayRefresh: tokens?.mayRefresh,
     reread: async () => {
       const { value, version } = await options.secrets.read(name);
-      // An operator has stored a static token. It is used when the platform is opened again.
-      if ('token' in value) throw new UnauthorizedError('a static token was stored meanwhile', UNSENT);
+      // An operator has stored a static token. Opening the platform again reads it.
+      if ('token' in value)
+        throw new UnauthorizedError('a static token has replaced the OAuth tokens', UNSENT);
       note(version, value.storedAtMs);
       return value;
     },
@@ -75,7 +73,8 @@ function oauthOptions(
 }
 
 /**
- * Waits while another worker refreshes. `reread` then finds the tokens of that worker, so no second refresh is needed.
+ * Runs `work` while this worker holds the lease. If another worker refreshes at the moment, it waits. `reread` then
+ * finds that worker's tokens, so no second refresh is needed.
  */
 async function withLease<Result>(
   connection: ConnectionName,
@@ -97,28 +96,23 @@ async function withLease<Result>(
   }
 }
 
-/**
- * If the platform still refuses credentials after one refresh, they are refreshed again after this time at the
- * earliest.
- */
+/** The minimum time between two refreshes of credentials that the platform refuses even after a refresh. */
 const REFUSED_REFRESH_MS = 3_600_000;
 /**
- * For this time after tokens were stored, a refusal causes no refresh if `/me` has not accepted them yet, because the
- * tokens may be very new.
+ * Tokens that groupsync stored less than this time ago are new. If the platform refuses new tokens that `/me` has never
+ * accepted, another refresh would not help.
  */
 const STORED_LATELY_MS = 900_000;
 
 /** The secret that a connection's platform was opened with. */
 export interface SecretInUse {
-  /**
-   * The latest version with these credentials: the version that groupsync stored after a refresh, or the operator's.
-   */
+  /** The latest version of the secret with these credentials. The operator or, after a refresh, groupsync stored it. */
   version: string;
   /** When groupsync stored this version; undefined if an operator stored it. */
   storedAtMs: number | undefined;
-  /** True after the call `/me` accepted it. */
+  /** True after a successful call of `/me` with this secret. */
   wasAccepted: boolean;
-  /** The user that `/me` named. */
+  /** The user that `/me` returned. */
   holder?: string;
 }
 
@@ -132,9 +126,8 @@ interface Refused {
 }
 
 /**
- * Remembers, for each connection, the version of the secret that the platform refused, and since when. A refused
- * version is refreshed only once. Otherwise each check of a closed gate would store another version, and the next check
- * would take it for a new secret.
+ * Remembers which version of each connection's secret the platform refused, and since when. Such a version is refreshed
+ * once. Otherwise each probe of a closed gate would store a new version, which the next probe would treat as new.
  */
 export function refusedSecrets(clock: () => number) {
   const refused = new Map<ConnectionName, Refused>();
@@ -147,12 +140,12 @@ export function refusedSecrets(clock: () => number) {
     mayRefresh(name: ConnectionName, cause: RefreshCause, inUse: SecretInUse): boolean {
       const { version, storedAtMs = Number.NEGATIVE_INFINITY, wasAccepted } = inUse;
       const known = refusalOf(name, version);
-      // If `/me` accepts the token, a new token would not help. As soon as `/me` refuses the token too, the usual rules
-      // apply.
+      // If the calls for groups refuse a token that `/me` accepts, a new token would not help. When `/me` also refuses
+      // the token, the usual rules apply.
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },
-    /** @returns the time of the remembered refusal of this version; now if none is remembered */
+    /** Records a refusal of this version. @returns the time of its first recorded refusal */
     note(name: ConnectionName, { version, wasAccepted }: SecretInUse): number {
       const { atMs = clock() } = refusalOf(name, version) ?? {};
       refused.set(name, { version, atMs, isAtGroups: wasAccepted });
@@ -162,7 +155,9 @@ export function refusedSecrets(clock: () => number) {
     learn(name: ConnectionName, { version, atMs = clock() }: KnownRefusal, isAtGroups: boolean) {
       if (refused.get(name)?.version !== version) refused.set(name, { version, atMs, isAtGroups });
     },
-    /** `/me` accepted the secret. A remembered refusal by `/me` ends, but a refusal by the calls for groups stays. */
+    /**
+     * Called after `/me` accepted the secret. Deletes a refusal by `/me`, but not a refusal by the calls for groups.
+     */
     accepted(name: ConnectionName) {
       if (refused.get(name)?.isAtGroups === false) refused.delete(name);
     },
@@ -176,11 +171,11 @@ export interface PlatformsOptions {
   readonly clock: () => number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Only one worker refreshes a connection's OAuth tokens at a time. */
+  /** With a lease, only one worker at a time refreshes a connection's OAuth tokens. */
   readonly leases: Leases;
-  /** HTTP connections to all platforms. They stay open between invocations. */
+  /** The HTTP connections to all platforms. They stay open between invocations. */
   readonly dispatcher: Dispatcher;
-  /** Refuses platforms of this machine and of private networks. */
+  /** If true, platforms on this machine and in private networks are refused. */
   readonly publicOnly?: boolean | undefined;
   readonly onAttempt?: ((facts: AttemptFacts, connection: ConnectionName) => void) | undefined;
 }

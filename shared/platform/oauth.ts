@@ -17,9 +17,10 @@ import { ACCEPTED_ENCODINGS, type ExchangeResponse, exchange, factsOf } from './
 import { excerptOf, safeCause } from './redact.ts';
 
 /**
- * An OAuth credential that refreshes its own access token (RFC 6749 section 6): before the token expires, and after a
- * 401. Concurrent calls share one refresh. A new refresh token replaces the old one. If the response has none, the old
- * one stays. Errors of the token endpoint have `sent: 'no'`, because the call that needed the token was not sent.
+ * Creates an OAuth credential (RFC 6749 section 6). It refreshes its access token before the token expires, and after
+ * the status 401. Concurrent calls share one refresh. If the response contains a new refresh token, the new refresh
+ * token replaces the old one. Errors of the token endpoint have `sent: 'no'`, because the call that needed the token
+ * was not sent.
  * @throws InvalidGrantError, UnauthorizedError and other errors of `errors.ts`, from the calls that need a token
  */
 export function oauthCredential(options: OAuthOptions): Credential {
@@ -32,20 +33,20 @@ export function oauthCredential(options: OAuthOptions): Credential {
     refreshing ??= renew(options, state).finally(() => {
       refreshing = undefined;
     });
-    // All callers share one refresh. If one caller ends its call, the refresh continues for the others.
+    // Several callers wait for the same refresh. If one of them ends its call, the refresh continues for the others.
     return abortable(refreshing, signal);
   };
   return {
     async accessToken(signal) {
       if (!isFresh(state.tokens, options.clock())) {
-        const refused = 'these credentials were refused, and are not sent again';
+        const refused = 'the platform refused these credentials, so they are not sent again';
         if (!may('expired')) throw new UnauthorizedError(refused, UNSENT);
         await refreshOnce(signal);
       }
       return state.tokens.accessToken ?? '';
     },
     async renewAfter(token, signal) {
-      // Another call that got the same 401 may have refreshed already.
+      // Another call with the same token may already have refreshed it after its own 401.
       if (state.tokens.accessToken === token && may('refused')) await refreshOnce(signal);
       return state.tokens.accessToken !== token;
     },
@@ -53,17 +54,14 @@ export function oauthCredential(options: OAuthOptions): Credential {
   };
 }
 
-/** The text that errors contain instead of the path. */
+/** Errors contain this text instead of a path. */
 const TOKEN_ENDPOINT = '(token endpoint)';
-/** Facts for an error of the token endpoint: the call that needed the token was not sent. */
+/** Facts for an error of the token endpoint. `sent` describes the call that needed the token: it was not sent. */
 export const UNSENT = { method: 'POST', pathTemplate: TOKEN_ENDPOINT, sent: 'no' } as const;
 
 interface State {
   tokens: OAuthTokens;
-  /**
-   * Tokens of a refresh that could not be stored yet. They must be kept, because the old refresh token may be invalid
-   * now.
-   */
+  /** Tokens of a refresh that could not be stored yet. The old refresh token may already be invalid. */
   unsaved: { readonly old: OAuthTokens; readonly fresh: OAuthTokens } | undefined;
 }
 
@@ -72,15 +70,14 @@ function isFresh(tokens: OAuthTokens, nowMs: number): boolean {
   return tokens.refreshAtMs === undefined || nowMs < tokens.refreshAtMs;
 }
 
-/**
- * Refreshes, if no other process has done so. New tokens are stored before the lease ends and before a call uses them.
- */
+/** Refreshes the tokens, if no other process has done so. New tokens are stored before any call uses them. */
 function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
     const stored = (await options.reread?.()) ?? state.tokens;
-    // True if no tokens are unsaved, or if the stored refresh token is not the old one any more. In the second case,
-    // our write succeeded without a response, or another worker stored tokens.
+    // The stored tokens are the current ones if no tokens are unsaved. They are also current if the stored refresh
+    // token has changed since the refresh: then our write took effect without an answer, or another worker stored
+    // tokens.
     if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
         Object.assign(state, { tokens: stored, unsaved: undefined });
@@ -89,8 +86,8 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
       state.unsaved = await freshTokens(options, stored);
     }
     const { old, fresh } = state.unsaved;
-    // Secrets Manager keeps about a hundred versions per day, so storing may fail. The failure matters only if the
-    // refresh token is new: otherwise other workers can refresh with the old one.
+    // Storing may fail, because Secrets Manager keeps only about a hundred versions per day. If the refresh token has
+    // not changed, this failure is ignored, because other workers can still refresh with it.
     const isVital = fresh.refreshToken !== old.refreshToken;
     if (!isSame(fresh, old)) await options.onTokens(fresh).catch((error) => isVital && Promise.reject(error));
     Object.assign(state, { tokens: fresh, unsaved: undefined });
@@ -104,7 +101,7 @@ async function freshTokens(options: OAuthOptions, stored: OAuthTokens) {
   try {
     return { old: stored, fresh: await requestTokens(options, stored) };
   } catch (error) {
-    // Another client may have replaced the refresh token between our read and our request.
+    // Another client may have replaced the refresh token after we read it and before our request arrived.
     const again = error instanceof InvalidGrantError ? await options.reread?.() : undefined;
     if (again === undefined || again.refreshToken === stored.refreshToken) throw error;
     return { old: again, fresh: await requestTokens(options, again) };
@@ -124,37 +121,35 @@ function abortable(work: Promise<void>, signal: AbortSignal | undefined): Promis
   });
 }
 
-/**
- * The tokens after a refresh, which are stored together. `refreshAtMs` is missing if the platform gives no lifetime.
- */
+/** The tokens of a refresh. They are stored together. `refreshAtMs` is missing if the platform returns no lifetime. */
 export type OAuthTokens = Pick<OAuthSecret, 'refreshToken' | 'accessToken' | 'refreshAtMs'>;
 
 export interface OAuthOptions {
-  /** https, or http to this machine. */
+  /** An https URL, or an http URL of this machine. */
   readonly tokenUrl: string;
-  /** Refuses a `tokenUrl` of this machine or of a private network. */
+  /** If true, a `tokenUrl` of this machine or of a private network is refused. */
   readonly publicOnly?: boolean | undefined;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly tokens: OAuthTokens;
   readonly clock: () => number;
   readonly dispatcher: () => Dispatcher;
-  /** Time limit of the token request, in milliseconds. Default 10,000. */
+  /** The time limit of the token request, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Stores new tokens. It must end before the tokens are used: without the new refresh token, the connection cannot
-   * continue.
+   * Stores new tokens. Its promise resolves before any call uses the tokens: if the new refresh token were lost, the
+   * connection could not continue.
    */
   readonly onTokens: (tokens: OAuthTokens) => Promise<void>;
   /** Reads the tokens that another process may have stored. Called before each refresh and after `invalid_grant`. */
   readonly reread?: (() => Promise<OAuthTokens>) | undefined;
-  /** Called before each refresh. False if these credentials were refreshed once and then refused again. */
+  /** Called before each refresh. Returns false if these credentials were refreshed once and then refused again. */
   readonly mayRefresh?: ((cause: 'expired' | 'refused') => boolean) | undefined;
-  /** Runs a refresh while no other process refreshes (a lease). */
+  /** Runs `work` while no other process refreshes the same tokens (a lease). */
   readonly exclusively?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** How long before its expiry a token is refreshed. It is longer than any single call. */
+/** A token is refreshed this long before it expires. No single call takes longer. */
 const AHEAD_MS = 60_000;
 
 const TokenAnswer = z.lazy(() =>
@@ -166,10 +161,7 @@ const TokenAnswer = z.lazy(() =>
 );
 const ErrorAnswer = z.lazy(() => z.looseObject({ error: z.string() }));
 
-/**
- * Sends one `grant_type=refresh_token` request. It is never repeated by itself, because the first request may have
- * replaced the refresh token.
- */
+/** Sends one `grant_type=refresh_token` request. It is not repeated, because it may have replaced the refresh token. */
 async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<OAuthTokens> {
   const secrets = secretsOf(options, old);
   const url = new URL(options.tokenUrl);
@@ -189,7 +181,8 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
     maxBodyBytes: 2 ** 20,
     secrets,
   }).catch((error: unknown) => {
-    // The call that needed the token was not sent, even if the token request took effect.
+    // `sent` describes the call that needed the token. That call was not sent, whether or not the token request took
+    // effect.
     throw error instanceof PlatformError ? Object.assign(error, { sent: 'no' as const }) : error;
   });
   const facts = { ...factsOf({ method: 'POST', pathTemplate: TOKEN_ENDPOINT }, answer), sent: 'no' as const };
@@ -200,12 +193,13 @@ async function requestTokens(options: OAuthOptions, old: OAuthTokens): Promise<O
     refresh_token: refreshToken = old.refreshToken,
     expires_in: life,
   } = value;
-  // One minute before expiry. If the lifetime is below ten minutes, after nine tenths of it.
+  // The token is refreshed one minute before it expires. If its lifetime is below ten minutes, it is refreshed after
+  // nine tenths of the lifetime.
   const lifeMs = life === undefined ? undefined : life * 1000 - Math.min(AHEAD_MS, life * 100);
   return { accessToken, refreshToken, refreshAtMs: lifeMs && options.clock() + lifeMs };
 }
 
-/** RFC 6749 section 2.3.1: id and secret are form-encoded before they are joined. */
+/** Encodes client id and client secret as a form before it joins them (RFC 6749 section 2.3.1). */
 function basic(clientId: string, clientSecret: string): string {
   const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
   return Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64');
@@ -219,15 +213,14 @@ function refusal(
 ): PlatformError {
   const code = errorCode(answer.text);
   const full = { ...facts, excerpt: excerptOf(code ?? answer.text, secrets) };
-  if (code === 'invalid_grant') return new InvalidGrantError('the refresh token is no longer good', full);
-  // An error of the token endpoint with 400 or 401 always concerns the credentials, so the whole connection is
-  // affected.
+  if (code === 'invalid_grant') return new InvalidGrantError('the refresh token is expired or revoked', full);
+  // If the token endpoint answers 400 or 401, the credentials are wrong, so every call of the connection would fail.
   if (answer.status === 400 || answer.status === 401)
-    return new UnauthorizedError('no token was given', full);
-  // A 404 of the token endpoint says nothing about a group or a person. The statuses in the list have the same meaning
-  // as in answers of the platform.
+    return new UnauthorizedError('the token endpoint refused the credentials', full);
+  // A 404 of the token endpoint is not about a group or a person, so it must not become a NotFoundError. The listed
+  // statuses mean the same here as in answers of the platform.
   if (answer.status < 500 && ![402, 403, 408, 429].includes(answer.status))
-    return new ServerError('no token was given', full);
+    return new ServerError('the token endpoint returned no token', full);
   return errorOfStatus(full, answer.headers, nowMs);
 }
 
@@ -239,7 +232,10 @@ function errorCode(text: string): string | undefined {
   }
 }
 
-/** Texts that must never be shown: the present tokens, the first tokens, and the client secret in both its forms. */
+/**
+ * Returns the texts that must never appear in a log or an error: the current tokens, the first tokens, and the client
+ * secret, plain and encoded for Basic authentication.
+ */
 export function secretsOf(options: OAuthOptions, tokens: OAuthTokens): string[] {
   const { clientId, clientSecret, tokens: first } = options;
   const known = [first, tokens].flatMap(({ refreshToken, accessToken }) => [refreshToken, accessToken]);

@@ -12,12 +12,13 @@ import {
 import { PageQuery } from './schemas/field.ts';
 
 export interface Listing<T, Query extends PageQuery = PageQuery> {
-  /** Returns each item in turn. Only one page is in memory. */
+  /** Returns the items one after the other. Only one page is in memory. */
   list(query?: Query, options?: CallOptions): AsyncGenerator<T, void, undefined>;
-  /** Returns the items page by page. No page is empty. */
+  /** Returns the items in pages. No page is empty. */
   pages(query?: Query, options?: CallOptions): AsyncGenerator<readonly T[], void, undefined>;
   /**
-   * Like `pages`, but returns an error for each position for which the platform keeps failing, and continues after it.
+   * Like `pages`, but if the platform repeatedly fails at a position of the list, the generator yields the error and
+   * continues after this position.
    */
   pagesPassingOver(
     query?: Query,
@@ -29,7 +30,7 @@ export interface ListingOptions<T> {
   readonly endpoint: Endpoint;
   readonly items: z.ZodType<T[]>;
   readonly prepare?: (text: string) => string;
-  /** Checks the query and returns the parameters to send. Default: only `limit` and `offset`. */
+  /** Checks the query and returns the parameters to send. By default only `limit` and `offset` are allowed. */
   readonly query?: z.ZodType<{ limit: number; offset: number } & Record<string, QueryValue>>;
 }
 
@@ -70,8 +71,8 @@ export interface PageWanted {
 }
 
 /**
- * The number of attempts for a narrowed page. It is small, because there are many such pages, and the next run reads a
- * failed position again.
+ * The maximum number of attempts for a narrowed page. It is low, because a failing item causes many narrowed pages, and
+ * the next run tries the failed position again.
  */
 const NARROWED_ATTEMPTS = 2;
 
@@ -79,32 +80,32 @@ export interface PagesOptions<T> extends PageWanted {
   readonly endpoint: Endpoint;
   readonly fetchPage: (page: PageWanted) => Promise<readonly T[]>;
   /**
-   * If true, a position that keeps failing gives its error, and reading continues after it. Default: the whole list
-   * fails.
+   * If true, and the platform repeatedly fails at a position, the generator yields the error and continues after this
+   * position. Default: the whole list fails.
    */
   readonly passesOver?: boolean;
 }
 
-/** The next offset of a list, and the number of items to request. */
+/** The position of the next page. */
 interface Place extends PageWanted {
-  /** The highest page size to request. It is smaller than a page that was too slow. */
+  /** The maximum page size for later pages. It is smaller than any page that was too slow. */
   readonly ceiling: number;
-  /** An item before this offset makes its page fail; undefined if no such item is known. */
+  /** At least one item before this offset makes its page fail; undefined if no such item is known. */
   readonly faultyBefore: number | undefined;
   /** The number of failed requests for a single item since the last successful page. */
   readonly failedInARow: number;
 }
 
 /**
- * After this number of failed single items in a row, the whole list fails. The number of skipped positions doubles with
- * each failure, up to 64 in total.
+ * The list fails after this number of failed single items in a row. After each failed single item, the number of
+ * skipped positions doubles.
  */
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**
- * Reads pages until a page is empty. A short page is not the end, because the platform may return fewer items than
- * requested. The offset grows by the number of received items, so nothing is skipped. A page that was too slow is
- * requested again with half the size. Later pages grow again, but stay smaller than the page that was too slow.
+ * Reads pages until a page is empty. A short page does not end the list, because the platform may return fewer items
+ * than requested. The offset grows by the number of received items, so nothing is skipped. A page that was too slow is
+ * requested again with half the size. Then the pages grow again, but never to the size that was too slow.
  */
 export async function* readPages<T>(
   options: PagesOptions<T>,
@@ -135,8 +136,8 @@ interface ReadPage<T> {
 }
 
 /**
- * True if an endpoint ignores the offset and has returned its first page again. That page was then the whole list. A
- * page as long as its limit may have been cut, so it proves nothing.
+ * True if the endpoint ignores the offset: it returned the previous page again, and that page was the whole list. If
+ * the page is as long as its limit, the list may be longer than the page.
  * @throws UnexpectedBodyError if the repeated page is as long as its limit
  */
 function isWholeListAgain<T>(
@@ -151,8 +152,9 @@ function isWholeListAgain<T>(
 }
 
 /**
- * Returns the next place after a failed page: half the page size, or after a single failing item the next position.
- * @throws the error if no smaller page can help and the position must not be skipped
+ * Returns the place to read after a failed page. A page of several items is read again with half the size. A single
+ * item is skipped.
+ * @throws the error if a smaller page cannot help and the item must not be skipped
  */
 function afterFailure(
   place: Place,

@@ -18,7 +18,7 @@ import {
 /** Runs a call of the client, and converts its error into a PlatformFailure. */
 export type Calling = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
-/** Reads the client's pages, each through `call`. */
+/** Reads the client's pages. Each read of a page goes through `call`. */
 export async function* calling<Page>(pages: AsyncGenerator<Page, void>, call: Calling): AsyncGenerator<Page> {
   for (;;) {
     const { value, done } = await call(() => pages.next());
@@ -47,7 +47,7 @@ function kindOf(error: PlatformError): FailureKind {
   if (error instanceof UnauthorizedError) return 'unauthorized';
   if (error instanceof ForbiddenError || error.status === 402) return 'forbidden';
   if (error instanceof RateLimitedError) return 'throttled';
-  // Without a token the call itself was not sent, so the response says nothing about it.
+  // The token request failed, so the call itself was not sent. The status is not an answer to the call.
   if (error.sent === 'no' && !(error instanceof InvalidRequestError)) return 'unreached';
   if (error instanceof NotFoundError || error.status === 410) return 'not_found';
   if (UNAVAILABLE.some((one) => error instanceof one)) return 'unavailable';

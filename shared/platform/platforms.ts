@@ -10,17 +10,17 @@ import { type Calling, failureOf } from './platform-failure.ts';
 import { feedPages, readableEmployees, recordOf } from './records.ts';
 
 /**
- * A secret is read again after this time, because each read costs money. A secret that was refused is read again at
- * once.
+ * The secret is read again after this time. The time is long, because each read costs money. After a refusal, the
+ * secret is read again immediately.
  */
 const SECRET_AGE_MS = 3_600_000;
 /**
- * Limit for one call with all its retries. If the platform asks for a longer wait, the call fails, and the gate closes
- * until the end of that wait.
+ * The time limit for one call with all its retries. If the platform requests a longer wait, the call fails, and the
+ * gate closes until the end of that wait.
  */
 const PATIENCE_MS = 20_000;
 
-/** Creates the platform of each connection. A worker keeps one platform per connection and settings. */
+/** Creates the function that opens platforms. A worker keeps one open platform per connection and settings. */
 export function createPlatforms(options: PlatformsOptions): Platforms {
   const open = new Map<string, { readonly platform: Platform; readonly secretReadAtMs: number }>();
   const opening = new Map<string, Promise<Platform>>();
@@ -48,7 +48,7 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
       const refused = [unlessSecret, refusedSecret?.version, refusedAtGroups?.version];
       const isGood = known !== undefined && !refused.includes(known.platform.secretVersion);
       if (isGood && nowMs - known.secretReadAtMs < SECRET_AGE_MS) return known.platform;
-      // All groups of one batch open the platform at the same time. They share one read of the secret.
+      // All groups of a batch open the platform at the same time. They share one read of the secret.
       const pending = opening.get(key);
       if (pending !== undefined) return pending;
       const platform = reopen(connection, key, nowMs).finally(() => opening.delete(key));
@@ -61,7 +61,9 @@ export function createPlatforms(options: PlatformsOptions): Platforms {
 async function refuseSecret(connection: Connection, refused: string, secrets: Secrets): Promise<void> {
   const { version: secretVersion } = await readSecret(connection, secrets);
   if (secretVersion !== refused) return;
-  throw new PlatformFailure('unauthorized', 'the secret is the one that was refused', { secretVersion });
+  throw new PlatformFailure('unauthorized', 'the platform already refused this version of the secret', {
+    secretVersion,
+  });
 }
 
 async function readSecret(connection: Connection, secrets: Secrets): Promise<Secret> {
@@ -74,8 +76,8 @@ async function readSecret(connection: Connection, secrets: Secrets): Promise<Sec
 }
 
 /**
- * Connects with a secret. The first call is `/me`. If the credential belongs to another company, it is refused here.
- * Otherwise groupsync would write this company's people into the groups of the other company.
+ * Connects with a secret. The first call is `/me`, which shows the company of the credential. A credential of another
+ * company is refused. Otherwise groupsync would write this company's people into the groups of the other company.
  */
 async function connect(
   connection: Connection,
@@ -132,7 +134,7 @@ async function connect(
 
 /**
  * Returns the client that `make` creates. `make` throws if the token contains a line break, or if the base URL is not
- * safe for a secret. That error becomes a PlatformFailure.
+ * safe for a secret. This function converts that error into a PlatformFailure.
  */
 function usable<Client>(secretVersion: string, make: () => Client): Client {
   try {
@@ -145,7 +147,7 @@ function usable<Client>(secretVersion: string, make: () => Client): Client {
 
 interface Opened {
   readonly call: Calling;
-  /** Asks the platform for the company of the credential. Fails if it is not the company of the connection. */
+  /** Asks the platform for the company of the credential. Throws if the connection belongs to another company. */
   readonly identify: () => Promise<void>;
   readonly inUse: SecretInUse;
   readonly clock: () => number;

@@ -12,19 +12,19 @@ import type { Employee } from './resources/employees.ts';
 
 type Wanted = Parameters<Platform['employees']>[0];
 
-/** The states that `include_terminated` lists. People before their first day appear only with `send_all_roles`. */
+/** The states that `include_terminated` returns. Only `send_all_roles` adds people before their first day. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /**
- * Reads employees for the people index, page by page. The pages include terminated employees: a missing employee does
- * not prove that the person has left.
+ * Reads employees for the people index, page by page. Terminated employees are included, because the absence of an
+ * employee does not prove that the person has left.
  */
 export async function* employeePages(client: GroupClient, wanted: Wanted, call: Calling) {
   for await (const page of calling(client.employees.pagesAll(listOf(wanted)), call))
     yield page.map((employee) => recordOf(employee, wanted.fields));
 }
 
-/** Like `employeePages`, but returns the failure for each position for which the platform keeps failing. */
+/** Like `employeePages`, but yields a failure for each position at which the platform repeatedly fails. */
 export async function* readableEmployees(client: GroupClient, wanted: Wanted, call: Calling) {
   for await (const page of calling(client.employees.pagesAllPassingOver(listOf(wanted)), call)) {
     if (!(page instanceof PlatformError)) yield page.map((employee) => recordOf(employee, wanted.fields));
@@ -53,10 +53,7 @@ export function recordOf(employee: Employee, fields: readonly EmployeeField[]): 
   };
 }
 
-/**
- * Returns undefined if the response does not contain the field. The specification leaves the form of custom field
- * values open.
- */
+/** Returns undefined if the response has no such field. The specification does not define the type of custom values. */
 function fieldValueOf(employee: Employee, field: EmployeeField): string | null | undefined {
   if (field.kind === 'field') return employee[field.name];
   const value = employee.customFields?.[field.title];
@@ -68,16 +65,14 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const textOf = (value: unknown): string | null | undefined =>
   typeof value === 'number' ? String(value) : typeof value === 'string' || value === null ? value : undefined;
 
-/**
- * Reads the activity feed for reconcile: the changed groups and the initiators. An unknown event type is not an error.
- */
+/** Reads the changed groups and the initiators from the activity feed. An unknown event type is not an error. */
 export async function* feedPages(client: GroupClient, start: FeedStart, call: Calling) {
   for await (const { events, next, done } of calling(client.activity.follow(start), call)) {
     yield { events: events.map(eventOf), next, done };
   }
 }
 
-/** Many events are stored in one item, so each text is shortened. */
+/** Converts an event. Each text is shortened, because many events are stored in one item. */
 function eventOf({ id, timestamp, subjects, initiator, event_type: type }: ActivityEvent): FeedEvent {
   return {
     id: id.length <= LONGEST_TEXT ? id : createHash('sha256').update(id).digest('base64url'),

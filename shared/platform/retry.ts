@@ -1,5 +1,5 @@
 /*
- * Whether a failed call may be sent again.
+ * Decides whether a failed call is sent again.
  *
  *   what happened                          GET     PUT PATCH DELETE   POST
  *   ------------------------------------------------------------------------
@@ -11,17 +11,17 @@
  *   408, 5xx other than the 503 above      again   stop               stop      the write may have taken effect
  *   other 4xx, 3xx, an unreadable body     stop    stop               stop      another attempt does not help
  *
- * (a) The header means that the server chose not to serve the request (RFC 9110, 15.6.4), but a proxy may add it to
- *     any 503. So the first attempt may have taken effect. A repeated PUT or PATCH then gets a conflict, and a repeated
- *     DELETE gets a 404. Their callers read the group to settle it. A repeated POST would create a second group.
+ * (a) By RFC 9110, 15.6.4, the server did not serve the request. But a proxy may add Retry-After to any 503, so the
+ *     first attempt may have taken effect. Then a repeated PUT or PATCH causes a conflict, and a repeated DELETE a 404.
+ *     In these cases the caller reads the group. A repeated POST is not safe: it would create a second group.
  *
- * The wait is Retry-After if the response has one, else exponential backoff with full jitter. If the wait would end
- * after the deadline, the call stops. Its error carries retryAfterMs, so that the caller can try again later.
+ * The wait is Retry-After, or without this header an exponential backoff with full jitter. If the wait would end after
+ * the deadline, the call fails. Its error contains retryAfterMs, so that the caller can try again later.
  */
 
 export type RetryMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The cause of a failure: the status of a response, or no response (`sent`: whether the request can have arrived). */
+/** The cause of a failure: the status of the response, or without a response whether the request may have arrived. */
 export type RetryFailure =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly sent: 'no' | 'maybe' };
@@ -29,13 +29,13 @@ export type RetryFailure =
 export interface RetryQuestion {
   readonly method: RetryMethod;
   readonly failure: RetryFailure;
-  /** The number of attempts so far, including the failed attempt. */
+  /** The number of attempts, including the failed attempt. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly nowMs: number;
-  /** A wait must end before this time (milliseconds since 1970). */
+  /** The wait must end before this time (milliseconds since 1970). */
   readonly deadlineMs: number;
-  /** At least 0 and below 1. */
+  /** A random number from 0 up to 1. */
   readonly random: number;
 }
 
@@ -45,12 +45,10 @@ type RetryDecision =
 
 const BACKOFF_FIRST_MS = 200;
 const BACKOFF_CAP_MS = 20_000;
-/**
- * A random part of up to this time is added to Retry-After, so that several callers do not return at the same moment.
- */
+/** A random time up to this limit is added to Retry-After, so that several callers do not retry at the same moment. */
 const SPREAD_MS = 250;
 
-/** Decides by the table above. A pure function. Waits are in milliseconds. */
+/** Decides by the table above. The function is pure. Waits are in milliseconds. */
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const verdict = judge(question.method, question.failure);
   if (verdict !== 'again') return { stop: verdict };
@@ -76,26 +74,23 @@ function waitFor({ failure, attempt, random }: RetryQuestion): number {
 }
 
 const SECONDS = /^\d+(?:\.\d+)?$/;
-/**
- * An IMF-fixdate, an RFC 850 date (obsolete) or an asctime date. Each begins with the name of a day (RFC 9110 section
- * 5.6.7).
- */
+/** IMF-fixdate, RFC 850 date (obsolete) or asctime date. Each begins with a day's name (RFC 9110 section 5.6.7). */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 900_000;
 
 /**
- * Returns the wait of a `Retry-After` header in milliseconds. The header has seconds or an HTTP date (RFC 9110 section
- * 10.2.3). The wait is at least one second. It is at most 15 minutes, so no response can stop a connection for longer.
- * A header of any other form counts as absent.
+ * Returns the wait of a `Retry-After` header in milliseconds. The header contains seconds or an HTTP date (RFC 9110
+ * section 10.2.3). The wait is at least one second and at most 15 minutes, so one response cannot stop a connection for
+ * longer. A header of any other form is ignored.
  */
 export function retryAfterOf(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim();
   if (text === undefined || text === '') return undefined;
   if (SECONDS.test(text)) return bounded(Math.ceil(Number(text) * 1000));
   if (!HTTP_DATE.test(text)) return undefined;
-  // An asctime date has no time zone and means GMT. Without this suffix it would be read in the machine's time zone.
+  // An asctime date has no time zone and means GMT. Without the suffix, `Date.parse` would use the machine's time zone.
   const atMs = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
   return Number.isNaN(atMs) ? undefined : bounded(atMs - nowMs);
 }

@@ -4,8 +4,8 @@ import type { ApplyQueue } from '../sync/ports/queues.ts';
 import { sendAll, sendable } from './sqs-batch.ts';
 
 /**
- * Creates the queue of apply messages. The message group is the connection, so the backlog of one company does not
- * delay the messages of others (SQS fair queues).
+ * Creates the queue of apply messages. Each connection is one SQS message group (a fair queue), so a backlog of one
+ * company does not delay other companies.
  */
 export const createApplyQueue = (client: SQSClient, queueUrl: () => Promise<string>): ApplyQueue => ({
   async wake(groups) {

@@ -5,14 +5,13 @@ import { MAX_BYTES, type Outgoing, sendAll, sendable, sizeOf, textAttributes } f
 
 export interface DeadLetterQueueOptions {
   readonly queueUrl: string;
-  /** The function that sends to the dead-letter queue. */
   readonly source: 'ingest' | 'apply';
   readonly clock: () => number;
 }
 
 /**
- * Lengths of text attributes, in characters. The reason has the first of `REASON_LENGTHS` that leaves room for the
- * whole body.
+ * Maximum lengths of the text attributes, in characters. `messageOf` takes the first of `REASON_LENGTHS` with which the
+ * whole body fits into the message.
  */
 const MAX_TEXT = 500;
 const MAX_PAST = 40;
@@ -22,8 +21,8 @@ export function createDeadLetterQueue(client: SQSClient, options: DeadLetterQueu
   return {
     async send(deadLetters) {
       const messages = new Map(deadLetters.map((deadLetter) => [deadLetter, messageOf(deadLetter, options)]));
-      // If one part of a message does not fit, no part of that message is sent. SQS later moves the whole message to
-      // the dead-letter queue, which would repeat the parts that were sent.
+      // One received message can have several parts. If one part does not fit, no part of the message is sent: SQS
+      // later moves the whole message to the dead-letter queue, and would duplicate each part that was sent.
       const left = new Set(deadLetters.filter((one) => !messages.get(one)).map(({ messageId }) => messageId));
       const sent = deadLetters.filter(({ messageId }) => !left.has(messageId));
       const outgoing = sent.flatMap((deadLetter) => messages.get(deadLetter) ?? []);
@@ -66,5 +65,5 @@ const printable = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
   text.replace(/[\u0000-\u001f\u007f-\u009f\ud800-\udfff\ufffe\uffff]/gu, ' ');
 
-/** Returns the beginning of a text. It never ends with half of a surrogate pair, which SQS refuses. */
+/** Returns the first characters of a text, without half of a surrogate pair at the end. SQS refuses such a half. */
 const start = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, '');

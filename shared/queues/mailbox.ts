@@ -13,11 +13,11 @@ import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
 
 export interface MailboxOptions {
   readonly name: 'events' | 'apply';
-  /** Called at the first request. @throws Error if the queue does not exist */
+  /** Called when the mailbox sends its first request. @throws Error if the queue does not exist */
   readonly queueUrl: () => Promise<string>;
   /**
-   * Returns the connection of a queue whose messages all belong to one connection. In the reader's queue, an attribute
-   * of each message names its connection.
+   * Returns the connection to which all messages of a queue belong. In the queue of the directory reader, messages
+   * belong to several connections, and the attribute `connection` of each message names one.
    */
   readonly bindingOf?: (
     queue: string | undefined,
@@ -27,17 +27,16 @@ export interface MailboxOptions {
 
 type Receipts = readonly Pick<DeadMessage, 'receipt'>[];
 
-/** A long poll of one second. Unlike a short poll, it asks every server of the queue, and so finds every message. */
+/** With a long poll, SQS asks all its servers. A short poll asks only some servers, and could miss messages. */
 const WAIT_SECONDS = 1;
-/** SQS sends and accepts at most ten messages at a time (Amazon SQS quotas). */
+/** SQS accepts at most ten messages in one request, and returns at most ten (Amazon SQS quotas). */
 const BATCH = 10;
 const REQUESTS_IN_FLIGHT = 8;
 /** The SDK repeats failed requests, but not the failed entries of a request. */
 const TRIES = 3;
 
-/** A dead-letter queue on SQS. */
 export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: MailboxOptions): Mailbox {
-  /** Sets the visibility timeout. SQS reports an expired receipt in its answer, and such an entry is ignored. */
+  /** Sets the visibility timeout of messages. Expired receipts, which SQS reports in its answer, are ignored. */
   const hide = async (messages: Receipts, VisibilityTimeout: number) => {
     const QueueUrl = await queueUrl();
     await pMap(
@@ -118,7 +117,7 @@ function messageOf({
 }: Message): DeadMessage {
   const text = (name: string) => MessageAttributes?.[name]?.StringValue;
   const sentAtMs = Number(Attributes?.SentTimestamp ?? 0);
-  // A message that SQS moved has no reason, only its source queue.
+  // A message that SQS itself moved has only the name of its source queue, and no reason.
   const movedFrom = Attributes?.DeadLetterQueueSourceArn?.split(':').at(-1);
   const failedAt = Date.parse(text(MESSAGE_ATTRIBUTES.failedAt) ?? '');
   const failedAtMs = Number.isNaN(failedAt) ? sentAtMs : failedAt;

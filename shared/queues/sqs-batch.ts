@@ -8,13 +8,13 @@ import type { EventSender, OutgoingEvent, SendOutcome } from '../sync/ports/queu
 export const createEventSender = (
   client: SQSClient,
   queueUrl: () => Promise<string>,
-  /** Returns the operator who sends the messages by hand. The operator's id becomes a message attribute. */
+  /** Returns the operator who sends the messages by hand. The message attribute `sentBy` contains the operator's id. */
   caller?: () => Promise<{ readonly id: string }>,
 ): EventSender => ({
   async send(messages) {
     const common = await queueUrl();
     const sentBy = (await caller?.())?.id;
-    // Queues of one account and region differ in the last part of their addresses.
+    // In one account and region, queue URLs differ only in their last part.
     const urls = messages.map(({ queue }) =>
       queue === undefined ? common : common.replace(/[^/]*$/, queue),
     );
@@ -46,12 +46,12 @@ function outgoingOf(
 const BATCH_SIZE = 10;
 const BATCHES_IN_FLIGHT = 8;
 
-/** The maximum size of a message, and of a batch, with bodies and attributes (Amazon SQS quotas: 1 MiB). */
+/** The maximum size of a message, and also of a batch, including bodies and attributes (Amazon SQS quotas: 1 MiB). */
 export const MAX_BYTES = 1_048_576;
 
 export type Outgoing = Omit<SendMessageBatchRequestEntry, 'Id'>;
 
-/** Sends messages in as few requests as possible. Returns the outcome of each message, in their order. Never throws. */
+/** Sends messages in as few requests as possible. Returns their outcomes in the same order. Never throws. */
 async function sendEach(client: SQSClient, QueueUrl: string, messages: readonly Outgoing[]) {
   const outcomes: SendOutcome[] = messages.map(() => ({ refused: 'not sent' }));
   const sendPositions = async (positions: readonly number[]) => {
@@ -80,7 +80,7 @@ async function sendBatch(client: SQSClient, QueueUrl: string, Entries: SendMessa
   }
 }
 
-/** Never throws. @returns the positions of the messages that SQS did not accept, for any reason */
+/** Sends messages. Never throws. @returns the positions of the messages that were not sent, for any reason */
 export async function sendAll(...sending: Parameters<typeof sendEach>): Promise<ReadonlySet<number>> {
   const outcomes = await sendEach(...sending);
   return new Set([...outcomes.keys()].filter((position) => outcomes[position]?.messageId === undefined));
@@ -104,13 +104,14 @@ function batchesOf(messages: readonly Outgoing[]): readonly number[][] {
   return batches;
 }
 
-/** Replaces two code points that SQS refuses by their JSON escapes, and an empty body by a space. */
+/**
+ * SQS refuses empty bodies and the code points U+FFFE and U+FFFF. An empty body becomes a space, and each of these code
+ * points becomes its JSON escape.
+ */
 export const sendable = (body: string): string =>
   body === '' ? ' ' : body.replace(/[\ufffe\uffff]/g, (point) => `\\u${point.charCodeAt(0).toString(16)}`);
 
-/**
- * Returns the texts as message attributes. Empty texts are dropped, because SQS refuses an attribute without a value.
- */
+/** Returns the texts as message attributes. Empty texts are dropped, because SQS refuses empty attributes. */
 export function textAttributes(texts: Readonly<Record<string, string | undefined>>) {
   const attributes: Record<string, MessageAttributeValue> = {};
   for (const [name, text] of Object.entries(texts)) {
@@ -119,7 +120,7 @@ export function textAttributes(texts: Readonly<Record<string, string | undefined
   return attributes;
 }
 
-/** Returns the size as SQS counts it: the body, and the name, type and value of each attribute. */
+/** Returns the size in bytes, as SQS counts it: the body, and the name, type and value of each attribute. */
 export function sizeOf({ MessageBody = '', MessageAttributes = {} }: Outgoing): number {
   let bytes = Buffer.byteLength(MessageBody);
   for (const [name, { DataType = '', StringValue = '' }] of Object.entries(MessageAttributes)) {

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 
 /*
- * Every function imports this file first. It switches off work of zod that would delay the first answer of a new worker.
+ * Changes two defaults of zod that delay the first answer of a new worker. Every function imports this file first,
+ * because a schema reads these settings when it is created.
  *
- * Schemas read these settings when they are created. By default zod compiles each object schema at its first use. A worker
- * reads few documents of each kind, so compiling costs more time than it saves. `jitless` also avoids `new Function`. The
- * memoizer would search for values that contain themselves, which JSON and items of DynamoDB never do.
+ * - Compilation: by default zod compiles an object schema at its first use. A worker reads only few documents of each
+ *   kind, so compiling costs more time than it saves. `jitless` also avoids `new Function`.
+ * - Memoizer: it detects values that contain themselves. JSON and items of DynamoDB never contain themselves.
  */
 const memoizer: z.core.$ZodMemoizer = { attach() {}, guard() {}, alloc: (_schema, _input, empty) => empty };
 z.config({ jitless: true, memoizer });

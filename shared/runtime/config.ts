@@ -12,7 +12,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** SQS delays a message by at most 900 seconds. Two seconds are left for different clocks. */
+/** SQS delays a message by at most 900 seconds. The other 2 seconds allow for different clocks. */
 const MAX_COALESCE_SECONDS = 898;
 
 const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];
@@ -25,10 +25,7 @@ function isTexts(text: string): boolean {
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/**
- * Reads the environment once.
- * @throws ConfigError that names the variable, the expected value and the actual value
- */
+/** Reads the environment variables. @throws ConfigError with the variable, the expected value and the actual value */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env) {
   const read = (variable: keyof typeof ENVIRONMENT, what: string, holds: (text: string) => boolean) => {
     const name = ENVIRONMENT[variable];
@@ -60,31 +57,30 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     coalesceMs: ms('coalesceSeconds', MAX_COALESCE_SECONDS, DEFAULT_COALESCE_SECONDS),
     createSettleMs: ms('createSettleSeconds', 86_400, 600),
     logLevel: level(read('logLevel', LEVELS.join(' or '), (text) => !!level(text))) ?? 'info',
-    /** Names of queues whose messages all belong to one connection. */
+    /** Queues whose messages all belong to one connection, by the name of the queue. */
     boundQueues: new Map(boundQueues.map((one) => boundOf(one.split('=') as [string, ConnectionName]))),
-    /** undefined if the function is deployed without this variable. */
     directoryMinutes: minutes('directoryMinutes'),
     /** Notification targets: `webhook` and ARNs of topics. */
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
-    /** ARN of the key for the secrets of connections; undefined: the key of Secrets Manager. */
+    /** ARN of the KMS key for the secrets of connections; undefined: the default key of Secrets Manager. */
     secretsKey: read('secretsKey', 'the ARN of a key', (text) => /^arn:[\w:/-]+$/.test(text)),
-    /** The persons behind AWS identities. */
+    /** Maps AWS identities to persons. */
     persons: JSON.parse(read('persons', 'a JSON object of texts', isTexts) ?? '{}') as Persons,
-    /** How people sign in to the console, as JSON; undefined: this function is not the console. */
+    /** The sign-in settings of the console, as JSON; undefined: this function is not the console. */
     console: read('console', 'a JSON object', (text) => parseJson(text).ok),
-    /** The address of the console; undefined: the stage has no console. */
+    /** The URL of the console; undefined: the stage has no console. */
     consoleUrl: read('consoleUrl', 'a URL', (text) => parsedUrl(text) !== undefined),
-    /** ARN of the role of the console; undefined: the stage has no console. */
+    /** The ARN of the console's role; undefined: the stage has no console. */
     consoleRole: read('consoleRole', 'the ARN of a role', (text) => /^arn:[\w:/+=,.@-]+$/.test(text)),
-    /** The base URL of the SCIM server, for the console; undefined: the stage has none. */
+    /** The base URL of the SCIM server, which the console shows; undefined: the stage has no SCIM server. */
     scimUrl: read('scimUrl', 'a URL', (text) => parsedUrl(text) !== undefined),
-    /** IP addresses and ranges that may send SCIM requests. Empty: all. */
+    /** IP addresses and ranges that may send SCIM requests. If the list is empty, every address may. */
     scimAllowedIps: list('scimAllowedIps', 'IP addresses and ranges', /^[\da-f:./,]*$/i),
-    /** Lambda sets the region. */
+    /** Lambda sets this variable. */
     region: environment['AWS_REGION'] ?? '',
     /** True in AWS, false on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
-    /** True if an emulator of AWS answers the SDK. Its platform is then on the same machine. */
+    /** True if an emulator answers the AWS SDK. The platform then runs on the same machine. */
     isEmulated: environment['AWS_ENDPOINT_URL'] !== undefined,
     emulator: environment['AWS_ENDPOINT_URL'],
     queueUrls: {
@@ -96,7 +92,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
-/** @throws ConfigError if a function that needs the value was deployed without it */
+/** @throws ConfigError if the function was deployed without this variable, although it needs the value */
 export function required<Value>(value: Value | undefined, variable: string): Value {
   if (value === undefined) throw new ConfigError(`${variable}: expected a value, got nothing`);
   return value;

@@ -5,17 +5,18 @@ import { errorFields, type Logger } from './logger.ts';
 
 interface Round {
   readonly connections: Connections;
-  /** Only this connection; undefined: all connections. */
+  /** Runs the task for this connection only; undefined: for all connections. */
   readonly only: ConnectionName | undefined;
   readonly logger: Logger;
-  /** A number from 0 up to 1. */
   readonly random?: () => number;
 }
 
 /**
- * Runs a task for each connection. The failure of one connection does not stop the others. Each run has another order.
- * So if a connection uses up the time of a run, it is not always the same other connections that wait.
- * @returns the results, the first connection, and the last failure, which the caller throws after it has reported
+ * Runs a task for each connection. The failure of one connection does not stop the others. The order is random in each
+ * run. If a slow connection uses up the time of a run, the connections after it wait for the next run. Because of the
+ * random order, the waiting connections are not always the same.
+ * @returns the results, the first connection, and the last failure. The caller reports the results and then throws the
+ * failure
  */
 export async function eachConnection<Report>(
   { connections, only, logger, random = systemRandom }: Round,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
 
-/** Only ids, counts, codes and durations. A token, an e-mail address or a name is never logged (invariant 10). */
+/** A log line contains ids, counts, codes and durations, and no token, e-mail address or name (invariant 10). */
 export type LogFields = {
   readonly [name: string]: string | number | boolean | null | undefined | readonly string[] | LogFields;
 };
@@ -11,7 +11,7 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** Returns a logger with additional fields in every line. */
+  /** Returns a logger that adds these fields to every line. */
   with(fields: LogFields): Logger;
 }
 
@@ -21,11 +21,11 @@ type Level = (typeof LEVELS)[number];
 export interface LoggerOptions {
   readonly level: Level;
   readonly clock: () => number;
-  /** Writes a line. Lambda logs standard output. */
+  /** Writes a line to standard output, which Lambda logs. */
   readonly write: (line: string) => void;
 }
 
-/** One JSON object per line. */
+/** Creates a logger that writes one JSON object per line. */
 export function createLogger(options: LoggerOptions, context: LogFields = {}): Logger {
   const log =
     (level: Level) =>
@@ -46,8 +46,8 @@ export function createLogger(options: LoggerOptions, context: LogFields = {}): L
 const ADDRESS = /[^\s"'<>(),;:]+@[^\s"'<>(),;:]+/g;
 
 /**
- * Removes personal data from a text. Some directories use an address as the id of a group or person, so addresses are
- * replaced by a pseudonym. The platform's own error text may contain names, so the result ends where that text begins.
+ * Removes personal data from a text. Some directories use an e-mail address as the id of a group or person, so each
+ * address becomes a pseudonym. The platform's own error text may contain names, so it is cut off.
  */
 function impersonal(text: string): string {
   const [ours = ''] = text.split(ANSWER_PREFIX);
@@ -63,12 +63,13 @@ const addressName = (address: string): string =>
 const MAX_CAUSES = 5;
 
 /**
- * The names and messages of an error and its causes, for the log. Messages of groupsync contain only ids, and are cut
- * before text of the platform. A message of a library may quote any data, so only the name of such an error is logged.
+ * Returns the names and messages of an error and its causes, for the log. A message of groupsync contains only ids,
+ * apart from quoted text of the platform, which is cut off. A message of a library may quote any data, so only the
+ * error's name is logged.
  */
 export const errorFields = (error: unknown) => ({ error: chainOf(error) });
 
-/** Like `errorFields`, but as an error that a function throws. Lambda logs such an error completely. */
+/** Returns the same facts as `errorFields`, as an error that a function may throw. Lambda logs the whole error. */
 export const loggable = (error: unknown): Error =>
   new Error(chainOf(error).map(impersonal).join(', because of '));
 

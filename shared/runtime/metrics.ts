@@ -2,7 +2,7 @@ import { METRIC_DIMENSIONS, METRICS, type MetricName } from '../contract/metrics
 import { METRIC_NAMESPACE } from '../contract/names.ts';
 
 export interface Metrics {
-  /** Emits one value of a metric. `by` is the value of its second dimension, Connection or Kind (see `METRICS`). */
+  /** Emits one value of a metric. `by` is the value of its second dimension: Connection or Kind (see `METRICS`). */
   emit(name: MetricName, value: number, by?: string): void;
 }
 
@@ -13,11 +13,10 @@ export interface MetricsOptions {
 }
 
 /**
- * Writes metrics in CloudWatch's embedded metric format. Each value is one log line, from which CloudWatch creates the
- * metric. Every metric has a dimension set with the prefix alone, which alarms use. A metric with a second dimension
- * also has a set of the prefix and that dimension, which the dashboard uses.
- *
- * Source: Amazon CloudWatch user guide, "Specification: Embedded metric format".
+ * Writes metrics in CloudWatch's embedded metric format. Each value is one log line, and CloudWatch makes a metric of
+ * it. Every metric has a dimension set that contains only the prefix. Alarms use this set. A metric with a second
+ * dimension also has a set of the prefix and that dimension. The dashboard uses that set. Source: Amazon CloudWatch
+ * user guide, "Specification: Embedded metric format".
  */
 export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
   return {

@@ -15,7 +15,7 @@ interface Telling {
   readonly metrics: Metrics;
 }
 
-/** Use cases return facts. The functions of this file turn them into log lines and metrics. */
+/** Use cases only return facts. The functions of this file write the facts as log lines and metrics. */
 export function reportIngest(report: IngestReport, { logger, metrics }: Telling): void {
   const byConnection = new Map<string, number>();
   for (const connection of report.acceptedFrom) {
@@ -57,32 +57,29 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
   });
 }
 
-/** Reports a failure of groupsync's own table or queue. SQS delivers the message again. */
+/** Reports that groupsync's own table or queue failed. SQS delivers the message again. */
 export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telling): void {
   metrics.emit('ApplyFailures', 1, 'retry');
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
 }
 
 const LISTS: Readonly<Record<string, string>> = {
-  '/platform/api/groups': 'groups of the platform are not as specified',
-  '/platform/api/company_activity': 'events of the feed are not as specified',
+  '/platform/api/groups': 'malformed groups in an answer of the platform',
+  '/platform/api/company_activity': 'malformed events in the feed',
 };
 
-/**
- * Logs the number of malformed elements of a list. The elements themselves are not logged, because they may belong to
- * other clients.
- */
+/** Logs only how many elements of a list were malformed, because other clients may have written the elements. */
 export function reportOdd({ pathTemplate, ignoredFields = [] }: AttemptFacts, logger: Logger): void {
   const what = LISTS[pathTemplate];
   if (what !== undefined && ignoredFields.length > 0) logger.warn(what, { count: ignoredFields.length });
 }
 
-/** The highest normal ages. The feed is read every few minutes, and the credential is checked every day. */
+/** The highest normal values. The feed is read every few minutes, and the credential is checked every day. */
 const USUAL = { feedAgeSeconds: 3_600, uncheckedSeconds: 25 * 3_600 };
 
 /**
- * Sends the levels that show a fault. Normal levels are not sent, because a metric is billed for each hour in which it
- * is sent, and alarms treat missing data as healthy.
+ * Emits each level that is not normal. Normal levels are not emitted: AWS bills a metric for each hour in which it has
+ * a value, and alarms treat missing data as healthy.
  */
 export function reportLevels(connection: string, levels: Levels, metrics: Metrics): void {
   const emit = (name: MetricName, value = 0, usual = 0) =>
@@ -108,7 +105,7 @@ export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metr
   if (sweep !== undefined) reportSweep(sweep, metrics);
 }
 
-/** Reports a sweep. All other drift is found and counted by apply. */
+/** Reports the drift that the sweep itself found. Apply finds and counts all other drift. */
 export function reportSweep({ report, halted, duplicates, unknownUsers }: SweepRun, metrics: Metrics): void {
   if (halted) metrics.emit('SweepHalted', 1);
   reportDuplicates(duplicates, metrics);
@@ -122,8 +119,8 @@ function reportDuplicates(duplicates: number, metrics: Metrics): void {
 }
 
 /**
- * Logs one line and a few numbers per request. Paths, filters and bodies are not logged, because they contain names and
- * addresses.
+ * Logs one line and emits a few metrics per request. Paths, filters and bodies are not logged, because they contain
+ * names and addresses.
  * @param call.endpoint the result of `endpointOf`
  */
 export function reportScim(
@@ -157,12 +154,12 @@ export function reportScim(
   });
 }
 
-/** The maximum number of ids of one kind in a log line, which CloudWatch limits to 256 KB. */
+/** The maximum number of ids of one kind in a log line. CloudWatch limits a line to 256 KB. */
 const MOST_LOGGED = 100;
 
 const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
 
-/** The part of a path that may be logged: the first part after the base, if it is a known endpoint. */
+/** Returns the part of a path that may be logged: the first part after the base path, if it is a known endpoint. */
 export function endpointOf(path: string): string {
   const [, , , first = ''] = path.split('/');
   return ENDPOINTS.test(first) ? first : 'other';

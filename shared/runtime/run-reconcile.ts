@@ -17,7 +17,7 @@ export type ReconcileTaskPorts = ReconcilePorts & RequeuePorts & HealthPorts & S
 interface Run {
   readonly ports: ReconcileTaskPorts;
   readonly metrics: Metrics;
-  /** A long task stops at this time, and the next run continues. Milliseconds since 1970. */
+  /** A long task stops at this time, and the next run continues it. Milliseconds since 1970. */
   readonly deadlineMs: number;
 }
 
@@ -66,13 +66,16 @@ export async function runReconcile(
   }
 }
 
-/** The maximum number of groups that a message names. */
+/** The maximum number of groups that an error message names. */
 const NAMED = 10;
 
-/** The error of a run that did all other work. Only a failed run fires an alarm about faults that need an operator. */
+/**
+ * The error of a run that found faults which need an operator, and did all its other work. The run throws the error,
+ * because only a failed run fires an alarm.
+ */
 const unhandled = (stuck: readonly string[]): Error =>
-  new Error(`${stuck.length} could not be handled: ${stuck.slice(0, NAMED).join('; ')}`);
+  new Error(`${stuck.length} items could not be handled: ${stuck.slice(0, NAMED).join('; ')}`);
 
-/** The error of a run that recorded a part of the feed, and could not read the rest. */
+/** The error of a run that recorded a part of the feed and could not read the remaining part. */
 const incomplete = ({ eventsRead, groupsTouched }: ReconcileReport, cause: PlatformFailure): Error =>
-  new Error(`the feed broke off after ${eventsRead} events of ${groupsTouched} groups`, { cause });
+  new Error(`reading the feed failed after ${eventsRead} events of ${groupsTouched} groups`, { cause });

@@ -16,7 +16,7 @@ import { createSourceStore } from '../store/source-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
 
-/** The stores of the workers that call the platform, without the store of connections, which needs a clock. */
+/** The stores of the workers that call the platform. The store of connections is missing, because it needs a clock. */
 export const storesOver = (table: Table, inlineViewBytes?: number) => ({
   groups: createGroupStore(table, inlineViewBytes),
   users: createUserStore(table),

@@ -14,19 +14,19 @@ const ClientSecret = z.object({ clientSecret: z.string().min(1) });
 export interface ConsoleWiring extends Base {
   readonly tool: Tool;
   readonly settings: ConsoleSignIn;
-  /** The address of the console, as people open it. */
+  /** The URL of the console, as people open it. */
   readonly origin: string;
   readonly sessions: ConsoleSessions;
-  /** Returns undefined if the settings name no secret. */
+  /** Returns undefined if the settings do not name a secret. */
   readonly clientSecret: () => Promise<string | undefined>;
   readonly clock: () => number;
   readonly randomHex: (bytes: number) => string;
 }
 
-/** A long answer ends after this time, so that the page gets it before the time-out of API Gateway. */
+/** The time limit of a long answer. With this limit, the page gets the answer before API Gateway's own time-out. */
 export const ANSWER_MS = 20_000;
 
-/** The ports of the console that people sign in to. Its role may not read the credentials of connections. */
+/** Returns the ports of the deployed console. The console's role may not read the credentials of connections. */
 export async function wireConsole(): Promise<ConsoleWiring> {
   const base = wireBase();
   const { prefix, region, emulator, createSettleMs, queueUrls } = base.config;

@@ -18,8 +18,8 @@ import { required } from './config.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
 /**
- * The ports of the reader of directories. It calls vendors' APIs and the events queue, but not the platform or the
- * apply queue.
+ * Returns the ports of the directory reader. It calls the APIs of directories and the events queue. It calls neither
+ * the platform nor the apply queue.
  */
 export function wireDirectory(): Base & {
   readonly ports: ReaderPorts & TryPorts & { readonly connections: Connections };
@@ -57,7 +57,7 @@ export function wireDirectory(): Base & {
       everyMinutes: config.directoryMinutes,
       directories: createDirectories(secrets, world),
       events: {
-        // Ingest accepts events of a reader only from this queue.
+        // Ingest accepts events of the directory reader only from this queue.
         send: (messages) => events.send(messages.map((one) => ({ ...one, queue }))),
       },
     },

@@ -17,19 +17,19 @@ import { type Base, wireBase, wireState } from './wire.ts';
 
 const CONNECTIONS_PER_ORIGIN = 16;
 /**
- * Time limit for opening a connection. It is shorter than the usual limit of a call, so that an unreachable platform
- * can be distinguished from a platform that does not answer.
+ * The time limit for opening a connection. It is shorter than the time limit of a call. So an error shows whether the
+ * platform is unreachable, or is reachable and does not answer.
  */
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * The budget after which V8 optimizes undici's WebAssembly parser in the background. With V8's default (1.8 million, 13
- * million in Node 24), the optimization takes 100 ms of a new worker. The flag is set as late as possible, because
- * setting a flag makes V8 compile Node's own modules again.
+ * V8 optimizes undici's WebAssembly parser in the background when the parser has used up this budget. The optimization
+ * takes 100 ms of a new worker, so the flag sets a higher budget than V8's default (1.8 million, in Node 24 13
+ * million). The flag is set as late as possible, because V8 then compiles Node's own modules again.
  */
 const WASM_BUDGET = '--wasm-tiering-budget=200000000';
 
-/** The second half of the composition root: the ports of the functions that call the platform. */
+/** Returns the ports of the functions that call the platform. It is the second half of the composition root. */
 export function wireSync({ config, logger }: Base) {
   const state = wireState({ config, logger });
   const reach = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
@@ -56,7 +56,7 @@ export function wireSync({ config, logger }: Base) {
     ...state,
     ...stores,
     gates: calls.gates,
-    /** Records the outcomes of the calls at the end of an invocation, while calls fail. */
+    /** Called at the end of an invocation. Records the outcomes of the calls, if calls fail. */
     recordCalls: () =>
       calls.flush().catch((error) => logger.warn('calls were not recorded', errorFields(error))),
     dispatcher,
@@ -88,5 +88,5 @@ export function wirePeople(): Base & { readonly ports: ReturnType<typeof wireSyn
   return { ...base, ports: wireSync(base) };
 }
 
-/** The ports of the local stack itself. It uses the same environment as the functions that it runs. */
+/** Returns the ports of the local stack, which has the same environment variables as the functions that it runs. */
 export const wireLocalStack = wirePeople;

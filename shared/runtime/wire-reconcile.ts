@@ -22,12 +22,12 @@ import type { ReconcileTaskPorts } from './run-reconcile.ts';
 import { type Base, wireBase } from './wire.ts';
 import { type RecordsCalls, wireSync } from './wire-platform.ts';
 
-/** The ports of the function that runs scheduled tasks, carries out decisions and answers operators' questions. */
+/** Returns the ports of the function that runs scheduled tasks, performs decisions and answers operators' questions. */
 export function wireReconcile(): Base & {
   readonly ports: ReconcileTaskPorts & RecordsCalls & Pick<ToolPorts, 'eraser'>;
-  /** Returns the ports for the decision of a person. @throws if the proof does not show who the person is */
+  /** Returns the ports for a person's decision. @throws Error if the proof does not show who the person is */
   readonly deciding: (sent: SentDecision) => Promise<DecisionPorts>;
-  /** The ports for questions of operators' commands. */
+  /** The ports for the questions that operators' commands ask. */
   readonly asked: PlatformAnswerPorts & Pick<ToolPorts, 'connections'>;
 } {
   const base = wireBase();
@@ -42,11 +42,11 @@ export function wireReconcile(): Base & {
     const { visible, inFlight } = await createMailbox(sync.sqs, { name, queueUrl }).counts();
     return visible + inFlight;
   };
-  // Connections are not cached here, because decisions and questions must use the newest settings.
+  // Decisions and questions must use the newest settings, so connections are not cached here.
   const connections = createConnectionStore(sync.table, { clock: systemClock, rememberMs: 0 });
   const applicants = createStoredApplicants(sync.calling);
-  // Calls for an operator are not counted. A failed call of an operator is not repeated, so its endpoint would be shown
-  // as failing for two hours.
+  // Calls for an operator are not counted as outcomes. Such a call is not repeated after a failure, so one failure
+  // would show the endpoint as failing for two hours.
   const onAttempt = (facts: AttemptFacts) => reportOdd(facts, base.logger);
   const platforms = createPlatforms({ ...sync.calling, onAttempt });
   return {
@@ -74,7 +74,7 @@ export function wireReconcile(): Base & {
 
 type SentDecision = Pick<DecideInvocation, 'decision' | 'proof' | 'person'>;
 
-/** An emulator has no STS that can identify people. There the name in the proof is used. */
+/** An emulator has no STS that can identify people. With an emulator, the name in the proof is used. */
 const identifier =
   ({ prefix, region, isDeployed, isEmulated, consoleRole }: Base['config']) =>
   async ({ decision, proof, person }: SentDecision): Promise<AuditActor> => {

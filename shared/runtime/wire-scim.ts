@@ -8,10 +8,10 @@ import { addressFilter } from './address-filter.ts';
 import { randomHex, systemClock } from './clock.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
-/** The ports of the SCIM server: the ports of ingest, and the stores of SCIM resources and tokens. */
+/** Returns the ports of the SCIM server: the ports of ingest, and the stores of SCIM resources and tokens. */
 export function wireScim(): Base & {
   readonly ports: ScimPorts;
-  /** Whether an address may send requests. */
+  /** True if this IP address may send requests. */
   readonly admits: (address: string) => boolean;
 } {
   const base = wireBase();

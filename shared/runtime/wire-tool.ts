@@ -39,16 +39,15 @@ import { storesOver } from './stores.ts';
 export interface ToolTarget extends AwsTarget {
   readonly prefix: string;
   readonly queueUrls?: Partial<Readonly<Record<QueueKey, string>>>;
-  /** Login name of the operator. */
+  /** The login name of the operator. */
   readonly user: string;
-  /** The SCIM server, if it is known; null: the stage has none. */
+  /** The state of the SCIM server, if the caller knows it; null: the stage has no SCIM server. */
   readonly scim?: ScimFacts | null | undefined;
-  /** True in the console that people sign in to. */
+  /** True for the deployed console, to which people sign in. */
   readonly isConsole?: boolean | undefined;
-  /** How long to wait for the answer of a function. */
   readonly answerMs?: number | undefined;
   readonly createSettleMs: number;
-  /** URL of an emulator of AWS, if there is one. */
+  /** The URL of an emulator of AWS; undefined: AWS itself. */
   readonly emulator?: string | undefined;
 }
 
@@ -61,8 +60,8 @@ export interface Tool {
 const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
- * The composition root of the command line. Unlike a function, it has no environment variables. It finds each part by a
- * name with the prefix, when a command needs the part.
+ * The composition root of the command line. A function finds its parts by environment variables. The command line has
+ * no such variables, so it finds a part by a name with the prefix, when a command first needs the part.
  */
 export async function wireTool(target: ToolTarget): Promise<Tool> {
   const sdk = createSdk(target);
@@ -121,7 +120,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
     },
     applicants: { present: async (...args) => (await platform()).applicants.present(...args) },
     applyQueue: createApplyQueue(sdk.sqs, () => requireUrl('apply')),
-    // The command line never dead-letters a group; only apply does.
+    // Only apply sends groups to the dead-letter queue, and the command line does not run apply.
     deadLetters: { send: async (deadLetters) => deadLetters.map(({ messageId }) => messageId) },
     mailboxes: {
       events: createMailbox(sdk.sqs, { name: 'events', queueUrl: () => requireUrl('eventsDlq'), bindingOf }),
@@ -157,18 +156,18 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
 }
 
-/** How long the bindings are cached. After this time, an open console uses those of a new deployment. */
+/** How long the bound queues are cached. After a new deployment, an open console uses the new ones after this time. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
-/** The environment of ingest has settings of the deployment that commands need. */
+/** Reads the environment variables of ingest. They contain settings of the deployment that commands need. */
 async function ingestConfig(sdk: Sdk, prefix: string): Promise<Config> {
   const { Environment } = await configurationOf(functionName(prefix, 'ingest'), sdk);
   return readConfig(Environment?.Variables ?? {});
 }
 
 /**
- * Returns the bound connection of a queue, from the configuration of ingest. The configuration is read only for a
- * message that does not come from the common queue.
+ * Returns a function that finds the connection to which a queue is bound. It reads the configuration of ingest only if
+ * a message comes from a queue of its own, not from the common queue.
  */
 export function bindingsOf(sdk: Sdk, prefix: string) {
   let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];
@@ -181,17 +180,21 @@ export function bindingsOf(sdk: Sdk, prefix: string) {
   };
 }
 
-/** The provider of the directory trusts the role of the deployed function, and not the operator. */
+/** The directory's provider trusts the role of the deployed function, not the operator. */
 const webIdentity = async (): Promise<string> => {
-  throw new DirectoryError('denied', 'only the deployed function can sign in without a stored secret');
+  throw new DirectoryError(
+    'denied',
+    'only the deployed function can sign in to this directory without a stored secret',
+  );
 };
 
 /**
- * Loads the HTTP client only when a command tries a credential that is not stored yet. All other calls of the platform
- * and of directories are made by the functions.
+ * Loads the HTTP client only if a command tries a credential that is not stored yet. All other calls to the platform
+ * and to directories are made by functions.
  */
 async function talkToPlatform(world: Pick<ToolPorts, 'clock' | 'random' | 'sleep'>) {
-  // The default export is used, because a bundled CommonJS module that is imported dynamically has no other.
+  // The bundle contains undici as a CommonJS module. A CommonJS module that is imported dynamically has only a default
+  // export.
   const [{ default: undici }, { createApplicants }, { openDirectory }] = await Promise.all([
     import('undici'),
     import('../platform/applicants.ts'),

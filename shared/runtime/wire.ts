@@ -16,19 +16,18 @@ import { type Config, readConfig, required } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 
-/** The parts that every function has. */
 export interface Base {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** How long a worker caches connections. After this time every worker sees a change. */
+/** How long a worker caches connections. A worker sees a changed connection at most this time later. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /*
  * The composition root: only the files `wire*.ts` connect ports with their implementations. Code that needs the
- * platform's client is in wire-platform.ts, so that the bundle of ingest does not contain the client.
+ * platform's client is in wire-platform.ts. This keeps the client out of the bundle of ingest.
  */
 
 export function wireBase(config: Config = readConfig()): Base {
@@ -40,11 +39,11 @@ export function wireBase(config: Config = readConfig()): Base {
   };
 }
 
-/** The stores that every function shares, and the queue that wakes groups. */
+/** Returns the stores that every function uses, and the queue that wakes groups. */
 export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
   const sqs = new SQSClient({});
   const dynamodb = new DynamoDBClient({ cacheMiddleware: true });
-  // The removed middleware copies each request and answer for a log that groupsync does not use.
+  // This middleware copies each request and answer for a log that groupsync does not use.
   dynamodb.middlewareStack.remove('loggerMiddleware');
   const table = createDynamoTable(dynamodb, { tableName: config.tableName, sleep });
   const queueUrl = required(config.queueUrls.apply, ENVIRONMENT.applyQueueUrl);
@@ -57,7 +56,7 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
     coalesceMs: config.coalesceMs,
     desired: createDesiredStore(table),
     users: createUserStore(table, (connection, member, dropped) =>
-      logger.warn('attributes of a user are not kept', { connection, member, dropped }),
+      logger.warn('some attributes of a user are not stored', { connection, member, dropped }),
     ),
     people: createPeopleStore(table),
     reader: createReaderStore(table),
@@ -66,7 +65,10 @@ export function wireState({ config, logger }: Pick<Base, 'config' | 'logger'>) {
       table,
       { clock: systemClock, rememberMs: CONNECTIONS_REMEMBERED_MS },
       (connection, settings) =>
-        logger.warn('settings are not known to this version: stored, and ignored', { connection, settings }),
+        logger.warn('settings unknown to this version are kept in the table and ignored', {
+          connection,
+          settings,
+        }),
     ),
     applyQueue: createApplyQueue(sqs, async () => queueUrl),
   };

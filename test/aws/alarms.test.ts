@@ -11,7 +11,7 @@ const TOLD = `Successfully executed action ${TOPIC}`;
 const FAILED = `Failed to execute action ${TOPIC}. Received error: "Resource: ${TOPIC} is not authorized"`;
 const CONFIRMED = `${TOPIC}:11111111-2222-3333-4444-555555555555`;
 
-/** Starts a server for the query protocol of CloudWatch and SNS. Its answers have the form of their API references. */
+/** Starts a server for the query protocol of CloudWatch and SNS. Its answers have the format of the API references. */
 async function startAws({ history = [TOLD], subscriptions = [CONFIRMED], refused }: Says) {
   const asked: URLSearchParams[] = [];
   const list = (name: string, of: string, values: readonly string[]) =>

@@ -6,7 +6,7 @@ const ARN = 'arn:aws:sts::111122223333:assumed-role/approver/ann';
 const STAGE = 'groupsync';
 const TEXT = '{"about":"hold"}';
 
-/** AWS STS, as far as the proof needs it. It records the request that the function sends. */
+/** Creates a fake of AWS STS. It answers the request that the function sends, and records it. */
 function sts(status = 200) {
   const sent: { url: string; headers: Headers; body: unknown }[] = [];
   const fetch = (async (url: string, init: RequestInit) => {
@@ -29,7 +29,7 @@ const around = (fetch: typeof globalThis.fetch) => ({
 });
 
 describe('proof of identity', () => {
-  it('the function learns from AWS STS who signed the decision', async () => {
+  it('AWS STS tells the function who signed the decision', async () => {
     const { sent, fetch } = sts();
     expect(await verifyIdentity(TEXT, await prove(), around(fetch))).toEqual({
       kind: 'operator',
@@ -43,10 +43,10 @@ describe('proof of identity', () => {
   });
 
   it.each([
-    ['another decision', { text: '{"about":"settings"}' }],
-    ['another stage', { stage: 'groupsync-staging' }],
-    ['a time more than five minutes ago', { nowMs: Date.now() + 6 * 60_000 }],
-  ])('the proof is refused for %s, without a request to AWS STS', async (_, change) => {
+    ['a proof of another decision', { text: '{"about":"settings"}' }],
+    ['a proof of another stage', { stage: 'groupsync-staging' }],
+    ['a proof that is older than five minutes', { nowMs: Date.now() + 6 * 60_000 }],
+  ])('%s is refused without a request to AWS STS', async (_, change) => {
     const { sent, fetch } = sts();
     const { text = TEXT, ...given } = { ...around(fetch), ...change } as ReturnType<typeof around> & {
       text?: string;
@@ -57,7 +57,7 @@ describe('proof of identity', () => {
     expect(sent).toEqual([]);
   });
 
-  it('the proof is refused if its signature does not cover the decision', async () => {
+  it('a proof is refused if its signature does not cover the decision', async () => {
     const proof = await prove();
     const authorization = String(proof['authorization']).replace(';x-groupsync-about', '');
     await expect(verifyIdentity(TEXT, { ...proof, authorization }, around(sts().fetch))).rejects.toThrow(
@@ -65,46 +65,46 @@ describe('proof of identity', () => {
     );
   });
 
-  it('the proof is refused if AWS STS refuses the signature', async () => {
+  it('a proof is refused if AWS STS refuses the signature', async () => {
     await expect(verifyIdentity(TEXT, await prove(), around(sts(403).fetch))).rejects.toThrow(
       'AWS STS answered 403',
     );
   });
 });
 
-describe('person named by the console', () => {
+describe('deciderOf', () => {
   const ROLE = 'arn:aws:iam::111122223333:role/groupsync-Console-Role';
   const sender = (arn: string) => ({ kind: 'operator', id: arn, arn }) as const;
   const console = sender('arn:aws:sts::111122223333:assumed-role/groupsync-Console-Role/groupsync-console');
 
-  it('the function of the console decides as the person that it names', () => {
+  it('a decision that the console sends belongs to the person that the console names', () => {
     expect(deciderOf(console, 'ann@acme.test', ROLE)).toEqual({
       kind: 'operator',
       id: 'console:ann@acme.test',
     });
   });
 
-  it('an approver at the command line decides as the AWS identity', () => {
+  it('a decision from the command line belongs to the AWS identity of the operator', () => {
     expect(deciderOf(sender(ARN), undefined, ROLE)).toEqual(sender(ARN));
     expect(deciderOf(sender(ARN), undefined, undefined)).toEqual(sender(ARN));
   });
 
   it.each([
-    ['an approver who names a person', sender(ARN), 'bob@acme.test', ROLE],
+    ['a person named by an operator at the command line', sender(ARN), 'bob@acme.test', ROLE],
     [
-      'a role with the name of the console in another account',
+      'a role of another account with the same name as the role of the console',
       sender(`${console.id.replace('1111', '9999')}`),
       'bob',
       ROLE,
     ],
     [
-      'a role whose name begins like the console',
+      'a role whose name begins with the name of the console role',
       sender(console.id.replace('-Role/', '-Role2/')),
       'bob',
       ROLE,
     ],
-    ['a person named in a stage without a console', console, 'bob', undefined],
-    ['the console without a person', console, undefined, ROLE],
+    ['a person named by the console of another stage', console, 'bob', undefined],
+    ['a decision of the console that names no person', console, undefined, ROLE],
   ])('%s is refused', (_, from, person, role) => {
     expect(() => deciderOf(from, person, role)).toThrow('the proof of identity is refused');
   });

@@ -12,8 +12,8 @@ const answering = (status: number, body: unknown) => {
   return { fetch, sign };
 };
 
-describe('signature with a key in KMS', () => {
-  it('asks KMS in the region of the key for an RSA signature of the message', async () => {
+describe('createKmsSign', () => {
+  it('sign requests an RSA signature from KMS in the region of the key', async () => {
     const { fetch, sign } = answering(200, { Signature: Buffer.from('signature').toString('base64') });
     expect(Buffer.from(await sign(KEY, Buffer.from('message'))).toString()).toBe('signature');
     const [url, request] = fetch.mock.calls[0] ?? [];
@@ -33,7 +33,7 @@ describe('signature with a key in KMS', () => {
     [400, 'DisabledException', 'denied'],
     [400, 'ThrottlingException', 'unavailable'],
     [500, 'KMSInternalException', 'unavailable'],
-  ])('reports %s %s as %s, without the text of the error', async (status, name, kind) => {
+  ])('the KMS answer %s %s is reported as %s, without the text of the error', async (status, name, kind) => {
     const { sign } = answering(status, {
       __type: `com.amazonaws.kms#${name}`,
       message: 'role arn:aws:iam::1',
@@ -45,13 +45,13 @@ describe('signature with a key in KMS', () => {
     });
   });
 
-  it('reports a key that is no ARN as denied, and sends nothing', async () => {
+  it('a key that is not an ARN is reported as denied, without a request', async () => {
     const { fetch, sign } = answering(200, {});
     await expect(sign('alias/okta', Buffer.from('message'))).rejects.toMatchObject({ kind: 'denied' });
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it('signs the request with the role of the process, for KMS in the region of the key', async () => {
+  it('signedAsRole signs with the credentials of the process, for KMS in the region of the key', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'id');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
     const url = new URL('https://kms.eu-west-1.amazonaws.com/');

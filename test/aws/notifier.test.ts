@@ -16,7 +16,7 @@ function notifierOf(
   { targets = ['webhook'], isLocal = false, dispatcher = new Agent() as Dispatcher } = {},
 ) {
   const clients = { sns: new SNSClient({ region: 'x' }), secrets: new SecretsManagerClient({ region: 'x' }) };
-  // Each client is mocked separately, because other test files use the same class.
+  // Each client has its own mock, because other test files use the same class.
   const secrets = mockClient(clients.secrets);
   const sns = mockClient(clients.sns);
   if (url === undefined) secrets.on(GetSecretValueCommand).rejects({ name: 'ResourceNotFoundException' });
@@ -27,7 +27,10 @@ function notifierOf(
   return { sns, notifier: createNotifier({ prefix: 'prod', targets, dispatcher, isLocal, ...clients }) };
 }
 
-/** Starts a webhook that answers with the status. If the status is undefined, the webhook closes the connection. */
+/**
+ * Starts a webhook that answers with this status. If the status is undefined, the webhook closes the connection without
+ * an answer.
+ */
 async function webhook(status: number | undefined) {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -46,7 +49,7 @@ describe('notification webhook', () => {
     [404, 'the webhook answered 404'],
     [302, 'the webhook answered 302'],
     [undefined, 'SocketError'],
-  ])('a webhook that answers %s gives the outcome %o', async (status, expected) => {
+  ])('if the webhook answers %s, the outcome of the notice is %o', async (status, expected) => {
     const { url, bodies } = await webhook(status);
     const told = await notifierOf(url, { isLocal: true }).notifier.send(NOTICE);
     expect(told.get('webhook')).toBe(expected);
@@ -59,13 +62,13 @@ describe('notification webhook', () => {
     ['http://127.0.0.1.evil.test/s3cret', true],
     ['s3cret', true],
     ['', true],
-  ])('the webhook address %s is refused (local stack: %s)', async (url, isLocal) => {
+  ])('the webhook URL "%s" is refused (local stack: %s)', async (url, isLocal) => {
     const dispatcher = { request: () => expect.fail('was asked') } as never;
     const told = await notifierOf(url, { isLocal, dispatcher }).notifier.send(NOTICE);
     expect(told.get('webhook')).toBe('the secret prod/notify holds no {"url": "https://…"}');
   });
 
-  it('the message text is escaped for Slack and sent unescaped to Teams', async () => {
+  it('the notice is escaped for Slack and sent unescaped to Teams', async () => {
     const sent: string[] = [];
     const dispatcher = {
       request: async ({ body }: { body: string }) => {
@@ -83,7 +86,7 @@ describe('notification webhook', () => {
   });
 });
 
-it('the SNS subject is valid ASCII, and a failing target does not stop the other', async () => {
+it('the SNS subject contains only ASCII characters, and SNS is notified although the webhook fails', async () => {
   const { notifier, sns } = notifierOf(undefined, { targets: ['webhook', TOPIC] });
   const told = await notifier.send([`Élan ${'x'.repeat(200)}`, 'line']);
   expect([...told]).toEqual([['webhook', 'ResourceNotFoundException']]);

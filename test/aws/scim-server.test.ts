@@ -30,14 +30,17 @@ describe('SCIM server of a deployment', () => {
   it.each([
     ['aws', 'eu-west-1', 'https://a1b2.execute-api.eu-west-1.amazonaws.com/scim/v2'],
     ['aws-cn', 'cn-north-1', 'https://a1b2.execute-api.cn-north-1.amazonaws.com.cn/scim/v2'],
-  ])('the SCIM address is read from the policy of the function (%s)', async (partition, region, url) => {
-    lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'acme-scim' }).resolves({ State: 'Active' });
-    const arn = `arn:${partition}:execute-api:${region}:111122223333:a1b2/*/*/scim/v2/{proxy+}`;
-    lambda.on(GetPolicyCommand, { FunctionName: 'acme-scim' }).resolves({ Policy: policyFor(arn) });
-    expect(await serverOf().scim()).toEqual({ state: 'Active', url });
-  });
+  ])(
+    'the URL of the SCIM server is read from the policy of the function (partition %s)',
+    async (partition, region, url) => {
+      lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'acme-scim' }).resolves({ State: 'Active' });
+      const arn = `arn:${partition}:execute-api:${region}:111122223333:a1b2/*/*/scim/v2/{proxy+}`;
+      lambda.on(GetPolicyCommand, { FunctionName: 'acme-scim' }).resolves({ Policy: policyFor(arn) });
+      expect(await serverOf().scim()).toEqual({ state: 'Active', url });
+    },
+  );
 
-  it('the SCIM address is unknown if the policy of the function cannot be read or names no API', async () => {
+  it('the URL of the SCIM server is unknown if the policy of the function cannot be read or names no API', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
     lambda.on(GetPolicyCommand).rejects(Object.assign(new Error('no'), { name: 'AccessDeniedException' }));
     expect(await serverOf().scim()).toEqual({ state: 'Active', url: undefined });
@@ -52,7 +55,7 @@ describe('SCIM server of a deployment', () => {
     expect(await serverOf().scim()).toBeUndefined();
   });
 
-  it('the SCIM server of a local stack has the address that the stack gives', async () => {
+  it('the SCIM server of a local stack has the URL that the stack reports', async () => {
     const server = createServer((_, response) => response.writeHead(401).end('no'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -63,7 +66,7 @@ describe('SCIM server of a deployment', () => {
   });
 });
 
-it('if one of several event sources of a function is not enabled, its state is reported for the function', async () => {
+it('if a function has several event sources and one is not enabled, the state of this source is reported', async () => {
   lambda.on(GetFunctionConfigurationCommand).resolves({ State: 'Active' });
   const EventSourceMappings = ['Enabled', 'Disabled', 'Enabled'].map((State) => ({ State }));
   lambda.on(ListEventSourceMappingsCommand).resolves({ EventSourceMappings });

@@ -11,7 +11,7 @@ import { directorySecretName } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
 import { startFront } from '../local/support/front.ts';
 
-it('an earlier token that is stored again becomes the current token', async () => {
+it('if an earlier token is stored again, it becomes the current token', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
   const [vault, name] = [
     createVault({ client, keyOf: async () => undefined }, 'groupsync'),
@@ -27,7 +27,7 @@ it('an earlier token that is stored again becomes the current token', async () =
   expect(await current()).toEqual({ token: 'second' });
 });
 
-it('the key of a directory is read as JSON and removed with the connection', async () => {
+it('the key of a directory is read as JSON, and removing the connection removes the key', async () => {
   const client = new SecretsManagerClient(await startFront(createSecretsManager()));
   const [vault, name] = [
     createVault({ client, keyOf: async () => undefined }, 'groupsync'),
@@ -56,7 +56,7 @@ it('a connection can be removed after the key of its directory was removed', asy
   expect(await vault.remove(name)).toBe(false);
 });
 
-it('a new secret is encrypted with the key of the settings', async () => {
+it('a new secret is encrypted with the KMS key from the settings', async () => {
   const sent: object[] = [];
   const send = async ({ input }: { input: object }) => ({ VersionId: String(sent.push(input)) });
   const client = { send };

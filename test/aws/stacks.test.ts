@@ -15,7 +15,7 @@ const ANSWERS: Readonly<Record<string, readonly string[]>> = {
   TemplateBody: [JSON.stringify(TEMPLATE)],
 };
 
-/** CloudFormation with one stack. It records the requests. */
+/** Creates a fake of CloudFormation with one stack. It adds each request to `asked`. */
 function cloudFormation(asked: object[] = []): Query {
   return async (service, fields) => {
     asked.push({ service, ...fields });
@@ -28,7 +28,7 @@ function cloudFormation(asked: object[] = []): Query {
 }
 
 describe('stack client', () => {
-  it('reads the outputs of a stack, its protection, and which resources stay when it is deleted', async () => {
+  it('the stack client reads outputs, protection, and the resources that a deletion keeps', async () => {
     expect(await createStackClient(cloudFormation()).read('groupsync')).toEqual({
       isProtected: true,
       outputs: { Version: '1.2.3', TableName: 'groupsync-state' },
@@ -39,13 +39,13 @@ describe('stack client', () => {
     });
   });
 
-  it('returns undefined for a stack that does not exist, and throws every other error', async () => {
+  it('the stack client returns undefined for a stack that does not exist, and throws any other error', async () => {
     const stacks = createStackClient(cloudFormation());
     expect(await stacks.read('other')).toBeUndefined();
     await expect(stacks.read('denied')).rejects.toThrow('denied');
   });
 
-  it('switches the termination protection off', async () => {
+  it('the stack client switches the termination protection of a stack off', async () => {
     const asked: object[] = [];
     await createStackClient(cloudFormation(asked)).unprotect('groupsync');
     expect(asked).toEqual([

@@ -5,7 +5,7 @@ import { createWebIdentity } from '../../shared/aws/web-identity.ts';
 
 const AUDIENCE = 'https://iam.googleapis.com/projects/1/providers/aws';
 
-it('asks AWS STS for a token of five minutes for one audience', async () => {
+it('the web identity is a token of AWS STS for one audience, valid for five minutes', async () => {
   const sts = mockClient(STSClient);
   sts.on(GetWebIdentityTokenCommand).resolves({ WebIdentityToken: 'token' });
   expect(await createWebIdentity(new STSClient({}))(AUDIENCE)).toBe('token');
@@ -18,7 +18,7 @@ it.each([
   ['AccessDenied', 'denied'],
   ['OutboundWebIdentityFederationDisabledException', 'denied'],
   ['TimeoutError', 'unavailable'],
-])('reports the refusal %s of AWS STS as %s, without the text of the error', async (name, kind) => {
+])('the AWS STS error %s is reported as %s, without the text of the error', async (name, kind) => {
   const sts = mockClient(STSClient);
   sts
     .on(GetWebIdentityTokenCommand)

@@ -14,7 +14,7 @@ const inTurn =
     answers[index] ?? { status: 410 };
 
 describe('activity.follow', () => {
-  it('begins with the start date and the page size, then sends only the cursor', async () => {
+  it('follow sends the start date and the page size first, and then only the cursor', async () => {
     const { client, platform, time } = await rig(
       inTurn(page(['a'], 'c1'), page(['b'], 'c2'), page([], null)),
     );
@@ -32,7 +32,7 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('uses the parameter names and the page size of the settings', async () => {
+  it('follow uses the parameter names and the page size from the settings', async () => {
     const activity = { startParam: 'from', endParam: 'to', sizeParam: 'page_size', pageSize: 50 };
     const { client, platform, time } = await rig(inTurn(page([], null)), { activity });
     await collect(client.activity.follow({ sinceMs: time.nowMs, untilMs: time.nowMs }));
@@ -40,7 +40,7 @@ describe('activity.follow', () => {
     expect(platform.seen[0]?.query['page_size']).toBe('50');
   });
 
-  it('continues from a stored cursor', async () => {
+  it('follow continues from a stored cursor', async () => {
     const { client, platform } = await rig(inTurn(page(['b'], 'c2'), page([], 'c2')));
     await collect(client.activity.follow({ cursor: 'c1&x' }));
     expect(platform.seen.map(({ query }) => query)).toEqual([{ next: 'c1&x' }, { next: 'c2' }]);
@@ -50,30 +50,30 @@ describe('activity.follow', () => {
     ['null', null],
     ['absent', undefined],
     ['empty', ''],
-    ['the same cursor again', 'c1'],
+    ['the cursor of the request', 'c1'],
+  ])('follow returns the events and the last usable cursor, and ends, if next is %s', async (_, next) => {
+    const { client, platform } = await rig(inTurn(page(['z'], next)));
+    const pages = await collect(client.activity.follow({ cursor: 'c1' }));
+    expect(pages).toEqual([{ events: [event('z')], next: 'c1', done: true }]);
+    expect(platform.seen).toHaveLength(1);
+  });
+
+  it.each<[string, unknown, string | null]>([
+    ['{data: null}', { data: null, error: null }, 'c1'],
+    ['{data: {events: null}}', { data: { events: null, next: 'c2' }, error: null }, 'c2'],
+    ['{data: {events: null}} without next', { data: { events: null }, error: null }, 'c1'],
+    ['{events: null}', { events: null, next: 'c2' }, 'c2'],
   ])(
-    'ends if next is %s, returns the events of the page and keeps the last usable cursor',
-    async (_, next) => {
-      const { client, platform } = await rig(inTurn(page(['z'], next)));
+    'follow treats the body %s as an empty page, and returns the last usable cursor',
+    async (_, body, cursor) => {
+      const { client } = await rig(inTurn({ body }, page([], null)));
       const pages = await collect(client.activity.follow({ cursor: 'c1' }));
-      expect(pages).toEqual([{ events: [event('z')], next: 'c1', done: true }]);
-      expect(platform.seen).toHaveLength(1);
+      expect(pages.flatMap(({ events }) => events)).toEqual([]);
+      expect(pages.at(-1)).toMatchObject({ next: cursor, done: true });
     },
   );
 
-  it.each<[string, unknown, string | null]>([
-    ['data: null', { data: null, error: null }, 'c1'],
-    ['data.events: null', { data: { events: null, next: 'c2' }, error: null }, 'c2'],
-    ['data.events: null without next', { data: { events: null }, error: null }, 'c1'],
-    ['events: null in a flat envelope', { events: null, next: 'c2' }, 'c2'],
-  ])('counts the body %s as an empty page, and returns the last usable cursor', async (_, body, cursor) => {
-    const { client } = await rig(inTurn({ body }, page([], null)));
-    const pages = await collect(client.activity.follow({ cursor: 'c1' }));
-    expect(pages.flatMap(({ events }) => events)).toEqual([]);
-    expect(pages.at(-1)).toMatchObject({ next: cursor, done: true });
-  });
-
-  it('reads the flat envelope {events, next}, page after page', async () => {
+  it('follow reads every page of a feed with the flat envelope {events, next}', async () => {
     const flat = (ids: readonly string[], next: unknown) => ({ body: { events: ids.map(event), next } });
     const odd = { body: { events: [{ ...event('c'), name: 7 }], next: null } };
     const { client } = await rig(inTurn(flat(['a'], 'c1'), flat(['b'], 'c2'), odd));
@@ -85,12 +85,12 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('returns an empty cursor if no page of the feed had a cursor', async () => {
+  it('follow returns null as the cursor if no page of the feed had a cursor', async () => {
     const { client } = await rig(inTurn(page(['z'], null)));
     await expect(collect(client.activity.follow())).resolves.toMatchObject([{ next: null, done: true }]);
   });
 
-  it('continues after an empty page with a new cursor, and ends after twenty empty pages in a row', async () => {
+  it('follow continues after an empty page with a new cursor, and ends after 20 empty pages in a row', async () => {
     const middle = await rig(inTurn(page([], 'c1'), page(['a'], 'c2'), page([], 'c2')));
     const pages = await collect(middle.client.activity.follow());
     expect(pages.flatMap(({ events }) => events.map(({ id }) => id))).toEqual(['a']);
@@ -99,12 +99,12 @@ describe('activity.follow', () => {
     expect(last).toEqual({ events: [], next: 'c19', done: true });
   });
 
-  it('fails if the cursors of the pages form a cycle', async () => {
+  it('follow fails if a page repeats the cursor of an earlier page', async () => {
     const { client } = await rig((_, index) => page(['a'], index % 2 === 0 ? 'c1' : 'c2'));
     await expect(collect(client.activity.follow())).rejects.toMatchObject({ field: 'data.next' });
   });
 
-  it('redacts tokens in the error that an envelope contains', async () => {
+  it('follow redacts tokens in an error that the envelope contains', async () => {
     const error = { code: 'bad_cursor', token: 'abc' };
     const { client } = await rig(inTurn({ body: { data: null, error } }));
     const thrown = await rejection(collect(client.activity.follow()));
@@ -117,22 +117,25 @@ describe('activity.follow', () => {
     ['{data: {results}}', { data: { results: [] } }, 'an object with keys results'],
     ['a list', [{ id: 'a' }], 'got an array of 1'],
     ['null', null, 'got null'],
-    ['events that are no list', { events: {}, next: 'c' }, 'field data.events'],
+    ['events that are not a list', { events: {}, next: 'c' }, 'field data.events'],
     ['no events', { data: { next: 'c1' }, error: null }, 'field data.events'],
-    ['a cursor that is no text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
+    ['a cursor that is not text', { data: { events: [], next: { id: 1 } }, error: null }, 'field data.next'],
     [
       'ten events without an id',
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
       'events with ids',
     ],
-  ])('reports the unexpected envelope %s as an error with its shape', async (_, body, message) => {
-    const { client } = await rig(inTurn({ body }));
-    const error = await rejection(collect(client.activity.follow()));
-    expect(error).toBeInstanceOf(UnexpectedBodyError);
-    expect((error as Error).message).toContain(message);
-  });
+  ])(
+    'follow fails for the unexpected envelope %s, and the error describes its fields',
+    async (_, body, message) => {
+      const { client } = await rig(inTurn({ body }));
+      const error = await rejection(collect(client.activity.follow()));
+      expect(error).toBeInstanceOf(UnexpectedBodyError);
+      expect((error as Error).message).toContain(message);
+    },
+  );
 
-  it('keeps an event of an unknown type with unexpected details', async () => {
+  it('follow returns an event with an unknown type and unexpected details', async () => {
     const odd = {
       id: 'e1',
       event_type: 'NEW',
@@ -146,7 +149,7 @@ describe('activity.follow', () => {
     ]);
   });
 
-  it('leaves out and reports an event without an id, a value that is no event, and an invalid subject', async () => {
+  it('follow drops and reports events without an id, values that are not events, and invalid subjects', async () => {
     const group = { instance: 'g1', type: 'GROUP' };
     const events = [
       null,
@@ -165,7 +168,7 @@ describe('activity.follow', () => {
     expect(ignored.flat()).toEqual(expect.arrayContaining(['data.events[2].id', 'data.events[5].id']));
   });
 
-  it('refuses an empty cursor, and a start of 90 days ago or earlier, before any request', async () => {
+  it('follow refuses an empty cursor, and a start 90 days ago or earlier, without a request', async () => {
     const { client, platform } = await rig(inTurn(page([], null)));
     const sinceMs = fakeTime().nowMs - 90 * DAY_MS;
     await expect(collect(client.activity.follow({ sinceMs }))).rejects.toThrow('less than 90 days ago');
@@ -175,7 +178,7 @@ describe('activity.follow', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('refuses a page size above 1000', async () => {
+  it('activityNames refuses a page size above 1000', async () => {
     await expect(rig(() => ({}), { activity: { pageSize: 1001 } })).rejects.toThrow(
       'from 1 to 1000, got 1001',
     );

@@ -8,19 +8,23 @@ describe('parseSecureUrl', () => {
     ['http://127.0.0.1:8080/', { origin: 'http://127.0.0.1:8080', path: '' }],
     ['http://localhost:1', { origin: 'http://localhost:1', path: '' }],
     ['http://[::1]:1', { origin: 'http://[::1]:1', path: '' }],
-  ])('accepts the URL %s', (text, expected) => {
+  ])('parseSecureUrl accepts the URL %s', (text, expected) => {
     expect(parseSecureUrl(text, 'baseUrl')).toEqual(expected);
   });
 
   it.each([
     ['text that is not a URL', 'api.acme.test', 'absolute https URL'],
     ['http to another machine', 'http://api.acme.test', 'expected https'],
-    ['http to a name that only begins like loopback', 'http://127.0.0.1.evil.test', 'expected https'],
-    ['another scheme', 'file:///etc/passwd', 'expected https'],
+    [
+      'http to a host name that begins with a loopback address',
+      'http://127.0.0.1.evil.test',
+      'expected https',
+    ],
+    ['a scheme other than http and https', 'file:///etc/passwd', 'expected https'],
     ['a password', 'https://user:hunter2@api.acme.test', 'no user or password'],
     ['a query', 'https://api.acme.test/?key=hunter2', 'no query'],
     ['an empty fragment', 'https://api.acme.test/#', 'no query or fragment'],
-  ])('refuses %s without repeating the URL', (_, text, message) => {
+  ])('parseSecureUrl refuses %s, with an error that does not contain the URL', (_, text, message) => {
     const refuse = () => parseSecureUrl(text, 'baseUrl');
     expect(refuse).toThrow(message);
     expect(refuse).not.toThrow('hunter2');
@@ -42,7 +46,7 @@ describe('parseSecureUrl', () => {
     'https://[fd00:ec2::254]',
     'https://[fe80::1]',
     'https://metadata.google.internal',
-  ])('a deployed function refuses the internal address %s', (text) => {
+  ])('parseSecureUrl refuses the internal address %s in a deployed function', (text) => {
     const refuse = () => parseSecureUrl(text, 'baseUrl', true);
     expect(refuse).toThrow('expected a public address');
   });
@@ -55,7 +59,7 @@ describe('parseSecureUrl', () => {
     'https://10.acme.test',
     'https://[2606:4700::1]',
     'https://localhost.acme.test',
-  ])('a deployed function accepts the public address %s', (text) => {
+  ])('parseSecureUrl accepts the public address %s in a deployed function', (text) => {
     expect(parseSecureUrl(text, 'baseUrl', true).origin).toBe(text);
   });
 });

@@ -11,13 +11,13 @@ const GROUP = { id: 'g1', name: 'Ops', spokeId: 'd1', users: ['u1'], version: 'v
 const NEW_GROUP = { name: 'Ops', spokeId: 'd1', users: ['u1'] };
 const USER = { id: 'r1', workEmail: 'ann@acme.test', company: 'c1' };
 
-/** Returns a script that answers the requests in this order, and repeats the last answer. */
+/** Returns a script that gives these answers one after the other, and then repeats the last one. */
 const inTurn = (...answers: readonly Answer[]) => {
   return (_: unknown, index: number) => answers[Math.min(index, answers.length - 1)] ?? {};
 };
 
 describe('request of a platform call', () => {
-  it('carries the credential, the user agent and no content type without a body', async () => {
+  it('a request without a body has the credential, the user agent and no content type', async () => {
     const { client, platform } = await rig(() => ({ body: USER }), { version: '1.2.3' });
     await client.me();
     const { headers } = platform.seen[0] ?? {};
@@ -27,14 +27,14 @@ describe('request of a platform call', () => {
     expect(headers).not.toHaveProperty('content-type');
   });
 
-  it('sends JSON with its content type if there is a body', async () => {
+  it('a body is sent as JSON, with its content type', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     await client.groups.create(NEW_GROUP);
     expect(platform.seen[0]?.headers['content-type']).toBe('application/json');
     expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual(NEW_GROUP);
   });
 
-  it('keeps the path of the base URL as a prefix', async () => {
+  it('the path of the base URL is the prefix of every path', async () => {
     const { client, platform } = await rig(() => ({ body: USER }));
     const prefixed = await rig(() => ({}), { baseUrl: `${platform.url}/hr/` });
     await prefixed.client.me();
@@ -42,7 +42,7 @@ describe('request of a platform call', () => {
     await client.close();
   });
 
-  it('sends nothing that the specification does not allow, and names the field', async () => {
+  it('a call that the specification does not allow is not sent, and its error names the field', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     const error = await rejection(client.groups.create({ ...NEW_GROUP, users: ['u1', ''] }));
     expect(error).toBeInstanceOf(errors.InvalidRequestError);
@@ -72,7 +72,7 @@ describe('answer outside 2xx', () => {
     [503, errors.ServerError, true],
     [504, errors.ServerError, true],
   ])(
-    'the status %i is a typed error that names method, path template, status and request id',
+    'the status %i causes a typed error with method, path template, status and request id',
     async (status, type, mayBeDone) => {
       const headers = { 'x-request-id': 'req-7' };
       const { client } = await rig(() => ({ status, headers, body: { detail: 'no such thing' } }), {
@@ -81,7 +81,7 @@ describe('answer outside 2xx', () => {
       const error = await rejection(client.groups.get('secret-group'));
       expect(error).toBeInstanceOf(type);
       expect((error as object).constructor).toBe(type);
-      // A write with this answer may have taken effect.
+      // Whether a write with this answer may have taken effect.
       expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(mayBeDone);
       expect(error).toMatchObject({
         name: type.name,
@@ -96,7 +96,7 @@ describe('answer outside 2xx', () => {
     },
   );
 
-  it('a redirect is an error and is not followed', async () => {
+  it('a redirect causes an error and is not followed', async () => {
     const { client, platform } = await rig(() => ({ status: 302, headers: { location: '/elsewhere' } }));
     await expect(client.me()).rejects.toBeInstanceOf(errors.UnexpectedStatusError);
     expect(platform.seen).toHaveLength(1);
@@ -107,16 +107,16 @@ describe('answer outside 2xx', () => {
       'HTML of a proxy',
       { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not\u0000here</h1>' },
     ],
-    ['an array of strings', { status: 404, body: ['a', 'b'] }],
+    ['a JSON array of strings', { status: 404, body: ['a', 'b'] }],
     ['no body', { status: 404, body: '' }],
     ['a body that breaks off', { status: 404, failure: 'cut' }],
     ['a body with a wrong encoding', { status: 404, headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
-  ])('an error answer may have any body: %s', async (_, answer) => {
+  ])('an error status causes a typed error whatever the body is: %s', async (_, answer) => {
     const { client } = await rig(() => answer);
     await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
-  it('an error shows no token and no address, also in nested causes', async () => {
+  it('an error contains no token and no e-mail address, also in its causes', async () => {
     const { client } = await rig(() => ({ status: 400, body: `token ${TOKEN} of ann@acme.test` }));
     const error = await rejection(client.me());
     const shown = inspect(error, { depth: 10, showHidden: true });
@@ -126,8 +126,8 @@ describe('answer outside 2xx', () => {
   });
 });
 
-describe('platform call without a complete answer', () => {
-  it('a call without an answer ends at the time limit, and a write may have taken effect', async () => {
+describe('platform call with an incomplete answer', () => {
+  it('a write without an answer ends at the time limit, and its error shows a possible effect', async () => {
     const { client, platform } = await rig(() => ({ failure: 'hang' }), { timeoutMs: 50 });
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.TimeoutError);
@@ -136,12 +136,12 @@ describe('platform call without a complete answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('an answer 404 whose body never ends is reported as not found', async () => {
+  it('an answer with the status 404 whose body never ends causes a NotFoundError', async () => {
     const { client } = await rig(() => ({ status: 404, failure: 'stall' }), { timeoutMs: 50 });
     await expect(client.groups.get('g1')).rejects.toBeInstanceOf(errors.NotFoundError);
   });
 
-  it('a write whose connection breaks is a network error, is not repeated and may have taken effect', async () => {
+  it('a write whose connection breaks is not repeated, and its error shows that it may have taken effect', async () => {
     const { client, platform } = await rig(() => ({ failure: 'drop' }));
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.NetworkError);
@@ -150,7 +150,7 @@ describe('platform call without a complete answer', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('a 2xx answer that breaks off leads to a second read, but a write is not repeated and may have taken effect', async () => {
+  it('after a 2xx answer that breaks off, a read is repeated and a write is not', async () => {
     const { client, platform } = await rig(inTurn({ failure: 'cut' }, { body: GROUP }));
     await expect(client.groups.get('g1')).resolves.toEqual(GROUP);
     expect(platform.seen).toHaveLength(2);
@@ -161,14 +161,14 @@ describe('platform call without a complete answer', () => {
     expect(cut.platform.seen).toHaveLength(1);
   });
 
-  it('a write may have taken effect if its 2xx answer has an invalid body', async () => {
+  it('the error of a write with an invalid body in a 2xx answer shows that it may have taken effect', async () => {
     const { client } = await rig(() => ({ body: {} }));
     const error = await rejection(client.groups.create(NEW_GROUP));
     expect(error).toBeInstanceOf(errors.PlatformError);
     expect(errors.mayHaveTakenEffect(error as errors.PlatformError)).toBe(true);
   });
 
-  it('a request whose connection is refused never arrived, so even a POST is repeated', async () => {
+  it('even a POST is repeated if the connection was refused, because the request was not sent', async () => {
     const { client, platform, time } = await rig(() => ({}));
     await platform.close();
     const error = await rejection(client.groups.create(NEW_GROUP));
@@ -179,13 +179,13 @@ describe('platform call without a complete answer', () => {
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain(TOKEN);
   });
 
-  it('a request to an unknown host never arrived', async () => {
+  it('the error of a request to an unknown host shows that the request was not sent', async () => {
     const { client } = await rig(() => ({}), { baseUrl: 'https://groupsync.invalid', maxAttempts: 1 });
     await expect(client.me()).rejects.toMatchObject({ sent: 'no' });
   });
 });
 
-describe('whether a failed request may have arrived', () => {
+describe('Sent of a failed request', () => {
   const failed = (syscall: string, code = 'ETIMEDOUT') => Object.assign(new Error(code), { code, syscall });
 
   it.each([
@@ -203,7 +203,7 @@ describe('whether a failed request may have arrived', () => {
     ],
     ['an untrusted certificate', failed('', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'no'],
     ['a reset', failed('read', 'ECONNRESET'), 'maybe'],
-  ])('a request that failed with %s may have arrived: $2', async (_, thrown, sent) => {
+  ])('a request that failed with %s has this value of `sent`: $2', async (_, thrown, sent) => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).replyWithError(thrown);
@@ -214,8 +214,8 @@ describe('whether a failed request may have arrived', () => {
   });
 });
 
-describe('cancellation by the caller', () => {
-  it('a cancelled call is reported as cancelled even if an error status has already arrived', async () => {
+describe('cancelled call', () => {
+  it('a cancelled call causes an AbortedError even if an error status has already arrived', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       setTimeout(() => controller.abort(), 20);
@@ -229,7 +229,7 @@ describe('cancellation by the caller', () => {
     });
   });
 
-  it('cancellation ends a call in flight', async () => {
+  it('a call in flight ends when the caller cancels it', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       setImmediate(() => controller.abort(new Error('enough')));
@@ -249,7 +249,7 @@ describe('cancellation by the caller', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('cancellation ends the wait between two attempts', async () => {
+  it('the wait between two attempts ends when the caller cancels the call', async () => {
     const controller = new AbortController();
     const { client } = await rig(() => {
       controller.abort();
@@ -266,7 +266,7 @@ describe('attempts of a platform call', () => {
     expect(time.waits).toEqual([100, 200]);
   });
 
-  it('a call that is answered 429 waits and is repeated, even a POST', async () => {
+  it('a call with the answer 429 is repeated after a wait, even a POST', async () => {
     const busy = { status: 429, headers: { 'retry-after': '3' } };
     const { client, platform, time } = await rig(inTurn(busy, { body: GROUP }));
     await expect(client.groups.create(NEW_GROUP)).resolves.toEqual(GROUP);
@@ -274,7 +274,7 @@ describe('attempts of a platform call', () => {
     expect(platform.seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
   });
 
-  it('a Retry-After longer than the remaining time is an error that carries it', async () => {
+  it('a Retry-After longer than the remaining time ends the call with an error that contains it', async () => {
     const { client, time } = await rig(() => ({ status: 429, headers: { 'retry-after': '600' } }));
     const error = await rejection(client.me({ deadlineMs: time.nowMs + 5000 }));
     expect(error).toBeInstanceOf(errors.RateLimitedError);
@@ -282,7 +282,7 @@ describe('attempts of a platform call', () => {
     expect(time.waits).toEqual([]);
   });
 
-  it('a write that is answered 500 is not repeated', async () => {
+  it('a write with the answer 500 is not repeated', async () => {
     const { client, platform } = await rig(() => ({ status: 500 }));
     await expect(client.groups.patch('g1', { name: 'x', version: 'v1' })).rejects.toBeInstanceOf(
       errors.ServerError,
@@ -299,7 +299,7 @@ describe('attempts of a platform call', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('keeps at most `concurrency` calls in flight', async () => {
+  it('the client has at most `concurrency` calls in flight', async () => {
     let inFlight = 0;
     let most = 0;
     const { client } = await rig(
@@ -316,7 +316,7 @@ describe('attempts of a platform call', () => {
     expect(most).toBe(3);
   });
 
-  it('the report of an attempt contains no id and no token', async () => {
+  it('the facts about an attempt contain no id and no token', async () => {
     const facts: AttemptFacts[] = [];
     const { client } = await rig(inTurn({ status: 503 }, { body: { ...GROUP } }), {
       onAttempt: (fact) => facts.push(fact),
@@ -330,7 +330,7 @@ describe('attempts of a platform call', () => {
   });
 });
 
-describe('body that is not as specified', () => {
+describe('malformed body', () => {
   const { version: _version, ...withoutVersion } = GROUP;
   const { users: _users, ...withoutUsers } = GROUP;
 
@@ -338,14 +338,14 @@ describe('body that is not as specified', () => {
     ['without users', withoutUsers, 'users'],
     ['with users null', { ...GROUP, users: null }, 'users'],
     ['with users as text', { ...GROUP, users: 'u1' }, 'users'],
-    ['with a user that is no string', { ...GROUP, users: ['u1', 7] }, 'users[1]'],
+    ['with a user that is not a string', { ...GROUP, users: ['u1', 7] }, 'users[1]'],
     ['without version', withoutVersion, 'version'],
     ['with a version that is neither text nor number', { ...GROUP, version: true }, 'version'],
     ['with a spokeId that is a number', { ...GROUP, spokeId: 7 }, 'spokeId'],
     ['without an id', { ...GROUP, id: '' }, 'id'],
     ['null', null, ''],
-    ['an error in a 200', { ok: false, error: 'x' }, 'id'],
-  ])('a group %s leads to an error that names endpoint and field', async (_, body, field) => {
+    ['with an error object in a 200 answer', { ok: false, error: 'x' }, 'id'],
+  ])('a group %s causes an error that names endpoint and field', async (_, body, field) => {
     const { client, platform } = await rig(() => ({ body }));
     const error = await rejection(client.groups.get('g1'));
     expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
@@ -354,7 +354,7 @@ describe('body that is not as specified', () => {
     expect(platform.seen).toHaveLength(1);
   });
 
-  it('an invalid group in a list keeps its id and spokeId, and a group without an id is only reported', async () => {
+  it('a malformed group in a list has only its id and spokeId, and a group without an id is dropped', async () => {
     const odd = { ...GROUP, id: 'odd' };
     const told: unknown[] = [];
     const { client } = await rig(
@@ -379,12 +379,12 @@ describe('body that is not as specified', () => {
     expect(told).toEqual([['[0]', '[2]', '[3]', '[4]', '[5]']]);
   });
 
-  it('an object instead of a list leads to an error that names its keys', async () => {
+  it('an object instead of a list causes an error that names its keys', async () => {
     const { client } = await rig(() => ({ body: { results: [], next: null } }));
     await expect(client.groups.list()).rejects.toThrow('an object with keys results, next');
   });
 
-  it('a list whose entries have no id leads to an error, and not to an empty list', async () => {
+  it('a list in which no entry has an id causes an error', async () => {
     const { client } = await rig(() => ({ body: [{ error: 'try later' }] }));
     await expect(client.groups.list()).rejects.toThrow('expected groups with ids');
   });
@@ -393,17 +393,17 @@ describe('body that is not as specified', () => {
     ['an empty body', { body: '' }],
     ['HTML', { headers: { 'content-type': 'text/html' }, body: '<html>ann@acme.test</html>' }],
     ['half of JSON', { body: '{"id":' }],
-    ['bytes that are no UTF-8', { body: Buffer.from([0x22, 0xff, 0x22]) }],
+    ['bytes that are not UTF-8', { body: Buffer.from([0x22, 0xff, 0x22]) }],
     ['a wrong encoding', { headers: { 'content-encoding': 'gzip' }, body: 'plain' }],
     ['an unknown encoding', { headers: { 'content-encoding': 'zstd' }, body: 'x' }],
-  ])('%s as the body leads to an error that does not quote the body', async (_, answer) => {
+  ])('%s as the body causes an error that does not quote the body', async (_, answer) => {
     const { client } = await rig(() => answer);
     const error = await rejection(client.me());
     expect(error).toBeInstanceOf(errors.UnexpectedBodyError);
     expect(inspect(error)).not.toContain('ann@acme.test');
   });
 
-  it('a body above the size limit leads to an error, even if its compressed form is smaller', async () => {
+  it('a body above the size limit causes an error, even if its compressed form is below the limit', async () => {
     const large = JSON.stringify({ ...USER, note: 'x'.repeat(5000) });
     const plain = await rig(() => ({ body: large }), { maxBodyBytes: 1000 });
     await expect(plain.client.me()).rejects.toThrow('expected at most 1000 bytes');
@@ -419,7 +419,7 @@ describe('body that is not as specified', () => {
     expect(platform.seen[0]?.headers['accept-encoding']).toContain('gzip');
   });
 
-  it('an optional field of a wrong type is left out and reported, and the other fields are read', async () => {
+  it('an optional field of a wrong type is dropped and reported, and the other fields are read', async () => {
     const facts: AttemptFacts[] = [];
     const body = { id: 'r1', name: 'Ann', photo: { url: 'x' }, workSchedule: { MONDAY: { hours: '8' } } };
     const { client } = await rig(() => ({ body }), { onAttempt: (fact) => facts.push(fact) });
@@ -438,7 +438,7 @@ describe('body that is not as specified', () => {
 });
 
 describe('injected dispatcher', () => {
-  it('the client uses the injected dispatcher, and close does not close the dispatcher', async () => {
+  it('the client uses the injected dispatcher, and its method close does not close this dispatcher', async () => {
     const agent = new MockAgent();
     agent.disableNetConnect();
     agent.get('https://api.acme.test').intercept({ path: '/platform/api/me' }).reply(200, USER).times(2);

@@ -5,7 +5,7 @@ import { SPECIFICATION } from './support/specification.ts';
 
 describe('client with recorded bodies', () => {
   it.each(CONTRACT_CASES.map((one) => [one.title, one] as const))(
-    'reads the recorded answer: %s',
+    'the client reads the recorded answer: %s',
     async (_, one) => {
       const { result } = await runCase(one);
       expect(result).toEqual(one.expected);
@@ -26,13 +26,13 @@ describe('specification of the platform', () => {
     expect(sizes).toEqual([3, 7, 5, 6, 1, 1, 2]);
   });
 
-  it('every endpoint, parameter and field of the specification is tested', () => {
+  it('the recorded cases cover every endpoint, parameter and field of the specification', () => {
     const missing = items.filter(({ cases }) => cases.length === 0);
     expect(missing.map(({ endpoint, kind, name }) => `${endpoint}: ${kind} ${name}`)).toEqual([]);
     expect(items.length).toBeGreaterThan(400);
   });
 
-  it('the coverage check finds a field that the client does not read', async () => {
+  it('the coverage check reports a field that the client does not read', async () => {
     const [me] = CONTRACT_CASES.filter(({ title }) => title === 'me');
     if (me === undefined) throw new Error('no case named me');
     const unread = await runCase(me, { ...(me.answer as object), nickname: 'changed' });

@@ -18,7 +18,7 @@ describe('targetOf', () => {
     expect(() => targetOf(READ, { groupId })).toThrow(TypeError);
   });
 
-  it('targetOf encodes the given query parameters, and leaves out undefined ones', () => {
+  it('targetOf encodes query parameters, and leaves out undefined query parameters', () => {
     const query = { limit: 10, flag: false, none: undefined, next: 'a+b&c=d' };
     expect(targetOf({ method: 'GET', path: '/x' }, {}, query)).toBe(
       '/x?limit=10&flag=false&next=a%2Bb%26c%3Dd',

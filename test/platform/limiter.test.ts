@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLimiter } from '../../shared/platform/caller.ts';
 
 describe('createLimiter', () => {
-  it('runs all tasks in order, and at most the given number at once', async () => {
+  it('the limiter runs all tasks in order, and at most the given number at the same time', async () => {
     const limiter = createLimiter(3);
     const order: number[] = [];
     let running = 0;
@@ -21,7 +21,7 @@ describe('createLimiter', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('a cancelled task that was waiting uses up no slot', async () => {
+  it('a waiting task that is cancelled does not use a slot', async () => {
     const limiter = createLimiter(1);
     const controller = new AbortController();
     let finish = () => {};

@@ -17,7 +17,7 @@ afterAll(() => agent.close());
 
 interface Setup {
   readonly tokens?: OAuthTokens;
-  /** Returns the answer of the token endpoint to its request number `index`. */
+  /** Returns the answer of the token endpoint to the request with this index (the first is 0). */
   readonly token?: (index: number, request: Seen) => Answer | Promise<Answer>;
   /** Returns whether the platform accepts an access token. By default it accepts every token. */
   readonly accepts?: (token: string) => boolean;
@@ -33,7 +33,7 @@ const given = (index: number): Answer => ({
   },
 });
 
-/** Creates a platform with a token endpoint at /oauth/token, and a client whose credential gets its tokens there. */
+/** Creates a platform, a token endpoint at /oauth/token, and a client whose credential gets its tokens there. */
 async function setup({ tokens, token = given, accepts = () => true, options }: Setup = {}) {
   const time = fakeTime();
   const stored: OAuthTokens[] = [];
@@ -62,7 +62,7 @@ async function setup({ tokens, token = given, accepts = () => true, options }: S
 }
 
 describe('oauthCredential', () => {
-  it('asks for a token with Basic client authentication and a form', async () => {
+  it('the credential requests a token with a form and Basic client authentication', async () => {
     const { client, requests, bearers } = await setup();
     await client.me();
     expect(requests).toHaveLength(1);
@@ -71,14 +71,14 @@ describe('oauthCredential', () => {
       text: 'grant_type=refresh_token&refresh_token=refresh-start',
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        // The Base64 form of client+one:p%40ss%3Aword.
+        // Base64 of client+one:p%40ss%3Aword.
         authorization: 'Basic Y2xpZW50K29uZTpwJTQwc3MlM0F3b3Jk',
       },
     });
     expect(bearers()).toEqual(['Bearer access-0']);
   });
 
-  it('uses an access token until a minute before its expiry, and then sends the rotated refresh token', async () => {
+  it('a token is refreshed one minute before its expiry, with the latest refresh token', async () => {
     const { client, time, requests, stored } = await setup();
     await client.me();
     time.nowMs += 3_539_999;
@@ -93,7 +93,7 @@ describe('oauthCredential', () => {
     ]);
   });
 
-  it('keeps the old refresh token if the answer has none, and uses an access token although it could not be stored', async () => {
+  it('an access token is used although storing it failed, if the answer has no new refresh token', async () => {
     const meant: OAuthTokens[] = [];
     const onTokens = (fresh: OAuthTokens) => Promise.reject(new Error(`version ${meant.push(fresh)}`));
     const token = () => ({ body: { access_token: 'a' } });
@@ -103,7 +103,7 @@ describe('oauthCredential', () => {
     expect(bearers()).toEqual(['Bearer a']);
   });
 
-  it('uses a token that expires within seconds for nine tenths of its lifetime', async () => {
+  it('a token with a lifetime of 30 seconds is refreshed after nine tenths of its lifetime', async () => {
     const { client, time, requests } = await setup({
       token: (index) => ({ body: { access_token: `a${index}`, expires_in: '30' } }),
     });
@@ -116,7 +116,7 @@ describe('oauthCredential', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('refreshes once for many concurrent calls', async () => {
+  it('many concurrent calls share one refresh', async () => {
     const { client, requests, bearers } = await setup();
     await Promise.all(Array.from({ length: 20 }, () => client.me()));
     expect(requests).toHaveLength(1);
@@ -125,12 +125,8 @@ describe('oauthCredential', () => {
 
   it.each([
     ['are stored and used by the next call', 'refresh-start', ['refresh-0', 'refresh-0']],
-    ['are read from the store if the failed store call had taken effect', 'refresh-0', ['refresh-0']],
-    [
-      'do not replace newer tokens of another process, and the next call uses the newer tokens',
-      'refresh-9',
-      ['refresh-0'],
-    ],
+    ['are read from the store if the failed write to the store had taken effect', 'refresh-0', ['refresh-0']],
+    ['do not replace newer tokens of another process', 'refresh-9', ['refresh-0']],
   ])('tokens that could not be stored %s', async (_, refreshToken, writes) => {
     let inStore: OAuthTokens = { refreshToken: 'refresh-start' };
     const written: string[] = [];
@@ -147,7 +143,7 @@ describe('oauthCredential', () => {
     expect(written).toEqual(writes);
   });
 
-  it('refreshes once after several 401 answers, and repeats each of these calls once', async () => {
+  it('several calls with the answer 401 share one refresh, and each of them is repeated once', async () => {
     const { client, requests, bearers } = await setup({
       tokens: { refreshToken: 'r', accessToken: 'revoked' },
       accepts: (token) => token === 'access-0',
@@ -157,7 +153,7 @@ describe('oauthCredential', () => {
     expect(bearers().filter((bearer) => bearer === 'Bearer access-0')).toHaveLength(3);
   });
 
-  it('the credential is not refreshed again for a 401 to a call that began before the refresh', async () => {
+  it('a call that began before a refresh causes no second refresh if its answer is 401', async () => {
     let release = () => {};
     const refreshed = new Promise<void>((resolve) => (release = resolve));
     const platform = await rig(async (request) => {
@@ -174,7 +170,7 @@ describe('oauthCredential', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('gives up at the second 401', async () => {
+  it('a call fails if its second attempt also has the answer 401', async () => {
     const { client, requests, bearers } = await setup({ accepts: () => false });
     const error = await rejection(client.me());
     expect(error).toBeInstanceOf(UnauthorizedError);
@@ -183,7 +179,7 @@ describe('oauthCredential', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('access-');
   });
 
-  it('invalid_grant leads to an error of its own type without a secret, and no call reaches the platform', async () => {
+  it('invalid_grant causes an InvalidGrantError without a secret, and no call reaches the platform', async () => {
     const body = { error: 'invalid_grant', error_description: 'refresh-start is revoked' };
     const { client, bearers, requests } = await setup({ token: () => ({ status: 400, body }) });
     const error = await rejection(client.me());
@@ -195,7 +191,7 @@ describe('oauthCredential', () => {
   });
 
   it.each<[string, Answer, unknown]>([
-    ['a client that is not accepted', { status: 401, body: { error: 'invalid_client' } }, UnauthorizedError],
+    ['a refused client', { status: 401, body: { error: 'invalid_client' } }, UnauthorizedError],
     ['a failing token endpoint', { status: 503, body: 'down' }, ServerError],
     ['a token endpoint that answers 404', { status: 404, body: 'not found' }, ServerError],
     ['a broken connection', { failure: 'drop' }, NetworkError],
@@ -210,13 +206,13 @@ describe('oauthCredential', () => {
     },
   );
 
-  it('a failed refresh is repeated by the next call', async () => {
+  it('the next call repeats a failed refresh', async () => {
     const { client } = await setup({ token: (index) => (index === 0 ? { status: 503 } : given(index)) });
     await expect(client.me()).rejects.toBeInstanceOf(ServerError);
     await expect(client.me()).resolves.toEqual(USER);
   });
 
-  it('reads the store again after invalid_grant, because another process may have rotated the token', async () => {
+  it('after invalid_grant, the credential uses a token that another process has stored', async () => {
     let reads = 0;
     const { client, requests } = await setup({
       token: (index) => (index === 0 ? { status: 400, body: { error: 'invalid_grant' } } : given(index)),
@@ -226,7 +222,7 @@ describe('oauthCredential', () => {
     expect(requests.map(({ text }) => text.split('refresh_token=')[1])).toEqual(['refresh-start', 'rotated']);
   });
 
-  it('refreshes and stores both tokens while it holds the lease, before it uses the tokens', async () => {
+  it('the credential stores both new tokens before it ends the lease and uses the tokens', async () => {
     const order: string[] = [];
     const { client } = await setup({
       accepts: () => order.push('use') > 0,
@@ -251,7 +247,7 @@ describe('oauthCredential', () => {
     expect(order).toEqual(['lease', 'refresh', 'store access-0 refresh-0', 'release', 'use']);
   });
 
-  it('a cancelled call ends only its own wait, and not the refresh that other calls wait for', async () => {
+  it('a cancelled call does not end the refresh for which other calls wait', async () => {
     const controller = new AbortController();
     const { client } = await setup({
       token: async (index) => {
@@ -266,7 +262,7 @@ describe('oauthCredential', () => {
     await expect(patient).resolves.toEqual(USER);
   });
 
-  it('refuses a token URL that is not https', () => {
+  it('the credential refuses a token URL that is not https', () => {
     const options = { tokenUrl: 'http://auth.acme.test/token' } as OAuthOptions;
     expect(() => oauthCredential(options)).toThrow('tokenUrl: expected https');
   });

@@ -7,11 +7,12 @@ import { collect } from './support/platform-client.ts';
 const endpoint = { method: 'GET', path: '/platform/api/employees' } as const;
 const facts = { method: 'GET', pathTemplate: endpoint.path, sent: 'answered', status: 504 } as const;
 
-it('readPages returns every item once, even if any pages are too slow or too short', async () => {
+it('readPages returns every item once, even if some pages are too slow or too short', async () => {
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
-    // One number for each request. Below 0.4 a page of several items is too slow. Otherwise it is the returned share.
+    // One number per request. Below 0.4, a page of several items is too slow. From 0.4, the number is the returned
+    // share of the page.
     fates: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
   });
   await fc.assert(
@@ -32,11 +33,11 @@ it('readPages returns every item once, even if any pages are too slow or too sho
   );
 });
 
-it('readPages skips exactly the failing items if the option to skip is set', async () => {
+it('readPages with passesOver skips exactly the failing items', async () => {
   const world = fc.record({
     items: fc.nat({ max: 250 }),
     limit: fc.integer({ min: 1, max: 100 }),
-    // No two failing items are neighbours. After two failures in a row, the list skips more and more items.
+    // Failing items are never neighbours, because readPages skips further items after two failures in a row.
     faulty: fc.uniqueArray(
       fc.nat({ max: 125 }).map((half) => half * 2),
       { maxLength: 8 },
@@ -67,7 +68,7 @@ it('readPages skips exactly the failing items if the option to skip is set', asy
   );
 });
 
-it('readPages stops with an error if every item after some position fails', async () => {
+it('readPages throws an error if every item after some position fails', async () => {
   const fetchPage = async ({ limit, offset }: { limit: number; offset: number }) => {
     if (offset + limit > 150) throw new ServerError('fails', { ...facts, status: 500 });
     return Array.from({ length: limit }, (_, at) => offset + at);

@@ -17,14 +17,14 @@ const serve = (request: Seen): Answer => {
 const asked = (seen: readonly Seen[]) => seen.map(({ query }) => `${query['limit']}@${query['offset']}`);
 
 describe('paginated list', () => {
-  it('a list is read until the empty page, 100 items at a time', async () => {
+  it('list reads pages of 100 items until an empty page', async () => {
     const { client, platform } = await rig(serve);
     const people = await collect(client.employees.list());
     expect(people.map(({ id }) => id)).toEqual(IDS);
     expect(asked(platform.seen)).toEqual(['100@0', '100@100', '100@200', '100@250']);
   });
 
-  it('continues after a short page at the offset after the last received item', async () => {
+  it('list continues after a short page, at the offset of the next item', async () => {
     const { client, platform } = await rig((request) => {
       const offset = Number(request.query['offset']);
       return { body: PEOPLE.slice(offset, offset + 70) };
@@ -33,20 +33,20 @@ describe('paginated list', () => {
     expect(asked(platform.seen)).toEqual(['100@0', '100@70', '100@140', '100@210', '100@250']);
   });
 
-  it('pages are never empty, and have the given offset and size', async () => {
+  it('pages begins at the given offset with the given page size, and returns no empty page', async () => {
     const { client } = await rig(serve);
     const pages = await collect(client.employees.pages({ limit: 60, offset: 100 }));
     expect(pages.map((page) => page.length)).toEqual([60, 60, 30]);
     expect(pages[0]?.[0]?.id).toBe('r100');
   });
 
-  it('requests no page that the caller does not consume', async () => {
+  it('list does not request a page that the caller does not consume', async () => {
     const { client, platform } = await rig(serve);
     for await (const person of client.employees.list()) if (person.id === 'r50') break;
     expect(platform.seen).toHaveLength(1);
   });
 
-  it.each([0, 101, 1.5, -1])('refuses the page size %d before it sends anything', async (limit) => {
+  it.each([0, 101, 1.5, -1])('list refuses the page size %d without a request', async (limit) => {
     const { client, platform } = await rig(serve);
     await expect(collect(client.employees.list({ limit }))).rejects.toMatchObject({
       name: 'InvalidRequestError',
@@ -54,7 +54,7 @@ describe('paginated list', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('reads a page that answers 504 in smaller pages, then grows below the failed size', async () => {
+  it('list reads a page with the answer 504 in smaller pages, which grow to less than the failed size', async () => {
     const { client, platform, time } = await rig((request) =>
       Number(request.query['limit']) > 30 ? { status: 504 } : serve(request),
     );
@@ -63,7 +63,7 @@ describe('paginated list', () => {
     expect(time.waits).toEqual([]);
   });
 
-  it('reads a page that times out in smaller pages', async () => {
+  it('list reads a page that times out in smaller pages', async () => {
     const { client, platform } = await rig(
       (request) => (Number(request.query['limit']) > 60 ? { failure: 'hang' } : serve(request)),
       { timeoutMs: 60 },
@@ -74,7 +74,7 @@ describe('paginated list', () => {
     expect(asked(platform.seen).slice(0, 2)).toEqual(['100@200', '50@200']);
   });
 
-  it('fails after the usual attempts if even one item is too slow', async () => {
+  it('list fails after the usual attempts if even a page of one item is too slow', async () => {
     const { client, platform } = await rig(() => ({ status: 504 }));
     await expect(collect(client.employees.list())).rejects.toMatchObject({
       name: 'ServerError',
@@ -83,18 +83,18 @@ describe('paginated list', () => {
     expect(asked(platform.seen).slice(-5)).toEqual(['3@0', '1@0', '1@0', '1@0', '1@0']);
   });
 
-  it('returns all items once if an endpoint ignores the offset and its list is shorter than a page', async () => {
+  it('list returns each item once if an endpoint ignores the offset and all items are in one page', async () => {
     const { client, platform } = await rig(() => ({ body: PEOPLE.slice(0, 3) }));
     expect(await collect(client.employees.list())).toHaveLength(3);
     expect(platform.seen).toHaveLength(2);
   });
 
-  it('returns all items once if an endpoint ignores limit and offset', async () => {
+  it('list returns each item once if an endpoint ignores limit and offset', async () => {
     const { client } = await rig(() => ({ body: PEOPLE }));
     expect(await collect(client.employees.list())).toHaveLength(250);
   });
 
-  it('fails if the offset is ignored and the list may be incomplete', async () => {
+  it('list fails if an endpoint ignores the offset and the list may be incomplete', async () => {
     const { client } = await rig(() => ({ body: PEOPLE.slice(0, 100) }));
     const error = await rejection(collect(client.employees.list()));
     expect(error).toMatchObject({
@@ -103,13 +103,13 @@ describe('paginated list', () => {
     });
   });
 
-  it('an item without a guaranteed field leads to an error that names the item and the field', async () => {
+  it('an item without a guaranteed field causes an error that names the item and the field', async () => {
     const { client } = await rig(() => ({ body: [PEOPLE[0], { id: 'r1', roleState: 'ACTIVE' }] }));
     const error = await rejection(collect(client.employees.list()));
     expect(error).toMatchObject({ field: '[1].personalEmail', pathTemplate: '/platform/api/employees' });
   });
 
-  it('the list that includes former employees has fewer guaranteed fields', async () => {
+  it('the list that includes former employees guarantees only the id', async () => {
     const { client } = await rig((_, index) => ({ body: index === 0 ? [{ id: 'r1' }] : [] }));
     expect(await collect(client.employees.listAll())).toEqual([{ id: 'r1' }]);
   });
@@ -125,7 +125,7 @@ describe('paginated list', () => {
     });
   });
 
-  it('holds only one page of 10,000 people in memory', async () => {
+  it('a list of 10,000 people needs memory for only one page', async () => {
     let served = 0;
     const { client } = await rig((request) => {
       served = Number(request.query['offset']);

@@ -34,14 +34,14 @@ describe('meaning of a failed call', () => {
     [new errors.TimeoutError('', facts('no')), 'unreached', false],
     [new errors.ServerError('', facts('no', 503)), 'unreached', false],
     [new errors.AbortedError('', facts('maybe')), 'unanswered', true],
-  ])('the error $name has the meaning %s', (error, kind, mayHaveHappened) => {
+  ])('the error $name becomes a failure of the kind %s', (error, kind, mayHaveHappened) => {
     const failure = failureOf(error, 'v1');
     expect(failure.kind).toBe(kind);
     expect(failure.call).toBe('change');
     expect(meaningOf(failure, failure.call).happened).toBe(mayHaveHappened ? 'unknown' : 'no');
   });
 
-  it('the failure keeps status, retry time, secret version and cause', () => {
+  it('the failure contains status, retry time, secret version and cause of the error', () => {
     const cause = new errors.RateLimitedError('too many', facts('answered', 429));
     const failure = failureOf(cause, 'v1');
     expect(failure).toMatchObject({ status: 429, retryAfterMs: 7, secretVersion: 'v1', cause });

@@ -62,7 +62,7 @@ async function start({ publicOnly = false } = {}) {
 }
 
 describe('platform of a connection', () => {
-  it('open returns the same platform each time, and reads the secret again after an hour', async () => {
+  it('open returns the same platform again, and reads the secret again after an hour', async () => {
     const { state, open } = await start();
     const first = await open();
     state.nowMs = 3_599_999;
@@ -73,7 +73,7 @@ describe('platform of a connection', () => {
     expect(state.reads).toBe(2);
   });
 
-  it('uses a rotated secret within an hour, and names the version in use', async () => {
+  it('open uses a new secret after an hour, and returns the version in use', async () => {
     const { state, open } = await start();
     expect((await open()).secretVersion).toBe('version of old');
     state.token = 'new';
@@ -83,7 +83,7 @@ describe('platform of a connection', () => {
     expect(await rotated.probe()).toBeUndefined();
   });
 
-  it('reads the secret again immediately after the platform refused it', async () => {
+  it('open reads the secret again immediately after the platform refused it', async () => {
     const { state, control, open } = await start();
     const platform = await open();
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 401 }]);
@@ -96,16 +96,13 @@ describe('platform of a connection', () => {
     { unlessSecret: 'version of old' },
     { refusedSecret: { version: 'version of old' } },
     { refusedAtGroups: { version: 'version of old' } },
-  ])(
-    'open reads the secret again if the caller reports that the platform refused its version: %j',
-    async (how) => {
-      const { state, open } = await start();
-      await open();
-      state.token = 'new';
-      expect((await open(how)).secretVersion).toBe('version of new');
-      expect((await open()).secretVersion).toBe('version of new');
-    },
-  );
+  ])('open reads the secret again if the caller reports a refusal of this version: %j', async (how) => {
+    const { state, open } = await start();
+    await open();
+    state.token = 'new';
+    expect((await open(how)).secretVersion).toBe('version of new');
+    expect((await open()).secretVersion).toBe('version of new');
+  });
 
   it('a deployed function sends no credential to an address of its own machine or network', async () => {
     const { open } = await start({ publicOnly: true });
@@ -124,7 +121,7 @@ describe('platform of a connection', () => {
     await expect(open()).resolves.toMatchObject({ secretVersion: 'version of old' });
   });
 
-  it('an unreadable or refused secret is an error that does not quote the secret', async () => {
+  it('an unreadable or refused secret causes an error that does not quote the secret', async () => {
     const { state, open } = await start();
     state.isReadable = false;
     await expect(open()).rejects.toMatchObject({ kind: 'unauthorized' });
@@ -151,7 +148,7 @@ describe('platform of a connection', () => {
     expect(await platform.probe()).toBeUndefined();
   });
 
-  it('reuses a list of groups until it is older than the caller allows, and never reuses a failed list', async () => {
+  it('a list of groups is reused up to the age that the caller allows, and a failed list is not reused', async () => {
     const { state, control, open } = await start();
     const { groups } = await open();
     await control('faults', [{ match: { path: '/platform/api/groups' }, status: 400 }]);
@@ -164,14 +161,14 @@ describe('platform of a connection', () => {
     expect(await groups.list(60_000)).toHaveLength(1);
   });
 
-  it('get returns undefined and delete returns absent for a group that answers 404', async () => {
+  it('for a group with the answer 404, get returns undefined and delete returns absent', async () => {
     const { open } = await start();
     const { groups } = await open();
     expect(await groups.get('unknown' as never)).toBeUndefined();
     await expect(groups.delete('unknown' as never)).resolves.toBe('absent');
   });
 
-  it('the platform distinguishes a known employee, an answer 404 and a failure', async () => {
+  it('employee returns a known employee, returns undefined for the answer 404, and throws a failure', async () => {
     const { open, control } = await start();
     await control('employees', { id: 'r1', userId: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
     const platform = await open();

@@ -14,7 +14,7 @@ async function eventOf(event: object) {
   throw new Error('expected a page');
 }
 
-it('activity events with very long values are cut to a size that can be stored', async () => {
+it('long texts of an activity event are shortened to a size that can be stored', async () => {
   const event = await eventOf({
     id: VAST,
     event_type: VAST,
@@ -27,7 +27,7 @@ it('activity events with very long values are cut to a size that can be stored',
   expect(another?.id).not.toBe(event?.id);
 });
 
-it('a subject of an activity event without an id does not count as a group', async () => {
+it('a subject without an id in an activity event is not a group', async () => {
   const subjects = [
     { type: 'GROUP', instance: '' },
     { type: 'GROUP', instance: 'g1' },
@@ -35,7 +35,7 @@ it('a subject of an activity event without an id does not count as a group', asy
   expect((await eventOf({ subjects }))?.groups).toEqual(['g1']);
 });
 
-it('an employee with an empty userId counts as one without a userId', () => {
+it('an empty userId of an employee is dropped', () => {
   const role = roleId('r1');
   expect(recordOf({ id: role, userId: '' } as never, [])).not.toHaveProperty('userId');
   expect(recordOf({ id: role, userId: 'u1' } as never, [])).toMatchObject({ userId: 'u1' });

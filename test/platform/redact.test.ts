@@ -7,19 +7,24 @@ describe('redact', () => {
     ['a given secret', 'got s3cr3t here', ['s3cr3t'], 'got [redacted] here'],
     ['a bearer value', 'Authorization was Bearer abc.def-123', [], 'Authorization was Bearer [redacted]'],
     ['a basic value', 'basic dXNlcjpwYXNz', [], 'basic [redacted]'],
-    ['a member named token', '{"access_token": "abc", "x": 1}', [], '{"access_token": [redacted], "x": 1}'],
+    [
+      'a JSON field named token',
+      '{"access_token": "abc", "x": 1}',
+      [],
+      '{"access_token": [redacted], "x": 1}',
+    ],
     ['a form field', 'client_secret=abc&grant_type=x', [], 'client_secret=[redacted]&grant_type=x'],
     ['a password with an escaped quote', '{"password":"a\\"b","x":1}', [], '{"password":[redacted],"x":1}'],
     ['a JSON web token', 'eyJhbGciOi.eyJzdWIi.c2ln ok', [], '[redacted] ok'],
-    ['a long run that may be a token', `id ${'a1'.repeat(30)}.`, [], 'id [redacted].'],
+    ['a long sequence of characters that may be a token', `id ${'a1'.repeat(30)}.`, [], 'id [redacted].'],
     ['an e-mail address', 'user Ann.Lee+x@acme.test is unknown', [], 'user [e-mail] is unknown'],
     ['an e-mail address, percent-encoded', '?q=ann%40acme.test&x=1', [], '?q=[e-mail]&x=1'],
     ['control and bidi characters', 'a\u0000\u001b[31m\u061c\u202eb\nc', [], 'a [31m b c'],
-  ])('removes %s', (_, text, secrets, expected) => {
+  ])('redact removes %s', (_, text, secrets, expected) => {
     expect(redact(text, secrets)).toBe(expected);
   });
 
-  it('keeps ids, which readers of logs need', () => {
+  it('redact keeps ids, which readers of logs need', () => {
     const text = 'group 5f9c1b2e8d4a6c0011223344, user 3f2504e0-4f89-11d3-9a0c-0305e82c3301 not found';
     expect(redact(text)).toBe(text);
   });
@@ -32,18 +37,18 @@ describe('redact', () => {
 });
 
 describe('excerptOf', () => {
-  it('returns at most 500 characters', () => {
+  it('excerptOf returns at most 500 characters', () => {
     expect(excerptOf('x y '.repeat(1000))).toHaveLength(500);
   });
 
-  it('redacts before it cuts, so that the end of the excerpt contains no part of a token', () => {
+  it('excerptOf redacts a token before it cuts the text, so no part of the token remains', () => {
     const secret = 'half-a-secret';
     expect(excerptOf(`${'x '.repeat(247)}${secret}`, [secret])).not.toContain('half');
   });
 });
 
 describe('safeCause', () => {
-  it('keeps name, code and stack of an error and of its cause, without secrets or properties', () => {
+  it('safeCause keeps name, code and stack of an error and its cause, without secrets and other properties', () => {
     const inner = new Error('header "Bearer s3cr3t" is bad');
     const properties = { code: 'E_X', headers: { a: 's3cr3t' } };
     const outer = Object.assign(new TypeError('s3cr3t', { cause: inner }), properties);

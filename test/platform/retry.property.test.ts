@@ -26,7 +26,7 @@ const question: fc.Arbitrary<RetryQuestion> = fc.record({
   random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
 });
 
-it('a retry waits at least Retry-After, ends its wait before the deadline, and never follows the last attempt', () => {
+it('decideRetry waits at least Retry-After, never past the deadline, and never after the last attempt', () => {
   fc.assert(
     fc.property(question, (asked) => {
       const decision = decideRetry(asked);

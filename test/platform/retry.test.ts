@@ -20,7 +20,7 @@ const ask = (method: RetryMethod, failure: RetryFailure, more: { attempt?: numbe
     random: 0.5,
   });
 
-/** The table in retry.ts. The last three columns are for GET; for PUT, PATCH and DELETE; and for POST. */
+/** The table in retry.ts. The last three columns: GET; PUT, PATCH and DELETE; POST. */
 const TABLE: readonly [string, RetryFailure, string, string, string][] = [
   ['a request that never left', { sent: 'no' }, 'again', 'again', 'again'],
   ['no answer', { sent: 'maybe' }, 'again', 'outcome_unknown', 'outcome_unknown'],
@@ -48,7 +48,7 @@ const TABLE: readonly [string, RetryFailure, string, string, string][] = [
 ];
 
 describe('decideRetry', () => {
-  it.each(TABLE)('the decision after %s is correct for every method', (_, failure, get, write, post) => {
+  it.each(TABLE)('decideRetry decides for every method after %s', (_, failure, get, write, post) => {
     const expected = { GET: get, PUT: write, PATCH: write, DELETE: write, POST: post };
     for (const method of METHODS) {
       const decision = ask(method, failure);
@@ -56,11 +56,11 @@ describe('decideRetry', () => {
     }
   });
 
-  it('waits as long as the platform requests, with a little jitter', () => {
+  it('decideRetry waits for the time of Retry-After, with a little jitter', () => {
     expect(ask('GET', { status: 429, retryAfterMs: 2000 })).toEqual({ wait: 2125 });
   });
 
-  it('doubles the range of the jitter with each attempt, up to a limit', () => {
+  it('decideRetry doubles the range of the backoff with each attempt, up to a limit', () => {
     const waits = [1, 2, 3].map((attempt) => ask('GET', { status: 500 }, { attempt }));
     expect(waits).toEqual([{ wait: 100 }, { wait: 200 }, { wait: 400 }]);
     const late = decideRetry({
@@ -75,11 +75,11 @@ describe('decideRetry', () => {
     expect(late).toEqual({ wait: 10_000 });
   });
 
-  it('stops after the last attempt', () => {
+  it('decideRetry stops after the last attempt', () => {
     expect(ask('GET', { status: 500 }, { attempt: 4 })).toEqual({ stop: 'attempts' });
   });
 
-  it('stops if Retry-After is longer than the remaining time', () => {
+  it('decideRetry stops if Retry-After is longer than the remaining time', () => {
     const failure = { status: 429, retryAfterMs: 4875 };
     expect(ask('GET', failure, { leftMs: 5001 })).toEqual({ wait: 5000 });
     expect(ask('GET', failure, { leftMs: 5000 })).toEqual({ stop: 'deadline' });
@@ -91,22 +91,26 @@ const TEN_O_CLOCK = Date.UTC(2026, 10, 20, 10, 0, 0);
 describe('retryAfterOf', () => {
   it.each([
     ['seconds', '120', 120_000],
-    ['zero seconds, as one', '0', 1000],
+    ['zero seconds, which become one second', '0', 1000],
     ['a fraction of a second', '1.5', 1500],
-    ['spaces around', ' 7 ', 7000],
+    ['a number with spaces around it', ' 7 ', 7000],
     ['an IMF-fixdate', 'Fri, 20 Nov 2026 10:00:30 GMT', 30_000],
     ['an RFC 850 date', 'Friday, 20-Nov-26 10:00:30 GMT', 30_000],
-    ['an asctime date, in GMT whatever the machine', 'Fri Nov 20 10:00:30 2026', 30_000],
-    ['a date that has passed, as a second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
-    ['two hours, as a quarter of an hour', '7200', 900_000],
-    ['a date tomorrow, as a quarter of an hour', new Date(TEN_O_CLOCK + 86_400_000).toUTCString(), 900_000],
-    ['more seconds than a number holds exactly, as a quarter of an hour', '9'.repeat(30), 900_000],
-  ])('reads Retry-After as %s', (_, header, expected) => {
+    ['an asctime date, which means GMT', 'Fri Nov 20 10:00:30 2026', 30_000],
+    ['a date in the past, which becomes one second', 'Fri, 20 Nov 2026 09:00:00 GMT', 1000],
+    ['two hours, which become 15 minutes', '7200', 900_000],
+    [
+      'the date of the next day, which becomes 15 minutes',
+      new Date(TEN_O_CLOCK + 86_400_000).toUTCString(),
+      900_000,
+    ],
+    ['a number of seconds that is not a safe integer, which becomes 15 minutes', '9'.repeat(30), 900_000],
+  ])('retryAfterOf reads %s', (_, header, expected) => {
     expect(retryAfterOf(header, TEN_O_CLOCK)).toBe(expected);
   });
 
   it.each([undefined, '', 'soon', '-5', '5 apples', 'Fri, 99 Foo 2026 10:00:30 GMT', '2026-11-20T10:00:30Z'])(
-    'counts %j as absent',
+    'retryAfterOf ignores the header %j',
     (header) => {
       expect(retryAfterOf(header, TEN_O_CLOCK)).toBeUndefined();
     },

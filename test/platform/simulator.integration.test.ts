@@ -53,7 +53,7 @@ const WORLD: WorldInput = {
   ],
 };
 
-describe('the client with the simulator, both written from one specification', () => {
+describe('client with the simulator', () => {
   const answered = new Set<string>();
   let simulator: Simulator;
   let url: string;
@@ -105,7 +105,7 @@ describe('the client with the simulator, both written from one specification', (
     await expect(app.employees.get('unknown')).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  it('reads the company and its structure', async () => {
+  it('the client reads the company and its structure', async () => {
     await expect(app.company.current()).resolves.toMatchObject({ id: 'company-1', name: 'Acme' });
     expect(await collect(app.company.workLocations.list())).toMatchObject([{ nickname: 'HQ' }]);
     for (const list of [app.company.departments, app.company.teams, app.company.levels]) {
@@ -123,7 +123,7 @@ describe('the client with the simulator, both written from one specification', (
     await expect(app.company.leaveTypes({ managedBy: 'PARTNER' })).resolves.toEqual([]);
   });
 
-  it('creates, updates and processes a leave request', async () => {
+  it('the client creates, updates and processes a leave request', async () => {
     const request = { role: 'role-1', companyLeaveType: 'clt-1', leavePolicy: 'policy-1' };
     const created = await app.leave.requests.create({
       ...request,
@@ -146,7 +146,7 @@ describe('the client with the simulator, both written from one specification', (
     await expect(app.leave.requests.process(created.id, 'decline')).rejects.toBeInstanceOf(PlatformError);
   });
 
-  it('reads leave balances of one and of all', async () => {
+  it('the client reads the leave balances of one role and of all roles', async () => {
     const one = await app.leave.balances.get('role-1');
     expect(one).toMatchObject({ role: 'role-1', balances: [{ companyLeaveType: 'clt-1' }] });
     const all = await collect(app.leave.balances.list());
@@ -154,7 +154,7 @@ describe('the client with the simulator, both written from one specification', (
     expect(all.find(({ role }) => role === 'role-1')).toEqual(one);
   });
 
-  it('creates, reads, patches, replaces and deletes a group', async () => {
+  it('the client creates, reads, patches, replaces and deletes a group', async () => {
     const created = await app.groups.create({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'unknown'] });
     expect(created).toMatchObject({ name: 'Ops', spokeId: '00g1', users: ['user-1', 'unknown'] });
     await expect(app.groups.get(created.id)).resolves.toEqual(created);
@@ -171,7 +171,7 @@ describe('the client with the simulator, both written from one specification', (
     await expect(key.groups.list()).rejects.toBeInstanceOf(ForbiddenError);
   });
 
-  it('recognises a stale version by any status that the platform uses', async () => {
+  it('the client recognises a stale version by each status that a platform may use for it', async () => {
     const group = await app.groups.create({ name: 'Stale', spokeId: '00g2', users: [] });
     const attempt = () => rejection(app.groups.patch(group.id, { name: 'x', version: 'old' }));
     for (const [staleVersionStatus, type] of [
@@ -192,7 +192,7 @@ describe('the client with the simulator, both written from one specification', (
     { versionForm: 'number' },
     { versionForm: 'longNumber' },
     { keepVersionIfUnchanged: false },
-  ])('writes groups if the platform has the setting %j', async (setting) => {
+  ])('the client writes groups if the platform has the setting %j', async (setting) => {
     await control('settings', setting);
     const created = await app.groups.create({ name: 'Ops', spokeId: '00g3', users: ['user-1'] });
     const same = await app.groups.patch(created.id, { users: ['user-1'], version: created.version });
@@ -226,7 +226,7 @@ describe('the client with the simulator, both written from one specification', (
     await expect(key.candidates.push(candidate)).rejects.toBeInstanceOf(ForbiddenError);
   });
 
-  it('the client follows company activity, and reads only new events from the cursor', async () => {
+  it('the client reads company activity, and from a cursor only the new events', async () => {
     const first = await collect(app.activity.follow({ sinceMs: Date.now() - 3_600_000 }));
     const cursor = first.at(-1)?.next;
     expect(cursor).toEqual(expect.any(String));
@@ -238,7 +238,7 @@ describe('the client with the simulator, both written from one specification', (
     expect(fresh.every(({ subjects }) => subjects?.some(({ instance }) => instance === group.id))).toBe(true);
   });
 
-  it('reads its own identity, marks itself installed, and is refused with an unknown token', async () => {
+  it('the client reads the current user, marks the app as installed, and reports an unknown token', async () => {
     await expect(app.me()).resolves.toMatchObject({ company: 'company-1', workEmail: 'person1@acme.test' });
     await expect(app.markInstalled()).resolves.toEqual({ ok: true });
     const stranger = connect('no-such-token');
@@ -246,20 +246,20 @@ describe('the client with the simulator, both written from one specification', (
     await stranger.close();
   });
 
-  it('reads a list completely despite pages that are too slow', async () => {
+  it('the client reads a complete list although some pages are too slow', async () => {
     const slow = { match: { method: 'GET', path: '/platform/api/employees' }, times: 2, status: 504 };
     await control('faults', [slow]);
     expect(await collect(app.employees.list())).toHaveLength(117);
   });
 
-  it('reports that a write with a lost answer may have been done', async () => {
+  it('the client reports that a write with a lost answer may have taken effect', async () => {
     await control('faults', [{ match: { method: 'POST', path: '/platform/api/groups' }, drop: 'after' }]);
     const error = await rejection(app.groups.create({ name: 'Lost', spokeId: '00g4', users: [] }));
     expect(error).toMatchObject({ name: 'NetworkError', sent: 'maybe' });
     expect((await app.groups.list()).filter(({ spokeId }) => spokeId === '00g4')).toHaveLength(1);
   });
 
-  it('calls every endpoint of the specification with success', () => {
+  it('the tests of this file call every endpoint of the specification successfully', () => {
     expect([...answered].sort()).toEqual(SPECIFICATION.map(({ endpoint }) => endpoint).sort());
   });
 });

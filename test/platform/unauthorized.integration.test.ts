@@ -11,7 +11,7 @@ import { type Answer, startScriptedPlatform } from './support/scripted-platform.
 
 const MINUTE_MS = 60_000;
 
-/** Creates a company whose platform refuses every token. The token endpoint returns a new token for each request. */
+/** Creates a connection whose platform refuses every token. The token endpoint returns a new token for each request. */
 async function refusedCompany(secret: Partial<Exclude<SecretValue, { token: string }>> = {}) {
   const world = await createWorld();
   const seen = { me: 0, groups: 0, refreshes: 0, stored: 0 };
@@ -106,7 +106,7 @@ describe('connection whose OAuth tokens are refused', () => {
     },
   );
 
-  it('several workers together cause at most four refreshes in an hour, each with one stored secret', async () => {
+  it('several workers of a refused connection cause at most four refreshes in an hour', async () => {
     const { seen, pumpFor, worker, open } = await refusedCompany();
     const other = worker();
     await pumpFor(59, async (minute) => {
@@ -117,21 +117,21 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(seen.stored).toBeLessThanOrEqual(4);
   });
 
-  it('sends an invalid refresh token only once', async () => {
+  it('an invalid refresh token is sent only once', async () => {
     const { seen, state, pumpFor } = await refusedCompany();
     state.grant = () => ({ status: 400, body: { error: 'invalid_grant' } });
     expect(await pumpFor(59)).toBe('unauthorized');
     expect(seen).toEqual({ refreshes: 1, stored: 0, me: 0, groups: 0 });
   });
 
-  it('stores no secret if the token endpoint returns the same tokens again', async () => {
+  it('no secret is stored if the token endpoint returns the same tokens again', async () => {
     const { seen, state, pumpFor } = await refusedCompany({ accessToken: 'same', refreshToken: 'same' });
     state.grant = () => ({ body: { access_token: 'same', refresh_token: 'same' } });
     expect(await pumpFor(59)).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 0 });
   });
 
-  it('a connection whose tokens only /me accepts causes one refresh in two hours by requeue job and sweep together', async () => {
+  it('requeue job and sweep cause one refresh in two hours if only /me accepts the tokens', async () => {
     const { seen, state, sweep, gate, pumpFor, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
     state.accepts = (_, path) => !path.endsWith('/groups');
     expect(await pumpFor(1)).toBe('open');
@@ -139,7 +139,8 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'v2' });
     expect(await pumpFor(119, async (minute) => minute % 5 === 0 && sweep())).toBe('unauthorized');
     expect(seen).toMatchObject({ refreshes: 1, stored: 1 });
-    // Both are probed every ten minutes. A process that opens the platform also asks /me once for the token's company.
+    // Requeue job and sweep each probe every ten minutes. A process that opens the platform also asks /me once for the
+    // token's company.
     expect(seen.groups).toBeLessThanOrEqual(3 + 12);
     expect(seen.me).toBeLessThanOrEqual(2 * (2 + 12));
 
@@ -149,7 +150,7 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(await sweep()).toMatchObject({ halted: false });
   });
 
-  it('a refused connection is tried immediately with a new secret, and otherwise within ten minutes', async () => {
+  it('a refused connection is probed immediately with a new secret, and otherwise every ten minutes', async () => {
     const { state, pumpFor, replaceSecret } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';
@@ -162,7 +163,7 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(await old.pumpFor(10)).toBe('open');
   });
 
-  it('keeps and uses a static token that an operator stored meanwhile', async () => {
+  it('a static token that an operator stored instead of refused OAuth tokens is kept and used', async () => {
     const { seen, state, worker, open, replaceSecret } = await refusedCompany({ accessToken: 'a0' });
     state.accepts = () => true;
     const platforms = worker();
@@ -174,14 +175,14 @@ describe('connection whose OAuth tokens are refused', () => {
     expect(seen.stored).toBe(0);
   });
 
-  it('gets new tokens after an hour if the platform no longer accepts the old ones', async () => {
+  it('a refused connection gets new tokens after an hour if the platform does not accept the old tokens', async () => {
     const { state, pumpFor } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';
     expect(await pumpFor(61)).toBe('open');
   });
 
-  it('gets new tokens after an hour even if every worker is replaced sooner', async () => {
+  it('a refused connection gets new tokens after an hour even if each worker is replaced before that', async () => {
     const { state, pumpFor, replaceWorker } = await refusedCompany();
     expect(await pumpFor(13)).toBe('unauthorized');
     state.accepts = (token) => token !== 'a1';

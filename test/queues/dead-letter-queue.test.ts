@@ -24,7 +24,7 @@ async function send(...deadLetters: RejectedMessage[]) {
 }
 
 describe('dead-lettered message', () => {
-  it('a dead-lettered message has the original body, and the reason as attributes', async () => {
+  it('a dead-lettered message contains the original body, and the reason as message attributes', async () => {
     const { first, attributes } = await send(deadLetter());
     expect(first?.MessageBody).toBe('{"a":1}');
     expect(attributes).toEqual({
@@ -36,7 +36,7 @@ describe('dead-lettered message', () => {
     });
   });
 
-  it('a dead-lettered message keeps connection and stamp of the original, so that a replay has the same effect', async () => {
+  it('a dead-lettered message keeps the connection and stamp of the original message', async () => {
     const stamp = 'a stamp' as NonNullable<RejectedMessage['stamp']>;
     const { attributes } = await send(deadLetter({ connection: 'acme', stamp }));
     expect(attributes).toMatchObject({ connection: 'acme', stamp: 'a stamp' });
@@ -81,7 +81,7 @@ describe('dead-lettered message', () => {
       expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
     });
 
-    it('a message that is too large with any reason stays in its queue, and SQS moves it to the dead-letter queue', async () => {
+    it('a message that is too large even with the shortest reason is not sent, so SQS moves it later', async () => {
       const { refused, requests } = await send(
         deadLetter({ messageId: 'm1' }),
         ofSize(MIB - 100, { messageId: 'm1' }),
@@ -91,7 +91,7 @@ describe('dead-lettered message', () => {
       expect(requests.flat()).toHaveLength(1);
     });
 
-    it('a dead-lettered message is sent with a shorter connection and id if SQS would refuse the original ones', async () => {
+    it('connection and message id are shortened in a dead-lettered message if SQS would refuse them', async () => {
       const { refused, attributes } = await send(
         ofSize(MIB - 2_000, { connection: `a\u0000\ud800${'b'.repeat(600_000)}`, messageId: 'm\u0001' }),
       );
@@ -101,7 +101,7 @@ describe('dead-lettered message', () => {
     });
   });
 
-  it('a dead-lettered message that the queue rejects is reported', async () => {
+  it('send returns the id of a message that the dead-letter queue refused', async () => {
     const { refused } = await send(deadLetter(), deadLetter({ messageId: 'm2', body: 'refused' }));
     expect(refused).toEqual(['m2']);
   });

@@ -5,15 +5,15 @@ import { seededRandom } from '../../simulate/random.ts';
 type Entry = NonNullable<SendMessageBatchCommand['input']['Entries']>[number];
 
 /**
- * Creates an SQS client that stores its requests. It refuses the entries for which `refuses` returns true, and the
- * entries that SQS itself refuses.
+ * Creates an SQS client that records its requests. It refuses every entry that SQS itself refuses, and every entry for
+ * which `refuses` returns true.
  */
 export function fakeSqs(refuses: (entry: Entry) => boolean = () => false) {
   const requests: Entry[][] = [];
   const { of } = createQueues({ nowMs: () => 0, random: seededRandom(1) });
   const send = async ({ input }: SendMessageBatchCommand) => {
     const entries = input.Entries ?? [];
-    // The queue refuses an empty body.
+    // An entry with an empty body, because the queue refuses an empty body.
     const Entries = entries.map((entry) => (refuses(entry) ? { ...entry, MessageBody: '' } : entry));
     const answer = answerSqs(of, 'SendMessageBatch', { QueueUrl: queueUrl('apply'), Entries }, () => 0);
     requests.push(entries);

@@ -36,16 +36,16 @@ it('a mailbox retries messages that SQS failed to delete, and throws after the l
 
 describe('replayed dead-lettered message', () => {
   it.each<[string, object, string, string?]>([
-    ["refused, from a source's own queue", wrote('queue', OWN), OWN],
+    ['refused by ingest, from a queue of its own', wrote('queue', OWN), OWN],
     [
-      "moved by SQS from a source's own queue, whatever attributes the producer set",
+      'moved by SQS from a queue of its own, with wrong attributes of the producer',
       { ...movedFrom(OWN), ...wrote('queue', 'groupsync-events-entra') },
       OWN,
     ],
     ['moved by SQS from the common queue', movedFrom(COMMON), COMMON],
-    ['without any origin', {}, COMMON],
+    ['without a source queue', {}, COMMON],
     [
-      'failed before, with the number of failures and the time of the first one',
+      'failed three times, with the time of the first failure',
       {
         Attributes: { SentTimestamp: String(Date.parse('2026-11-20')) },
         ...wrote('failedBefore', '2 2026-11-01T00:00:00.000Z'),

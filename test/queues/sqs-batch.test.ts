@@ -5,14 +5,14 @@ import { fakeSqs } from './fake-sqs.ts';
 
 const messages = (count: number, MessageBody = 'x') => Array.from({ length: count }, () => ({ MessageBody }));
 
-describe('batch of messages to SQS', () => {
-  it('messages are sent in requests of ten', async () => {
+describe('sendAll', () => {
+  it('sendAll sends at most ten messages per request', async () => {
     const { client, requests } = fakeSqs();
     expect(await sendAll(client, 'url', messages(23))).toEqual(new Set());
     expect(requests.map((entries) => entries.length).sort()).toEqual([10, 10, 3].sort());
   });
 
-  it('messages share a request only up to 1 MiB, with attributes and in UTF-8', async () => {
+  it('a request contains at most 1 MiB of messages, counted in UTF-8 and with attributes', async () => {
     const { client, requests } = fakeSqs();
     const half = 1_048_576 / 2;
     const exactly = { MessageBody: 'x'.repeat(half) };
@@ -22,18 +22,18 @@ describe('batch of messages to SQS', () => {
     expect(sizeOf({ MessageBody: 'é', MessageAttributes: attribute })).toBe(2 + 1 + 6 + 2);
   });
 
-  it('only the message that SQS refuses is reported', async () => {
+  it('sendAll returns the position of the message that SQS refused', async () => {
     const { client } = fakeSqs(({ MessageBody }) => MessageBody === 'bad');
     const all = [...messages(11), { MessageBody: 'bad' }, ...messages(3)];
     expect(await sendAll(client, 'url', all)).toEqual(new Set([11]));
   });
 
-  it('all messages are reported if the request fails', async () => {
+  it('sendAll returns the positions of all messages if the request fails', async () => {
     const client = { send: () => Promise.reject(new Error('no network')) } as unknown as SQSClient;
     expect(await sendAll(client, 'url', messages(2))).toEqual(new Set([0, 1]));
   });
 
-  it('an empty list of messages causes no request', async () => {
+  it('sendAll sends no request for an empty list', async () => {
     const { client, requests } = fakeSqs();
     await sendAll(client, 'url', []);
     expect(requests).toEqual([]);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Sdk } from '../../shared/aws/sdk.ts';
 import { bindingsOf } from '../../shared/runtime/wire-tool.ts';
 
-it('the settings of the ingest function are read only if a source has its own queue', async () => {
+it('bindingsOf reads the configuration of ingest only for a message that is not from the common queue', async () => {
   const lambda = mockClient(LambdaClient);
   const Environment = { Variables: { GROUPSYNC_BOUND_QUEUES: 'p-events-okta=acme' } };
   lambda.on(GetFunctionConfigurationCommand, { FunctionName: 'p-ingest' }).resolves({ Environment });

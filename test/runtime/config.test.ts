@@ -10,7 +10,7 @@ const caught = (run: () => unknown): unknown => {
 };
 
 describe('configuration of a function', () => {
-  it('every optional value of the configuration has a default', () => {
+  it('readConfig has a default for every optional variable', () => {
     expect(readConfig({})).toEqual({
       prefix: 'groupsync',
       tableName: 'groupsync-state',
@@ -28,12 +28,12 @@ describe('configuration of a function', () => {
     });
   });
 
-  it('names the table after the prefix unless the table has a name of its own', () => {
+  it('the table is named after the prefix if no table name is set', () => {
     expect(readConfig({ GROUPSYNC_PREFIX: 'stage' }).tableName).toBe('stage-state');
     expect(readConfig({ GROUPSYNC_PREFIX: 'stage', GROUPSYNC_TABLE: 'other' }).tableName).toBe('other');
   });
 
-  it('accepts a coalescing window of zero', () => {
+  it('readConfig accepts a coalescing window of zero seconds', () => {
     expect(readConfig({ GROUPSYNC_COALESCE_SECONDS: '0' }).coalesceMs).toBe(0);
   });
 
@@ -45,14 +45,14 @@ describe('configuration of a function', () => {
     ['GROUPSYNC_APPLY_QUEUE_URL', 'apply.fifo'],
     ['GROUPSYNC_LOG_LEVEL', 'loud'],
     ['GROUPSYNC_PREFIX', ''],
-  ])('refuses %s=%s and names the variable and its value', (name, value) => {
+  ])('readConfig refuses %s=%s, and its error names the variable and the value', (name, value) => {
     const error = caught(() => readConfig({ [name]: value }));
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as Error).message).toContain(`${name}: `);
     expect((error as Error).message).toContain(JSON.stringify(value));
   });
 
-  it('reports a missing value only if the function needs it', () => {
+  it('a missing value is an error only if the function needs the value', () => {
     expect(required('x', 'GROUPSYNC_APPLY_QUEUE_URL')).toBe('x');
     const error = caught(() => required(undefined, 'GROUPSYNC_APPLY_QUEUE_URL'));
     expect(error).toBeInstanceOf(ConfigError);

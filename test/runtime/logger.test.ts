@@ -31,7 +31,7 @@ describe('log line', () => {
     ]);
   });
 
-  it('a log line contains no e-mail address, not even inside an id, and equal addresses have equal pseudonyms', () => {
+  it('a log line contains a pseudonym for each e-mail address, also inside an id', () => {
     const { logger, read } = logging('info');
     const fields = {
       group: 'eng@acme.test',
@@ -54,7 +54,7 @@ describe('log line', () => {
 });
 
 describe('error in a log line', () => {
-  it('an error of groupsync is logged with the names and messages of its causes, but without text of the platform', () => {
+  it('an error of groupsync is logged with the names and messages of its causes, without text of the platform', () => {
     const facts = { method: 'GET', pathTemplate: '/groups', sent: 'answered', status: 429 } as const;
     const cause = failureOf(new RateLimitedError('no', { ...facts, excerpt: 'Ann Lee is busy' }), 'v1');
     expect(cause.message).toContain('Ann Lee is busy');
@@ -68,7 +68,7 @@ describe('error in a log line', () => {
     expect(loggable(error).message).toBe(chain.join(', because of '));
   });
 
-  it('an error of a library is logged only by its name, because its message may contain personal data', () => {
+  it('an error of a library is logged with its name, without its message', () => {
     const library = new TypeError('cannot read ann@acme.test');
     const sdk = Object.assign(new Error('token abc is invalid'), { name: 'UnrecognizedClientException' });
     expect(errorFields(new StoreError('the table could not be written', { cause: sdk }))).toEqual({
@@ -77,7 +77,7 @@ describe('error in a log line', () => {
     expect(errorFields(library)).toEqual({ error: ['TypeError'] });
   });
 
-  it('an error of an unknown kind is logged without its content', () => {
+  it('a thrown value that is not an error is logged without its content', () => {
     expect(JSON.stringify(errorFields({ email: 'ann@acme.test' }))).not.toContain('ann');
     expect(JSON.stringify(errorFields('ann@acme.test'))).not.toContain('ann');
   });

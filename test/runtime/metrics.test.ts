@@ -14,8 +14,8 @@ function emitted(name: MetricName, value: number, by?: string) {
   return JSON.parse(lines[0] ?? '');
 }
 
-/** The record has the form of the CloudWatch user guide, "Specification: Embedded metric format". */
-it('a metric is emitted with the prefix as a dimension, and with its kind if it has one', () => {
+/** Source: Amazon CloudWatch user guide, "Specification: Embedded metric format". */
+it('a metric has the prefix as a dimension, and also its kind if it has one', () => {
   expect(emitted('PlatformWrites', 2, 'put')).toEqual({
     _aws: {
       Timestamp: 1_700,
@@ -33,15 +33,19 @@ it('a metric is emitted with the prefix as a dimension, and with its kind if it 
   });
 });
 
-it('a metric that is split by connection names the connection', () => {
+it('a metric with the dimension Connection names the connection', () => {
   expect(emitted('EventsReceived', 7, 'acme')).toMatchObject({ Connection: 'acme', EventsReceived: 7 });
 });
 
-it.each(Object.keys(METRICS) as MetricName[])('every dimension of %s has a value in its record', (name) => {
-  for (const by of [undefined, 'x']) {
-    const line = emitted(name, 1, by);
-    const [directive] = line._aws.CloudWatchMetrics;
-    for (const dimension of directive.Dimensions.flat()) expect(line[dimension]).toEqual(expect.any(String));
-    expect(directive.Metrics).toEqual([{ Name: name, Unit: METRICS[name].unit }]);
-  }
-});
+it.each(Object.keys(METRICS) as MetricName[])(
+  'every dimension of the metric %s has a value in the log line',
+  (name) => {
+    for (const by of [undefined, 'x']) {
+      const line = emitted(name, 1, by);
+      const [directive] = line._aws.CloudWatchMetrics;
+      for (const dimension of directive.Dimensions.flat())
+        expect(line[dimension]).toEqual(expect.any(String));
+      expect(directive.Metrics).toEqual([{ Name: name, Unit: METRICS[name].unit }]);
+    }
+  },
+);

@@ -27,7 +27,7 @@ const event = {
   type: 'EXTERNAL_GROUP_ADD',
 };
 
-it('the list of notification targets sends no message, and a notification test sends one', async () => {
+it('the notify task sends a test message only if it is not silent', async () => {
   const { connection, ports } = await createWorld();
   const send = vi.fn(async () => new Map());
   const told = { ...ports, notifier: { prefix: 'prod', targets: ['webhook'], send } };
@@ -40,7 +40,7 @@ it('the list of notification targets sends no message, and a notification test s
 });
 
 describe('run of the requeue job', () => {
-  it('the requeue job does all other work, including the levels, before it fails for an invalid item', async () => {
+  it('the requeue job does its other work before it fails because of an invalid item', async () => {
     const world = await createWorld();
     await world.link('g', { dirtySince: 1 }, 1);
     await world.table.put({
@@ -52,13 +52,15 @@ describe('run of the requeue job', () => {
       gsk: 'u',
     });
     const { run, emitted } = tasks(world);
-    await expect(run('pump')).rejects.toThrow('1 could not be handled: user u: expected a directory user');
+    await expect(run('pump')).rejects.toThrow(
+      '1 items could not be handled: user u: expected a directory user',
+    );
     expect(world.woken).toEqual(['g']);
     expect(emitted).toContainEqual(['DirtyGroups', 1, 'default']);
   });
 });
 
-it('if one connection uses the whole time of a run, a later run reaches the other connections', async () => {
+it('if one connection uses the whole time of a run, a later run begins with another connection', async () => {
   const names = ['a', 'b', 'c', 'd'];
   const first = new Set<string>();
   const random = seededRandom(1);
@@ -112,7 +114,7 @@ describe('run of the feed', () => {
     expect(await run('feed')).toMatchObject({ drift: { duplicate_spoke_id: 1 }, reported: 1 });
   });
 
-  it('a run of the feed that ends early counts the events that it has read, and fails', async () => {
+  it('if reading the feed fails halfway, the run counts the events that it has read, and fails', async () => {
     const world = await createWorld({
       activity: async function* ({ cursor }: { cursor?: string }) {
         if (cursor === undefined) yield { events: [event], next: 'c1', done: false };
@@ -120,11 +122,11 @@ describe('run of the feed', () => {
       } as never,
     });
     const { run, emitted } = tasks(world);
-    await expect(run('feed')).rejects.toThrow('the feed broke off after 1 events of 1 groups');
+    await expect(run('feed')).rejects.toThrow('reading the feed failed after 1 events of 1 groups');
     expect(emitted).toEqual([['FeedEventsRead', 1]]);
   });
 
-  it('a run of the feed does nothing while another run is active, and reports this', async () => {
+  it('a run of the feed is skipped while another run reads the feed', async () => {
     const world = await createWorld();
     const span = { nowMs: world.ports.clock(), lengthMs: 1_000 };
     await world.ports.leases.take(world.connection.name, 'feed', span);
@@ -150,7 +152,7 @@ describe('run of the feed', () => {
 });
 
 describe('other tasks of reconcile', () => {
-  it('each run of the requeue job emits the levels of the connection that differ from normal', async () => {
+  it('each run of the requeue job emits the levels of the connection that are not normal', async () => {
     const world = await createWorld();
     const { run, emitted } = tasks(world);
     expect(await run('health')).toMatchObject({ connection: 'default', goodAtMs: world.ports.clock() });

@@ -4,7 +4,7 @@ import { type Call, type Caller, type CallOptions, checked, type Endpoint } from
 import { answered, InvalidRequestError, UnexpectedBodyError } from '../errors.ts';
 import { openEnum, text } from '../schemas/field.ts';
 
-/** Reads an entry that is not an object as an empty object, so that the other entries can still be read. */
+/** A list in which an entry that is not an object is read as an empty object. */
 const listed = <Item extends z.ZodType>(item: Item) =>
   z.preprocess((list) => (Array.isArray(list) ? list.map(orNothing) : list), z.array(item));
 
@@ -30,8 +30,8 @@ const Initiator = z.lazy(() =>
 );
 
 /**
- * Workforce Platform API, Activity event, with the names of the specification. A platform may send types that the
- * specification does not list. An unknown `event_type`, subject or initiator is not an error.
+ * Workforce Platform API, Activity event, with the field names of the specification. A platform may send an
+ * `event_type`, subject or initiator that the specification does not list. This is not an error.
  */
 const ActivityEvent = z.lazy(() =>
   z.object({
@@ -66,8 +66,8 @@ const MANY_EVENTS = 10;
 
 /**
  * The feed's envelope: `{data: {events, next}, error}`. Some platforms send null as `data` or `events`, which means an
- * empty page. If `next` is null, absent or empty, there are no more events now. One malformed event must not hide the
- * other events. But a long list without any event id is an error (`MANY_EVENTS`).
+ * empty page. If `next` is null, absent or empty, there are no more events at the moment. One malformed event does not
+ * hide the other events. A long list without any event id is an error (`MANY_EVENTS`).
  */
 const ActivityEnvelope = z.lazy(() => {
   const events = listed(ActivityEvent).refine((list) => list.length < MANY_EVENTS || list.some(isKnown), {
@@ -84,7 +84,7 @@ function envelopeOf(raw: unknown): unknown {
 
 const FEED: Endpoint = { method: 'GET', path: '/platform/api/company_activity' };
 
-/** The names of query parameters, which the specification leaves open, and the page size (1 to 1000). */
+/** The page size (1 to 1000), and the names of query parameters, which the specification does not define. */
 export type ActivityNames = Readonly<ConnectionSettings['activity']>;
 
 export const DEFAULT_ACTIVITY: ActivityNames = {
@@ -106,9 +106,9 @@ export function activityNames(given: Partial<ActivityNames> = {}): ActivityNames
 }
 
 /**
- * The place where a read begins: the cursor of an earlier page, or a time range in milliseconds since 1970. `sinceMs`
- * is inclusive and must be less than 90 days ago. Without `sinceMs`, the read begins with the oldest event. Without
- * `untilMs`, the read continues to the end of the feed.
+ * Where a read begins: at the cursor of an earlier page, or at a time range in milliseconds since 1970. `sinceMs` is
+ * inclusive and must be less than 90 days ago. Without `sinceMs`, the read begins with the oldest event. Without
+ * `untilMs`, it continues to the end of the feed.
  */
 type ActivityStart =
   | { readonly cursor: string }
@@ -116,8 +116,8 @@ type ActivityStart =
 
 const WINDOW_MS = 90 * 24 * 3_600_000;
 /**
- * A feed may send empty pages with new cursors forever. After this number of successive empty pages the read ends, and
- * the next read continues from the last cursor.
+ * The read ends after this number of empty pages in a row, because a feed may send empty pages with new cursors
+ * forever. The next read continues from the last cursor.
  */
 const MAX_EMPTY_PAGES = 20;
 
@@ -131,8 +131,8 @@ export const activityResource = (call: Caller, settings: Settings) => ({
   /**
    * `GET /company_activity`: reads at least one page, and continues until there are no more events. The first request
    * contains the start, and each later request contains only the cursor. The last page may repeat earlier events. The
-   * caller stores the cursor `next` after it has recorded the events; `next` is null while the feed has sent no cursor.
-   * `done` is true for the last page. An event without an id is dropped.
+   * caller stores the cursor `next` after it has recorded the events. If the feed has not sent a cursor, `next` is
+   * null. `done` is true for the last page. An event without an id is dropped.
    * @throws ReportedError if the envelope's `error` is not null; UnexpectedBodyError for a malformed envelope or a
    * repeated cursor; InvalidRequestError if the start is malformed, or is 90 days ago or more
    */
@@ -147,7 +147,7 @@ async function* follow(call: Caller, settings: Settings, start: ActivityStart, o
     const { events: told, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
     const events = told.filter(isKnown);
     emptyPages = events.length === 0 ? emptyPages + 1 : 0;
-    // If `next` is null, absent or empty, or is the same cursor again, there are no more events.
+    // There are no more events if `next` is null, absent or empty, or repeats the cursor of the request.
     const ended = next === null || next === cursor;
     if (!ended) refuseCircle(next, seen);
     cursor = next ?? cursor;
@@ -162,21 +162,21 @@ async function* follow(call: Caller, settings: Settings, start: ActivityStart, o
 const cursorOf = (start: ActivityStart): string | null =>
   'cursor' in start ? checked(z.string().min(1), start.cursor, FEED) : null;
 
-/** @throws UnexpectedBodyError if an earlier page gave the same cursor, because reading would never end */
+/** @throws UnexpectedBodyError if an earlier page had the same cursor, because the read would never end */
 function refuseCircle(next: string, seen: ReadonlySet<string>): void {
-  const circle = 'expected data.next to move on, got a cursor of an earlier page';
+  const circle = 'expected a new cursor in data.next, got a cursor of an earlier page';
   if (seen.has(next)) throw new UnexpectedBodyError(circle, answered(FEED), 'data.next');
 }
 
-/** The schema is made once, because making it costs more than the check of a request. */
+/** The schema is created only once, because creating it takes longer than checking a request. */
 const Start = z.lazy(() => z.strictObject({ sinceMs: z.int().optional(), untilMs: z.int().optional() }));
 
-/** The query of the first request. Dates are RFC 3339 times in UTC with milliseconds. */
+/** Returns the query of the first request. Dates are RFC 3339 times in UTC with milliseconds. */
 function firstQuery(start: ActivityStart, { names, clock }: Settings): Record<string, string> {
   const { sinceMs, untilMs } = checked(Start, start, FEED);
   if (sinceMs !== undefined && sinceMs <= clock() - WINDOW_MS) {
     const facts = { method: FEED.method, pathTemplate: FEED.path, sent: 'no' } as const;
-    throw new InvalidRequestError('sinceMs: expected an instant less than 90 days ago', facts);
+    throw new InvalidRequestError('sinceMs: expected a time less than 90 days ago', facts);
   }
   return {
     ...(sinceMs === undefined ? {} : { [names.startParam]: new Date(sinceMs).toISOString() }),
@@ -194,8 +194,8 @@ const decoding: Call<Feed>['decoding'] = {
   })),
   envelope: envelopeOf,
   errorMember: 'error',
-  // A malformed field of an event is dropped. But a malformed cursor is an error, because a missing cursor means the
-  // end of the feed.
+  // A malformed field of an event is dropped. A malformed cursor is an error, because a missing cursor would end the
+  // read.
   exact: (path) => path.join('.') === 'data.next',
   oddOf: ({ events }) => events.flatMap((event, at) => (isKnown(event) ? [] : [`data.events[${at}].id`])),
 };

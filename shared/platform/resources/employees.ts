@@ -44,7 +44,7 @@ const fields = () => ({
   department: text,
   workLocation: Address.nullish(),
   worklocationNickname: text,
-  /** The spelling of `worklocationNickname` in the active list. */
+  /** In the list of active employees, `worklocationNickname` has this spelling. */
   workLocationNickname: text,
   spokeId: text,
   endDate: text,
@@ -65,32 +65,25 @@ const fields = () => ({
 
 type Nicknames = { worklocationNickname?: unknown; workLocationNickname?: unknown };
 
-/**
- * The platform spells this field in two ways. The result has one spelling. If both spellings are absent, the field
- * stays absent.
- */
+/** The platform uses two spellings of this field. The result uses one. If both are absent, the field stays absent. */
 function oneNickname<T extends Nicknames>(employee: T): Omit<T, 'workLocationNickname'> {
   const { workLocationNickname: other, ...rest } = employee;
   if (rest.worklocationNickname !== undefined || other === undefined) return rest;
   return { ...rest, worklocationNickname: other };
 }
 
-/**
- * Workforce Platform API, Employee. Only the id is guaranteed. The credential's scopes decide which other fields come.
- */
+/** Workforce Platform API, Employee. The credential's scopes decide which fields except the id are returned. */
 const Employee = z.lazy(() => z.object(fields()).transform(oneNickname));
 export type Employee = z.infer<typeof Employee>;
 
-/** An employee of the active list, which guarantees `id`, `personalEmail` and `roleState` (the e-mail may be null). */
+/** An employee of the active list, which guarantees `id`, `personalEmail` and `roleState`. The e-mail may be null. */
 const ActiveEmployee = z.lazy(() =>
   z
     .object({ ...fields(), personalEmail: z.string().nullable(), roleState: RoleState })
     .transform(oneNickname),
 );
 
-/**
- * `ein`: the employer identification number. `sendAllRoles`: every employee of the company, without the access rules.
- */
+/** `ein` is an employer identification number. `sendAllRoles` returns all employees, regardless of the access rules. */
 const AllEmployeesQuery = z.lazy(() =>
   PageQuery.unwrap()
     .extend({ ein: z.int().min(0).optional(), sendAllRoles: z.boolean().optional() })
@@ -102,10 +95,7 @@ const ACTIVE: Endpoint = { method: 'GET', path: '/platform/api/employees' };
 const ALL: Endpoint = { method: 'GET', path: '/platform/api/employees/include_terminated' };
 const ONE: Endpoint = { method: 'GET', path: '/platform/api/employees/{employeeId}' };
 
-/**
- * Workforce Platform API, Employees. The credential's scopes decide which fields come. An absent field says nothing
- * about the person.
- */
+/** Workforce Platform API, Employees. The credential's scopes decide which fields are returned. */
 export function employeesResource(call: Caller) {
   const all = createListing<Employee, AllEmployeesQuery>(call, {
     endpoint: ALL,
@@ -116,18 +106,18 @@ export function employeesResource(call: Caller) {
     /** `GET /employees`: all active employees that are provisioned to the application. */
     ...createListing(call, { endpoint: ACTIVE, items: z.array(ActiveEmployee) }),
     /**
-     * `GET /employees/include_terminated`: active and terminated employees. `ein` selects the employees of one employer
-     * identification number. `sendAllRoles` returns every employee of the company, without the access rules.
+     * `GET /employees/include_terminated`: active and terminated employees. `ein` selects the employees with this
+     * employer identification number. `sendAllRoles` returns all employees, regardless of the access rules.
      */
     listAll: all.list,
-    /** Like `listAll`, but page by page. */
+    /** Like `listAll`, but in pages. */
     pagesAll: all.pages,
     /**
-     * Like `pagesAll`, but returns an error for each position for which the platform keeps failing, and continues after
-     * it.
+     * Like `pagesAll`, but if the platform repeatedly fails at a position of the list, the generator yields the error
+     * and continues after this position.
      */
     pagesAllPassingOver: all.pagesPassingOver,
-    /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError if there is none. */
+    /** `GET /employees/{employeeId}`: one employee by role id. @throws NotFoundError if the employee does not exist */
     get: (employeeId: string, options?: CallOptions) =>
       call({ endpoint: ONE, ids: { employeeId }, decoding: { schema: Employee } }, options),
   };

@@ -10,9 +10,9 @@ const filled = z.string().min(1);
 const version = z.union([filled, z.number()]);
 
 /**
- * Workforce Platform API, Group. The fields below must be present, except `spokeId` and the additional fields. If a
- * response without `users` were read as an empty list, the next write would empty the group. `users` may contain ids of
- * users who do not exist. `version` is an opaque string or number.
+ * Workforce Platform API, Group. Apart from `spokeId` and the additional fields, all fields must be present: if a
+ * missing `users` became an empty list, the next write would empty the group. `users` may contain ids of users who do
+ * not exist. `version` is an opaque string or number.
  */
 const Group = z.lazy(() =>
   z.object({
@@ -28,15 +28,14 @@ const Group = z.lazy(() =>
   }),
 );
 
-/** The readable part of a malformed group in a list. */
+/** The fields of a malformed group in a list that can still be read. */
 const OddGroup = z.lazy(() =>
   z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
 );
 
 /**
- * Reads a list element by element, because one malformed group must not hide the others. The malformed group may be
- * unmanaged. `undefined` stands for an element without an id. A list that contains only such elements is not a list of
- * groups.
+ * A list of groups. One malformed group does not hide the others, because groupsync may not manage the malformed group.
+ * An element without an id becomes `undefined`. If no element has an id, the answer is not a list of groups.
  */
 const GroupList = z.lazy(() =>
   z
@@ -57,11 +56,11 @@ const content = () => ({
 const NewGroup = z.lazy(() => z.strictObject({ ...content(), spokeId: filled }));
 type NewGroup = z.infer<typeof NewGroup>;
 
-/** Body of a replacement. It is always complete, because a PUT also changes the fields that are missing in it. */
+/** The body of a replacement. It is always complete, because a PUT also changes the fields that are missing in it. */
 const GroupReplacement = z.lazy(() => z.strictObject({ ...content(), version }));
 type GroupReplacement = z.infer<typeof GroupReplacement>;
 
-/** Body of a change: the version from which the change was computed, and at least one changed field. */
+/** The body of a change. It contains the version from which the change was computed, and at least one changed field. */
 const GroupChange = z.lazy(() =>
   z
     .strictObject(content())
@@ -81,7 +80,7 @@ const REPLACE: Endpoint = { method: 'PUT', path: '/platform/api/groups/{groupId}
 const CHANGE: Endpoint = { method: 'PATCH', path: '/platform/api/groups/{groupId}' };
 const DELETE: Endpoint = { method: 'DELETE', path: '/platform/api/groups/{groupId}' };
 
-/** A malformed field of a group is an error. It is not dropped, because the next write depends on it. */
+/** A malformed field of a group is an error and is not dropped, because the next write depends on the field. */
 const decoding = { schema: Group, exact: true, prepare: holdVersions } as const;
 const listDecoding: Decoding<z.infer<typeof GroupList>> = {
   schema: GroupList,
@@ -92,13 +91,12 @@ const listDecoding: Decoding<z.infer<typeof GroupList>> = {
 };
 
 /**
- * Workforce Platform API, Groups. Only OAuth applications may call it: another credential gets a ForbiddenError. Each
- * response must contain id, name, users and version. Otherwise the call fails with an UnexpectedBodyError, so a missing
- * list is never read as an empty one. A list is less strict: a malformed group appears with its id and spokeId only,
- * and an element without an id is dropped.
+ * Workforce Platform API, Groups. Only OAuth applications may call it. Any other credential causes a ForbiddenError.
+ * Each response must contain id, name, users and version. Otherwise the call fails with an UnexpectedBodyError. The
+ * method `list` is less strict: a malformed group has only its id and spokeId, and an element without an id is dropped.
  *
  * A failed write may still have taken effect: see `mayHaveTakenEffect(error)`. A stale version may cause a
- * ConflictError or another 4xx. To tell a conflict from a refusal, the caller must read the group.
+ * ConflictError or another 4xx. So after another 4xx, the caller must read the group and compare its version.
  */
 export const groupsResource = (call: Caller) => ({
   /** `GET /groups`: all third-party groups of the organisation, in one answer. */
@@ -115,7 +113,7 @@ export const groupsResource = (call: Caller) => ({
    */
   create: (value: NewGroup, options?: CallOptions) =>
     call({ endpoint: CREATE, body: { schema: NewGroup, value }, decoding }, options),
-  /** `PUT /groups/{groupId}` with the whole group and the version that it was computed from. @throws ConflictError */
+  /** `PUT /groups/{groupId}` with the whole group, and the version from which it was computed. @throws ConflictError */
   replace: (groupId: string, value: GroupReplacement, options?: CallOptions) => {
     const body = { schema: GroupReplacement, value, finish: releaseVersions };
     return call({ endpoint: REPLACE, ids: { groupId }, body, decoding }, options);
@@ -125,10 +123,7 @@ export const groupsResource = (call: Caller) => ({
     const body = { schema: GroupChange, value, finish: releaseVersions };
     return call({ endpoint: CHANGE, ids: { groupId }, body, decoding }, options);
   },
-  /**
-   * `DELETE /groups/{groupId}`: succeeds with any 2xx. If the group does not exist (404), the result is `absent` and
-   * not an error.
-   */
+  /** `DELETE /groups/{groupId}`: succeeds with any 2xx. After a 404, the result is `absent` and not an error. */
   delete: async (groupId: string, options?: CallOptions): Promise<'deleted' | 'absent'> => {
     const nothing = { schema: z.undefined(), ignoreBody: true };
     try {

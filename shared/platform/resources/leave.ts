@@ -9,10 +9,7 @@ const LeaveStatus = openEnum(['PENDING', 'APPROVED', 'REJECTED', 'CANCELED']);
 
 const ManagedBy = openEnum(['PTO', 'LEAVES', 'PARTNER']);
 
-/**
- * A number of hours. The specification has numbers in responses and numeric strings in requests, and both forms are
- * accepted.
- */
+/** A number of hours. The specification uses numbers in responses, and numeric strings in requests. */
 const hours = z
   .union([
     z.number(),
@@ -43,7 +40,7 @@ const record = z.object({
   numMinutes: amount,
   leavePolicy: text,
   leaveType: openEnum(['VACATION', 'SICK', 'JURY_DUTY']).nullish(),
-  /** The name of `leaveType` in the response of the process endpoint. */
+  /** The process endpoint returns `leaveType` under this name. */
   leaveTypeUniqueId: text,
   policyDisplayName: text,
   reasonForLeave: text,
@@ -58,12 +55,12 @@ const record = z.object({
   partialDays: z.array(z.object({ partialDay: text, numMinutes: amount })).nullish(),
 });
 
-/** Workforce Platform API, Leave request. `leaveTypeUniqueId` is read as `leaveType`. */
+/** Workforce Platform API, Leave request. The field `leaveTypeUniqueId` becomes `leaveType`. */
 const LeaveRecord = record.transform(({ leaveTypeUniqueId: other, ...rest }) =>
   rest.leaveType !== undefined || other === undefined ? rest : { ...rest, leaveType: other },
 );
 
-/** A leave request, alone or wrapped in an array of one. */
+/** A leave request, or an array that contains one leave request. */
 const LeaveRequest = z.preprocess(
   (body) => (Array.isArray(body) && body.length === 1 ? body[0] : body),
   LeaveRecord,
@@ -89,9 +86,9 @@ const changes = {
 };
 
 /**
- * Body of a new leave request. `leavePolicy` is required, except for a request that the partner manages. Only such a
- * request may have a `status` other than PENDING. The platform checks both rules. Hours are numbers or numeric strings.
- * Dates are YYYY-MM-DD.
+ * Body of a new leave request. The platform checks two rules. `leavePolicy` is required, except for a request that the
+ * partner manages. A `status` other than PENDING is allowed only for a request that the partner manages. Hours are
+ * numbers or numeric strings. Dates are YYYY-MM-DD.
  */
 const NewLeaveRequest = z.strictObject({
   role: z.string().min(1),
@@ -102,7 +99,7 @@ const NewLeaveRequest = z.strictObject({
 });
 type NewLeaveRequest = z.input<typeof NewLeaveRequest>;
 
-/** The fields to change; at least one. The platform decides which fields it accepts. */
+/** The fields to change, at least one. The platform decides which fields may change. */
 const LeaveRequestChange = z
   .strictObject({ startDate: CalendarDate.optional(), endDate: CalendarDate.optional(), ...changes })
   .refine(
@@ -114,7 +111,7 @@ type LeaveRequestChange = z.input<typeof LeaveRequestChange>;
 const LeaveAction = z.enum(['approve', 'decline']);
 type LeaveAction = z.infer<typeof LeaveAction>;
 
-/** Members of a leave balance whose numbers must stay exact. */
+/** Fields of a leave balance whose numbers must stay exact. */
 const BALANCE_AMOUNTS = ['balanceWithFutureRequests', 'balanceWithoutFutureRequests'] as const;
 
 /** Workforce Platform API, Leave balance. Amounts are canonical decimal text. An unlimited balance has no amounts. */
@@ -142,18 +139,16 @@ export const leaveResource = (call: Caller) => ({
 });
 
 /**
- * Workforce Platform API, Leave: requests. A call with an unknown outcome is not repeated. `mayHaveTakenEffect` says
- * whether the call may have taken effect.
+ * Workforce Platform API, Leave: requests. If the outcome of a call is unknown, the client does not repeat the call.
+ * `mayHaveTakenEffect` shows whether the call may have taken effect.
  */
 function requestsResource(call: Caller) {
   const decoding = { schema: LeaveRequest };
   return {
-    /** `POST /leave_requests` (alpha at the platform): returns the request as recorded. @throws BadRequestError */
+    /** `POST /leave_requests` (an alpha endpoint): returns the request as recorded. @throws BadRequestError */
     create: (value: NewLeaveRequest, options?: CallOptions) =>
       call({ endpoint: CREATE, body: { schema: NewLeaveRequest, value }, decoding }, options),
-    /**
-     * `PATCH /leave_requests/{id}`: sends only the given fields, and returns the changed request. @throws NotFoundError
-     */
+    /** `PATCH /leave_requests/{id}`: sends the given fields, and returns the changed request. @throws NotFoundError */
     update: (id: string, value: LeaveRequestChange, options?: CallOptions) =>
       call({ endpoint: UPDATE, ids: { id }, body: { schema: LeaveRequestChange, value }, decoding }, options),
     /**
@@ -168,8 +163,8 @@ function requestsResource(call: Caller) {
 }
 
 /**
- * Workforce Platform API, Leave: balances (`GET /leave_balances`, one per role). `limit` is the page size, 1 to 100.
- * Amounts are exact decimals as text. An unlimited balance has no amounts.
+ * Workforce Platform API, Leave: balances. `GET /leave_balances` returns one balance per role. `limit` is the page
+ * size, 1 to 100. Amounts are exact decimals as text. An unlimited balance has no amounts.
  */
 function balancesResource(call: Caller) {
   const prepare = (json: string) => quoteNumbers(json, BALANCE_AMOUNTS);

@@ -3,7 +3,7 @@ import * as z from 'zod';
 const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 
 /**
- * Returns an exact decimal as text in one canonical form: no exponent, no plus sign, no sign for zero, no unnecessary
+ * Returns an exact decimal in one canonical form: a text without exponent, plus sign, sign of zero, or unnecessary
  * zeros. `"7.50"`, `7.5` and `75e-1` all become `7.5`. Returns undefined if the text is not a decimal.
  */
 export function canonicalDecimal(text: string): string | undefined {
@@ -19,7 +19,7 @@ export function canonicalDecimal(text: string): string | undefined {
   return sign === '-' && value !== '0' ? `-${value}` : value;
 }
 
-/** A decimal that some responses write as a string and others as a number. The result is canonical text. */
+/** A decimal. Some responses contain it as a string, others as a number. The result is canonical text. */
 export const Decimal = z.union([z.string(), z.number()]).transform((value, context) => {
   const decimal = canonicalDecimal(String(value));
   if (decimal !== undefined) return decimal;
@@ -30,9 +30,8 @@ export const Decimal = z.union([z.string(), z.number()]).transform((value, conte
 const STRING_THEN_NUMBER = /("(?:[^"\\]|\\.)*")(?:(\s*:\s*)(-?\d[\d.eE+-]*))?/g;
 
 /**
- * Puts the numbers of the given members into quotes, so that `JSON.parse` does not round them to binary fractions:
- * `{"balance": 0.10000000000000000001}` becomes `{"balance": "0.10000000000000000001"}`. The content of a string is
- * never changed.
+ * Puts the numbers in the given fields into quotes, so that `JSON.parse` does not round them: `{"balance":
+ * 0.10000000000000000001}` becomes `{"balance": "0.10000000000000000001"}`. The content of a string is never changed.
  */
 export function quoteNumbers(json: string, members: readonly string[]): string {
   const names = new Set(members.map((name) => JSON.stringify(name)));

@@ -1,18 +1,18 @@
 import * as z from 'zod';
 
 /*
- * Fields that the specification names but does not guarantee. A credential without the scope does not get these fields.
- * Null can mean "none" in more places than the specification says. An absent field stays absent, because it does not
- * mean "empty".
+ * The specification names these fields but does not guarantee them. For example, a credential without the scope does
+ * not get them. Null can mean "none" in more fields than the specification lists. An absent field stays absent, because
+ * it does not mean "empty".
  */
 export const text = z.string().nullish();
 export const flag = z.boolean().nullish();
 export const amount = z.number().nullish();
 
-/** A known value, or a value that the platform has added later. A new value is not an error. */
+/** A known value, or a value that the platform added after the specification. A new value is not an error. */
 export type Open<Known extends string> = Known | (string & {});
 
-/** An enumeration that accepts every string. The known values are for types and documentation only. */
+/** An enumeration that accepts every string. The known values are only for types and documentation. */
 export function openEnum<const Known extends string>(known: readonly Known[]): z.ZodType<Open<Known>> {
   return z.string().meta({ examples: [...known] }) as unknown as z.ZodType<Open<Known>>;
 }
@@ -26,7 +26,7 @@ export const OffsetTime = z.lazy(() => z.iso.datetime({ offset: true }));
 /** The platform advises against larger pages (Workforce Platform API, Limits). */
 export const MAX_PAGE_SIZE = 100;
 
-/** The part of a list to read: `limit` items a page (1 to 100, default 100), after the first `offset` items. */
+/** The part of a list to read: pages of `limit` items (1 to 100, default 100), beginning after `offset` items. */
 export const PageQuery = z.lazy(() =>
   z.strictObject({
     limit: z.int().check(z.gte(1), z.lte(MAX_PAGE_SIZE)).default(MAX_PAGE_SIZE),

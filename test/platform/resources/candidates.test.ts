@@ -11,7 +11,7 @@ it.each<[string, object]>([
   ['a start date with a time', { startDate: '2027-01-04T00:00:00Z' }],
   ['an unknown unit', { salaryUnit: 'YEAR' }],
   ['an attachment that is not a URL', { attachments: [{ file_name: 'cv', file_url: 'cv.pdf' }] }],
-  ['a field of another name', { phone: '1' }],
+  ['an unknown field', { phone: '1' }],
 ])('candidates.push refuses %s', async (_, wrong) => {
   const { client, platform } = await rig(() => ({ body: CANDIDATE }));
   await expect(client.candidates.push({ ...CANDIDATE, ...wrong })).rejects.toBeInstanceOf(

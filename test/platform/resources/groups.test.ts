@@ -16,7 +16,7 @@ describe('groups resource of the client', () => {
     ]);
   });
 
-  it('replace sends all fields as given, even a spokeId of null and a repeated user', async () => {
+  it('replace sends all fields unchanged, even a spokeId of null and a repeated user', async () => {
     const { client, platform } = await rig(() => ({ body: GROUP }));
     const whole = { name: 'Ops', spokeId: null, users: ['u1', 'u1'], version: 'v0' };
     await client.groups.replace('g1', whole);
@@ -26,7 +26,7 @@ describe('groups resource of the client', () => {
   it.each<[string, object]>([
     ['no version', { name: 'Ops' }],
     ['an empty version', { name: 'Ops', version: '' }],
-    ['the version alone', { version: 'v0' }],
+    ['only a version', { version: 'v0' }],
     ['an empty name', { name: '', version: 'v0' }],
     ['users that are null', { users: null, version: 'v0' }],
     ['an unknown field', { name: 'Ops', version: 'v0', members: [] }],
@@ -51,12 +51,12 @@ describe('groups resource of the client', () => {
     [200, 'deleted'],
     [202, { ok: true }],
     [204, undefined],
-  ])('delete succeeds if the answer has the status %i and the body %j', async (status, body) => {
+  ])('delete returns deleted if the answer has the status %i and the body %j', async (status, body) => {
     const { client } = await rig(() => ({ status, body }));
     await expect(client.groups.delete('g1')).resolves.toBe('deleted');
   });
 
-  // The answers are given as text, because JavaScript would round some of the numbers.
+  // Each answer is text, because JavaScript would round some of the numbers.
   it.each<[string, string | number]>([
     ['"v1"', 'v1'],
     ['"7"', '7'],
@@ -100,7 +100,7 @@ describe('groups resource of the client', () => {
     await expect(client.groups.get('g1')).rejects.toThrow('version');
   });
 
-  it('delete succeeds if the group does not exist', async () => {
+  it('delete returns absent if the group does not exist', async () => {
     const { client } = await rig(() => ({ status: 404 }));
     await expect(client.groups.delete('g1')).resolves.toBe('absent');
   });
@@ -110,7 +110,7 @@ describe('groups resource of the client', () => {
     await expect(client.groups.create({ name: 'Ops', spokeId: 'd1', users: [] })).resolves.toEqual(GROUP);
   });
 
-  it('get keeps user ids without an employee and repeated user ids, and ignores unknown fields', async () => {
+  it('get returns repeated user ids and ids of unknown users, and ignores unknown fields', async () => {
     const users = ['u1', 'unknown', 'u1'];
     const { client } = await rig(() => ({ body: { ...GROUP, users, parentName: 'x', spoke: {} } }));
     await expect(client.groups.get('g1')).resolves.toEqual({ ...GROUP, users });

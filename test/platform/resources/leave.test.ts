@@ -6,9 +6,9 @@ const NEW = { role: 'r1', companyLeaveType: 'clt-1', startDate: '2026-12-01', en
 
 describe('leave.requests', () => {
   it.each<[string, unknown]>([
-    ['an array of one', [{ id: 'l1', status: 'PENDING' }]],
-    ['an object', { id: 'l1', status: 'PENDING' }],
-  ])('accepts %s as the answer of all three endpoints', async (_, body) => {
+    ['an array with one leave request', [{ id: 'l1', status: 'PENDING' }]],
+    ['a leave request', { id: 'l1', status: 'PENDING' }],
+  ])('all three endpoints may answer with %s', async (_, body) => {
     const { client } = await rig(() => ({ body }));
     const expected = { id: 'l1', status: 'PENDING' };
     await expect(client.leave.requests.create(NEW)).resolves.toEqual(expected);
@@ -18,9 +18,9 @@ describe('leave.requests', () => {
 
   it.each<[string, unknown]>([
     ['an empty array', []],
-    ['an array of two', [{ id: 'l1' }, { id: 'l2' }]],
+    ['an array with two leave requests', [{ id: 'l1' }, { id: 'l2' }]],
     ['an array in an array', [[{ id: 'l1' }]]],
-  ])('refuses %s as the answer', async (_, body) => {
+  ])('the client refuses %s as the answer', async (_, body) => {
     const { client } = await rig(() => ({ body }));
     await expect(client.leave.requests.create(NEW)).rejects.toBeInstanceOf(UnexpectedBodyError);
   });
@@ -30,13 +30,13 @@ describe('leave.requests', () => {
     [3.5, '3.5'],
     ['3.50', '3.5'],
     ['0', '0'],
-  ])('sends %j custom hours as the text %j', async (hours, text) => {
+  ])('the client sends %j custom hours as the text %j', async (hours, text) => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
     await client.leave.requests.create({ ...NEW, startDateCustomHours: hours });
     expect(JSON.parse(platform.seen[0]?.text ?? '')).toEqual({ ...NEW, startDateCustomHours: text });
   });
 
-  it('reads custom hours as numbers, whether the answer has a number or text', async () => {
+  it('the client reads custom hours as numbers from a number or a text', async () => {
     const { client } = await rig(() => ({
       body: { id: 'l1', startDateCustomHours: 4.5, endDateCustomHours: '3.50' },
     }));
@@ -53,8 +53,8 @@ describe('leave.requests', () => {
     ['hours that are not a number', { startDateCustomHours: 'four' }],
     ['negative hours', { startDateCustomHours: '-1' }],
     ['an unknown status', { status: 'DECLINED' }],
-    ['a field of another name', { comments: 'x' }],
-  ])('refuses to send %s', async (_, wrong) => {
+    ['an unknown field', { comments: 'x' }],
+  ])('the client refuses to send %s', async (_, wrong) => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
     await expect(client.leave.requests.create({ ...NEW, ...wrong })).rejects.toBeInstanceOf(
       InvalidRequestError,
@@ -62,7 +62,7 @@ describe('leave.requests', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('refuses an update without a field, and an unknown action', async () => {
+  it('the client refuses to send an update without a field, and an unknown action', async () => {
     const { client, platform } = await rig(() => ({ body: [{ id: 'l1' }] }));
     await expect(client.leave.requests.update('l1', {})).rejects.toThrow('expected a field to change');
     const process = client.leave.requests.process as (id: string, action: string) => Promise<unknown>;
@@ -70,7 +70,7 @@ describe('leave.requests', () => {
     expect(platform.seen).toEqual([]);
   });
 
-  it('accepts a status that is not in the specification', async () => {
+  it('the client accepts a status that is not in the specification', async () => {
     const { client } = await rig(() => ({ body: { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' } }));
     const expected = { id: 'l1', status: 'DECLINED', managedBy: 'SOMEONE' };
     await expect(client.leave.requests.process('l1', 'decline')).resolves.toEqual(expected);
@@ -85,7 +85,7 @@ describe('leave.balances', () => {
     ['-0.10', '-0.1'],
     ['1e2', '100'],
     ['null', null],
-  ])('reads the amount %s exactly', async (json, expected) => {
+  ])('the client reads the amount %s exactly', async (json, expected) => {
     const body = `{"role":"r1","balances":[{"companyLeaveType":"c1","balanceWithFutureRequests": ${json}}]}`;
     const { client } = await rig((_, index) => ({
       body: index === 0 ? body : index === 1 ? `[${body}]` : '[]',
@@ -98,7 +98,7 @@ describe('leave.balances', () => {
     expect(await collect(client.leave.balances.list())).toEqual([balance]);
   });
 
-  it('names the entry whose list of balances is missing', async () => {
+  it('the error about a missing list of balances names its entry', async () => {
     const { client } = await rig(() => ({ body: [{ role: 'r1' }] }));
     await expect(collect(client.leave.balances.list())).rejects.toMatchObject({ field: '[0].balances' });
   });

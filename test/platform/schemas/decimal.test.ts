@@ -40,7 +40,7 @@ describe('canonicalDecimal', () => {
 });
 
 describe('quoteNumbers', () => {
-  it('quotes every digit of the given members, and changes nothing else', () => {
+  it('quoteNumbers quotes the numbers of the given fields with all digits, and changes nothing else', () => {
     const json =
       '[{"other": 1.50, "amount" : 0.10000000000000000001,"amount":-1e-7, "note":"\\"amount\\": 5"}]';
     expect(quoteNumbers(json, ['amount'])).toBe(

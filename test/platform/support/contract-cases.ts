@@ -6,12 +6,11 @@ import employee from '../recorded/employee.json' with { type: 'json' };
 import balances from '../recorded/leave-balances.json' with { type: 'json' };
 import leaveRequest from '../recorded/leave-request.json' with { type: 'json' };
 
-/** A call of one client method, and the raw body with which the platform answers. The specification allows this body. */
+/** A call of one client method, and the platform's raw answer, which the specification allows. */
 export interface ContractCase {
   readonly title: string;
-  /** The method and the path template of the endpoint. */
   readonly endpoint: string;
-  /** The raw body of the first answer. The later answers of a list are empty pages. */
+  /** The body of the first answer. The later answers of a list are empty pages. */
   readonly answer: unknown;
   readonly run: (client: PlatformClient) => Promise<unknown>;
   /** The result that the client must return. */
@@ -20,7 +19,7 @@ export interface ContractCase {
 
 const PAGE = { limit: 20, offset: 40 };
 
-/** The current time of the client in all cases. */
+/** The client's clock shows this time in all cases. */
 export const CASES_NOW_MS = Date.UTC(2026, 10, 20, 10);
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -252,5 +251,5 @@ const OTHERS: readonly ContractCase[] = [
   caseOf('markInstalled', 'POST mark_app_installed', { ok: true }, (client) => client.markInstalled()),
 ];
 
-/** At least one case for every method of the client. Together the bodies contain every field. */
+/** At least one case for every method of the client. Together the answers contain every field. */
 export const CONTRACT_CASES = [EMPLOYEES, COMPANY, LEAVE, GROUPS, OTHERS].flat();

@@ -6,13 +6,16 @@ import { changeAt, hasAt } from './field-paths.ts';
 import { type Answer, type Seen, startScriptedPlatform } from './scripted-platform.ts';
 import { SPECIFICATION, type SpecifiedEndpoint } from './specification.ts';
 
-/** The result of one case, and the requests that the server received. If the client throws, the result is the message. */
+/**
+ * The result of one case, and the requests that the server received. If the client threw an error, the result is its
+ * message.
+ */
 export interface Outcome {
   readonly result: unknown;
   readonly seen: readonly Seen[];
 }
 
-/** One endpoint, parameter or field, and the cases that exercise it. */
+/** One endpoint, parameter or field, and the cases that use it. */
 export interface CoveredItem {
   readonly area: string;
   readonly endpoint: string;
@@ -21,7 +24,7 @@ export interface CoveredItem {
   readonly cases: readonly string[];
 }
 
-/** Runs a case with the real client and an HTTP server, which answers with `body`. */
+/** Runs a case with the real client and an HTTP server. The server answers with `body`. */
 export async function runCase(
   { endpoint, answer, run }: ContractCase,
   body: unknown = answer,
@@ -47,8 +50,8 @@ export async function runCase(
 }
 
 /**
- * Measures which parts of the specification the cases cover. A parameter is covered if a request contained it. A field is
- * covered if a changed value of the field changes the result of the client.
+ * Measures which parts of the specification the cases cover. A parameter is covered if a request contained it. A field
+ * is covered if the client's result changes when the field in the answer changes.
  */
 export async function measureCoverage(): Promise<CoveredItem[]> {
   const outcomes = await Promise.all(

@@ -1,11 +1,14 @@
 /* The paths have the form of specification.ts: `a.b`, `a[].b`, `[].a`. */
 
-/** Returns a copy of `value` in which the first field at `path` has another value of its kind; undefined without such a field. */
+/**
+ * Returns a copy of `value` in which the first field at `path` has another value of the same type; undefined if there
+ * is no such field.
+ */
 export function changeAt(value: unknown, path: string): unknown {
   return change(value, steps(path));
 }
 
-/** Returns whether `path` has a value in any item. */
+/** True if `value` has a field at `path`. */
 export const hasAt = (value: unknown, path: string): boolean => changeAt(value, path) !== undefined;
 
 function steps(path: string): string[] {
@@ -32,10 +35,7 @@ function changeFirst(items: readonly unknown[], rest: readonly string[]): unknow
   return undefined;
 }
 
-/**
- * Returns another value of the same kind. The changed value of a date is a date, and the changed value of a decimal is
- * a decimal.
- */
+/** Returns another value of the same type. A date becomes another date, and a decimal another decimal. */
 function other(value: unknown): unknown {
   if (typeof value === 'boolean') return !value;
   if (typeof value === 'number') return value + 1;

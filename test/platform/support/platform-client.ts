@@ -6,7 +6,7 @@ import { type Answer, type ScriptedPlatform, type Seen, startScriptedPlatform } 
 
 export const TOKEN = 'tok-3f9a7c1e5b';
 
-/** A clock that advances only by `sleep`, and records each duration. */
+/** A clock that only `sleep` advances. It records each duration. */
 export interface FakeTime {
   nowMs: number;
   readonly waits: number[];

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request that the server received. */
 export interface Seen {
   readonly method: string;
   readonly path: string;
@@ -19,7 +18,8 @@ export interface Answer {
   readonly body?: unknown;
   /**
    * `drop`: the server closes the connection without an answer. `hang`: the server never answers. `cut`: the server
-   * closes the connection within the body. `stall`: the body begins and never ends.
+   * closes the connection in the middle of the body. `stall`: the server sends the beginning of the body, and keeps the
+   * connection open.
    */
   readonly failure?: 'drop' | 'hang' | 'cut' | 'stall';
 }
@@ -30,7 +30,9 @@ export interface ScriptedPlatform {
   close(): Promise<void>;
 }
 
-/** Starts an HTTP server on the loopback address. The server answers as `script` decides, and records all requests. */
+/**
+ * Starts an HTTP server on the loopback address. It sends the answers that `script` returns, and records all requests.
+ */
 export async function startScriptedPlatform(
   script: (request: Seen, index: number) => Answer | Promise<Answer>,
 ): Promise<ScriptedPlatform> {

@@ -11,7 +11,7 @@ export interface SpecifiedEndpoint {
   readonly answer: readonly string[];
 }
 
-/** Returns the names in these lines. A space separates two names. */
+/** Returns all names in these lines. Names are separated by spaces. */
 const fields = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '));
 const under = (prefix: string, fields: readonly string[]) => fields.map((field) => `${prefix}.${field}`);
 const listOf = (fields: readonly string[]) => under('[]', fields);
@@ -42,7 +42,10 @@ const EMPLOYEE = [
   ...fields('isRemote employeeNumber level teams photo smallPhoto'),
 ];
 
-/** The list of active employees has two more fields: a guaranteed one, and another spelling of the nickname. */
+/**
+ * The list of active employees has two more fields: `personalEmail`, which is guaranteed, and a second spelling of the
+ * nickname.
+ */
 const ACTIVE_EMPLOYEE = [...EMPLOYEE, 'personalEmail', 'workLocationNickname'];
 
 const UNIT = ['name', 'id', 'parent'];
@@ -122,7 +125,10 @@ const inArea = (area: string, rows: Readonly<Record<string, Row>>): SpecifiedEnd
     answer,
   }));
 
-/** The 25 endpoints. The specification leaves some names of company activity open, so this list has groupsync's defaults. */
+/**
+ * The 25 endpoints of the specification. It does not define some names of company activity. For these, the list has
+ * groupsync's default names.
+ */
 export const SPECIFICATION: readonly SpecifiedEndpoint[] = [
   ...inArea('Employees', {
     'GET /platform/api/employees': { query: PAGE, answer: listOf(ACTIVE_EMPLOYEE) },
