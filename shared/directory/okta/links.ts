@@ -7,9 +7,9 @@ import { DirectoryError } from '../../sync/ports/directory.ts';
  *     link: <https://acme.okta.com/api/v1/groups?limit=200>; rel="self"
  *     link: <https://acme.okta.com/api/v1/groups?after=00g…&limit=200>; rel="next"
  *
- * A page without the link `self` may not be the last one, because a proxy may have removed the headers.
- * @param requested the address of the requested page. A link to another host or another list is refused, because the
- * token would be sent to that host.
+ * A page without the link `self` is refused, because a proxy may have removed the headers.
+ * @param requested the address of the requested page. A link to another host or another list is refused. Another host
+ * must not receive the token.
  * @throws DirectoryError `odd`
  */
 export function nextPage(
