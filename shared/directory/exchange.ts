@@ -15,15 +15,11 @@ export interface DirectoryWorld {
    */
   readonly webIdentity: (audience: string) => Promise<string>;
   /**
-   * Signs with a private RSA key that stays in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined if this process has no
-   * role with the right to sign.
+   * Signs with a private RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined if this process lacks the right.
    * @throws DirectoryError `denied` if AWS refuses the request
    */
   readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
-  /**
-   * The time at which the run must end. After this time, no list continues and no call is retried. undefined means no
-   * limit.
-   */
+  /** The end of the run. After this time, no list continues and no call is retried. undefined means no limit. */
   readonly untilMs?: number | undefined;
   /** If true, addresses of this machine and of private networks are refused. A deployed function sets this field. */
   readonly publicOnly?: boolean | undefined;
@@ -52,8 +48,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
 /**
- * Sends a request once and reads the whole answer. Redirects are not followed, because another host must not get a
- * token.
+ * Sends a request once and reads the whole answer. No redirect is followed, because another host must not get a token.
  * @throws DirectoryError `unavailable` if the answer is missing or incomplete, `odd` if it is too large
  */
 export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {

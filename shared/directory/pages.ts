@@ -12,8 +12,7 @@ const ENDLESS = 'endless';
 /** The longest time for one list. It is a third of a run. So a list without an end leaves time for other lists. */
 const LONGEST_LIST_MS = 4 * 60_000;
 /**
- * Maximum number of pages of one list. It limits the memory of a run. The largest expected list has 5,000 pages:
- * 1,000,000 members in pages of 200.
+ * Maximum number of pages of one list. The largest expected list has 5,000 pages: 1,000,000 members in pages of 200.
  */
 const MAX_PAGES = 10_000;
 

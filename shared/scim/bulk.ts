@@ -27,8 +27,7 @@ const Operation = z.lazy(() =>
 const FailOnErrors = z.lazy(() => z.int().min(0).nullish());
 
 /**
- * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the number of errors that ends the
- * request.
+ * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the number of errors that ends it.
  * @throws ScimError invalidSyntax, invalidValue, or 413 for too many operations
  */
 export function readBulk(body: ScimObject) {

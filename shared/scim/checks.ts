@@ -4,10 +4,7 @@ import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './
 
 /** Maximum size of a value that matching reads. A register stores the value, and holds at most 1 KB with its name. */
 const MAX_MATCHED_BYTES = 900;
-/**
- * Maximum size of a resource. A resource is one item of the table. An item can have up to 400 KB (Amazon DynamoDB
- * quotas).
- */
+/** Maximum size of a resource, which is one item of the table. An item can have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
 
 /**

@@ -38,10 +38,7 @@ export function documentOf(
   };
 }
 
-/**
- * Returns only the attributes that the current settings store. The stored resource can contain more attributes, from a
- * time with other settings.
- */
+/** Returns only the attributes that the current settings store. Earlier settings can have stored more attributes. */
 function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
   const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {

@@ -7,19 +7,12 @@ export const MAX_BODY_BYTES = 5 * 1024 * 1024;
  */
 export const PROMISED_BODY_BYTES = 4_500_000;
 /**
- * Maximum size of one response, as `answerBytes` counts it. Lambda returns at most 6 MB, including headers (AWS Lambda
- * quotas).
+ * Maximum size of a response, as `answerBytes` counts it. Lambda returns at most 6 MB with headers (AWS Lambda quotas).
  */
 export const MAX_ANSWER_BYTES = 5_500_000;
-/**
- * Maximum number of bulk operations. The deployed function runs them in sequence, in about 50 ms each. So all of them
- * end within `BULK_TIME_MS`.
- */
+/** Maximum number of bulk operations. At about 50 ms each, they end within `BULK_TIME_MS`. */
 export const MAX_BULK_OPERATIONS = 300;
-/**
- * After this time, the server starts no further operation. So the response comes before the gateway's timeout of 30
- * seconds.
- */
+/** After this time, no further operation starts, so that the response comes before the gateway's timeout of 30 s. */
 export const BULK_TIME_MS = 20_000;
 /**
  * Maximum number of members that one request may add or remove. One event has the same limit. The registers of a group

@@ -60,8 +60,8 @@ export const hasProjection = (given: ScimObject): boolean =>
 
 /**
  * Reads the parameters of a query string. If a parameter is repeated, its first value counts. An HTML form encodes a
- * space as `+` (URL standard). A URI encodes a space as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a
- * plus sign.
+ * space as `+` (URL standard). A URI encodes it as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a plus
+ * sign.
  */
 export function readQueryString(query: string): ScimObject {
   const given: { [name: string]: ScimValue } = Object.create(null);

@@ -28,16 +28,12 @@ export type Writes = ReadonlyMap<string, number>;
 export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
   [...writes].filter(([, atMs]) => nowMs - atMs < MAX_WRITE_MS).map(([id]) => id);
 
-/**
- * Ids of writes that replace a whole list and have stored both lists. If the process of such a write dies, another
- * request finishes the write.
- */
+/** Ids of writes of a whole list that have stored both lists. Another request can finish such a write. */
 type Held = Pick<ReadonlyMap<string, unknown>, 'has'>;
 const NONE: Held = new Map();
 
 /**
- * Returns the writes whose process has died and that no request finishes. The registers that such a write has stored
- * stay.
+ * Returns the writes whose process has died and that no request can finish. The registers that they have stored stay.
  */
 export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));

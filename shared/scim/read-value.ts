@@ -7,10 +7,7 @@ const MAX_TEXT_LENGTH = 4_096;
 /** Maximum number of values of a multi-valued attribute, except `members`. */
 export const MAX_VALUES = 1_000;
 
-/**
- * Matches half of a surrogate pair. It has no UTF-8 form, so two different texts could become the same text in the
- * table.
- */
+/** Matches half of a surrogate pair. Without a UTF-8 form, two different texts could become equal in the table. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -88,8 +85,7 @@ function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
 }
 
 function readText(attribute: Attribute, raw: ScimValue): string {
-  // Clients often send an employee number as a JSON number. Only integers are accepted, because other numbers have
-  // several text forms.
+  // Clients often send an employee number as a JSON number. Only integers have one text form.
   const text = Number.isSafeInteger(raw) ? String(raw) : raw;
   if (typeof text !== 'string') throw invalidValue(attribute, 'a string');
   if (text === '' && attribute.name === 'externalId')

@@ -74,8 +74,7 @@ const sameName = (name: string) => {
 };
 
 /**
- * Finds the attribute of a path. Some clients omit the schema of an extension, so a path without a schema can also mean
- * an attribute of the extension.
+ * Finds the attribute of a path. Some clients omit the schema of an attribute of the extension.
  * @returns undefined for an attribute that no schema of the type has
  */
 export function placeOf(type: ResourceType, path: AttributePath): Place | undefined {

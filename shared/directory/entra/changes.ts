@@ -35,7 +35,7 @@ const isReset = (error: unknown): boolean =>
 
 /**
  * Reads which groups and users have changed. If nothing has changed, it makes two calls. If the directory no longer
- * accepts the links, the result is a reset with a new cursor. The new cursor starts before the full read that follows a
+ * accepts the links, the result is a reset with a new cursor. The new cursor starts before the full read after the
  * reset.
  */
 export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
@@ -96,10 +96,7 @@ async function readChanges(graph: Graph, resource: Resource, url: string) {
   throw new DirectoryError('odd', `${operation}: expected a link to the next page or to later changes`);
 }
 
-/**
- * Combines the entries of each object, which come in any order. If one entry is a removal, the caller checks the
- * object.
- */
+/** Combines the entries of each object, in any order. If one entry is a removal, the caller checks the object. */
 function changesOf(entries: readonly Entry[], nowMs: number): readonly DirectoryChange[] {
   const byKey = new Map<string, DirectoryChange>();
   for (const entry of entries) {

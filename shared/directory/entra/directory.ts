@@ -17,10 +17,7 @@ export interface EntraOptions {
   readonly baseUrl?: string | undefined;
 }
 
-/**
- * The expected maximum delay of lists and changes. In a dynamic group, whose members follow from a rule, a change can
- * be later.
- */
+/** The expected maximum delay of lists and changes. Changes of a dynamic group's members can be later. */
 const LAG_MS = 10 * 60_000;
 /** Returns a directory that reads Entra ID through Microsoft Graph. */
 export function createEntraDirectory(options: EntraOptions, world: DirectoryWorld): Directory {

@@ -60,10 +60,7 @@ export interface GraphPage<Item> {
   readonly deltaLink: string | undefined;
 }
 
-/**
- * Reads a list to its end. Every page except the last has a link to the next page. A page without items can have such a
- * link too.
- */
+/** Reads a list to its end. Every page except the last has a link to the next page, even an empty page. */
 export function listPages<Item extends z.ZodType>(
   graph: Graph,
   { operation, url, item, headers = {} }: Listing<Item>,

@@ -14,8 +14,7 @@ const HIDDEN = 'HiddenMembership';
 const MAX_UNCOUNTED = 3;
 
 /**
- * Lists the direct members that are users. Devices and service principals are left out. An empty list is accepted only
- * with a count.
+ * Lists the direct members that are users, without devices and service principals. An empty list needs a count.
  * @throws DirectoryError `odd` if no attempt returns a count, or if the membership is hidden
  */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
@@ -86,8 +85,7 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
 }
 
 /**
- * Refuses a group with hidden membership if the access token lacks the right to read it. Without this right, the group
- * looks empty.
+ * Refuses a group with hidden membership if the access token lacks the right to read it. The group would look empty.
  * @throws DirectoryError `odd` for such a group
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {

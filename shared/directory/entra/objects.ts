@@ -8,10 +8,7 @@ export const MAX_PAGE = '999';
 export const GROUP_PROPERTIES = 'id,displayName';
 export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
-/**
- * Returns a group without address and count. Graph finds groups only by id. It sends the count with the first page of
- * members.
- */
+/** Returns a group without address and count. Graph sends the count with the first page of members. */
 export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: displayName,
@@ -22,8 +19,7 @@ export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGr
 /**
  * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. For a guest, the
  * principal name is an artificial name.
- * @throws DirectoryError `denied` if the application lacks the right to read users, so that it is unknown whether the
- * user is active
+ * @throws DirectoryError `denied` if the application lacks the right to read users and their state
  */
 export function userOf(
   operation: string,

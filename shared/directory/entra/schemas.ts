@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /*
- * The properties of Microsoft Graph v1.0 that the reader uses. A property without a value is null, or absent in a list
- * of changes.
+ * The properties of Graph v1.0 that the reader uses. Without a value, a property is null, or absent in a list of
+ * changes.
  */
 
 const filled = z.string().min(1);

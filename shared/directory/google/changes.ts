@@ -59,8 +59,7 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
 const DELETIONS = new Set(['DELETE_GROUP', 'delete_group', 'DELETE_USER']);
 
 /**
- * Names of the events that change only the members of a group. After any other event, the reader also reads the name of
- * the group.
+ * Names of the events that change only members of a group. After other events, the reader also reads the group's name.
  */
 const MEMBERSHIPS = new Set([
   'ADD_GROUP_MEMBER',

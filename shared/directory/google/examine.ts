@@ -62,8 +62,7 @@ type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise
 /** For each right, a call that needs it. Only the first page of a list is read. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   groups: (api) => firstOf(groupPages(api)),
-  // The administrator's address is not a group. The API checks the right to list members before it searches for the
-  // group.
+  // The administrator is not a group, but the API checks the right to list members before it searches for the group.
   members: (api, { administrator }) => unlessMissing(() => firstOf(memberPages(api, administrator))),
   users: (api, { administrator }) => findUser(api, administrator),
   reports: (api, _, world) => changesSince(api, cursorAt(world.clock()), world.clock()),

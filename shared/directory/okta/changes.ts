@@ -88,8 +88,8 @@ const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * Returns the changes of groups or users in the log. An event about a membership also names a user. Such an event is a
- * change of the group.
+ * Returns the changes of groups or users in the log. An event about a membership is a change of the group, not of the
+ * user.
  */
 const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
   events
@@ -115,10 +115,7 @@ function membersIn(event: LogEvent): readonly NamedMember[] {
   return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
 }
 
-/**
- * Returns the latest change of each key. A deletion is final, so a change from a delayed list does not replace the
- * deletion.
- */
+/** Returns the latest change of each key. A change from a delayed list does not replace a deletion, which is final. */
 function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();
   for (const change of changes) {

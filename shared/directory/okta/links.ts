@@ -40,7 +40,7 @@ interface Link {
 }
 
 /**
- * Returns the links of one header (RFC 8288, section 3). Okta sends each link in a separate header, but a proxy may
+ * Returns the links of one header (RFC 8288, section 3). Okta sends each link in a separate header, but a proxy can
  * join them.
  */
 const linksIn = (header: string): readonly Link[] =>

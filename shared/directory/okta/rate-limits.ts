@@ -1,10 +1,7 @@
 import type { DirectoryAnswer, DirectoryWorld } from '../exchange.ts';
 import { headersOf } from '../exchange.ts';
 
-/**
- * The longest wait. A limit counts the calls of one minute ("Rate limits"), so only a wrong clock could cause a longer
- * wait.
- */
+/** The longest wait. A limit counts the calls of one minute ("Rate limits"), so a longer wait means a wrong clock. */
 const LONGEST_WAIT_MS = 61_000;
 /** Time that is added to `X-Rate-Limit-Reset`, because that header has whole seconds. */
 const MARGIN_MS = 1_000;
@@ -88,8 +85,7 @@ function takeNote(window: Window, answer: DirectoryAnswer, nowMs: number): void 
   window.limit = limit;
   window.remaining = isNew ? remaining : Math.min(window.remaining, remaining);
   if (isNew) {
-    // This is the first answer of a minute. Only the answered call and the calls without an answer belong to this
-    // minute.
+    // A new minute has begun. Only the answered call and the calls without an answer belong to this minute.
     window.own = window.inFlight;
     window.resetMs = Math.min(endMs, latestMs);
   }

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 import { ErrorCode } from '../error-code.ts';
 
-/*
- * The fields of Okta's Groups, Users and System Log APIs that the reader uses. Lists are JSON arrays. Their next pages
- * are in headers.
- */
+/* The fields of Okta's Groups, Users and System Log APIs that the reader uses. Links to next pages are in headers. */
 
 const filled = z.string().min(1);
 const Time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));

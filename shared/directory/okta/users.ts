@@ -25,7 +25,7 @@ export const findUser = (api: Api, key: string): Promise<DirectoryUser | undefin
 
 /**
  * Users with one of these statuses cannot sign in until an administrator changes the status. A locked account, or one
- * with an expired password, becomes usable without an administrator. So its memberships stay, as in Okta's own
+ * with an expired password, becomes usable without an administrator. So its memberships stay, as in Okta's
  * provisioning.
  */
 const INACTIVE_STATUSES = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);

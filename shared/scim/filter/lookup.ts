@@ -9,8 +9,7 @@ export interface Lookup {
 }
 
 /**
- * Returns a lookup for the first part of the filter that must be true and selects one value of an indexed attribute;
- * undefined if no part does.
+ * Returns a lookup for the first part that must be true and selects one value of an indexed attribute, if there is one.
  */
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
@@ -71,8 +70,8 @@ function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonl
 }
 
 /**
- * Returns the ids of the members of a group (or groups of a user) that the evaluation of a filter needs; 'all' if it
- * needs the whole list.
+ * Returns the ids of the group's members (or the user's groups) that the filter needs; 'all' if it needs the whole
+ * list.
  */
 export function neededIds(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
   const named = idsNamedBy(filter, list, type);

@@ -64,10 +64,7 @@ class Reader {
     return this.#at === this.#tokens.length;
   }
 
-  /**
-   * Consumes the next token if it is this bracket or keyword. A string token never matches, because it keeps its
-   * quotes.
-   */
+  /** Consumes the next token if it is this bracket or keyword. A string never matches, because its token has quotes. */
   take(text: string): boolean {
     const taken = this.#tokens[this.#at]?.toLowerCase() === text;
     if (taken) this.#at += 1;
@@ -184,15 +181,11 @@ function readPart(reader: Reader): string {
   return path.name;
 }
 
-/**
- * Maximum length of a filter or path. Filters of clients are far shorter. The parser reads a text of this length
- * quickly.
- */
+/** Maximum length of a filter or path. Filters of clients are far shorter, and parsing this length is fast. */
 const MAX_FILTER_LENGTH = 8_192;
 
 /**
- * A token: a bracket, a string or a word. The position of a word decides whether it is a path, an operator, a keyword
- * or a number.
+ * A token: a bracket, a string or a word. The position of a word shows whether it is a path, an operator or a value.
  */
 const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
 /** A number in JSON syntax. For example, 01 is not a number. */

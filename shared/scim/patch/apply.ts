@@ -13,8 +13,7 @@ import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';
 
 /**
- * Returns a new resource with the operations applied in order. Attributes that the type does not store are accepted and
- * ignored.
+ * Returns a new resource with the operations applied in order. Attributes that the type does not store are ignored.
  * @throws ScimError if one operation is invalid
  */
 export function applyPatch(resource: ScimObject, operations: readonly PatchOperation[], type: ResourceType) {
@@ -91,10 +90,7 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
   }
 }
 
-/**
- * Returns the change of one attribute; undefined if nothing changes. If the filter selects no value, the change creates
- * a value.
- */
+/** Returns the change of one attribute, if any. If the filter selects no value, the change creates a value. */
 function changeOf(
   op: PatchOperation['op'],
   item: ScimValue,

@@ -113,10 +113,7 @@ function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value:
 
 const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ? element['value'] : element);
 
-/**
- * Changes the items that the filter selects, or all items if there is no filter. The change replaces each item, or sets
- * one of its sub-attributes.
- */
+/** Replaces the items that the filter selects (or all items), or sets one sub-attribute of each of these items. */
 function changedElements(
   before: readonly ScimValue[],
   target: Target,
@@ -242,8 +239,8 @@ function keyOf(one: ScimValue, attribute: Attribute): string {
 }
 
 /**
- * Returns the list with at most one primary item (RFC 7643 section 2.4): the item at `newest` if it is primary,
- * otherwise the last primary item.
+ * Keeps one primary item (RFC 7643 section 2.4): the item at `newest` if it is primary, otherwise the last primary
+ * item.
  */
 function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {
   const isPrimary = (element: ScimValue | undefined) => isObject(element) && element['primary'] === true;

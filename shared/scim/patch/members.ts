@@ -19,8 +19,7 @@ export type MemberOperation =
   /** Removes the members that a filter selects, for a filter that depends on the current members. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
   /**
-   * Replaces the members that a filter selects. The filter must select at least one member. Without `ids`, the members
-   * stay.
+   * Replaces the members that a filter selects. It must select at least one member. Without `ids`, the members stay.
    */
   | {
       readonly kind: 'replaceWhere';
@@ -136,8 +135,7 @@ export const groupAsMember = () =>
   );
 
 /**
- * Reads the ids of a list of members without duplicates. An item is an object with `value`, or an id alone, as some
- * clients send.
+ * Reads the ids of a list of members without duplicates. An item is an object with `value`, or an id alone.
  * @param join whether the ids become members. Only then are groups refused if the type does not accept groups
  * @throws ScimError invalidValue
  */
