@@ -23,9 +23,9 @@ A vendor's directory API over a generated company, on 127.0.0.1 only.
   --port N       port to listen on (default: a free one)
   --people N     people of the directory (default 50)
   --groups N     groups of the directory (default 10)
-  --seed S       seed (default 1); the same seed gives the same directory and the same difficulties
-  --key FILE     google and okta: store the client's private key in this file; a key that is there already
-                 stays valid
+  --seed S       seed (default 1); the same seed gives the same directory and the same failures
+  --key FILE     google and okta: keep the client's private key in this file. A key in an existing file
+                 is used again
   --calm         no lag, no failures, full pages
   --help         this text
 
@@ -47,9 +47,9 @@ const KeyFile = z.looseObject({ private_key: z.string().startsWith('-----BEGIN P
 interface Kind {
   /** Returns the dialect. `key` is the content of the key file, as JSON. */
   open(key: unknown): OpenDialect;
-  /** The beginning of the line with the private key; undefined if the directory has no such key. */
+  /** The beginning of the printed line with the private key; undefined if the vendor's clients have no such key. */
   readonly keyLine: string | undefined;
-  /** A description of the key file's content, for errors. */
+  /** A description of the key file's content, for error messages. */
   readonly keyName: string | undefined;
   /** The settings that apply without `--calm`. */
   readonly realistic: Settings;
@@ -137,10 +137,10 @@ function openSimulator(kind: Kind, values: Values): DirectorySimulator {
   });
 }
 
-/** @throws {UsageError} for a key file that exists but has no key */
+/** @throws {UsageError} for an existing key file without a key */
 function openDialect(kind: Kind, file: string | boolean | undefined): OpenDialect {
   if (file !== undefined && kind.keyName === undefined)
-    throw new UsageError('--key: only google and okta have a key');
+    throw new UsageError('--key: only the directories google and okta have a client key');
   if (typeof file !== 'string' || !existsSync(file)) return kind.open(undefined);
   try {
     return kind.open(JSON.parse(readFileSync(file, 'utf8')));

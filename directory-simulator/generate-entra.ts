@@ -15,9 +15,9 @@ export function guidOf(name: string): string {
 
 /**
  * Returns a generated directory as Entra ID has it. External people become guest users, `everyone` becomes all users,
- * and external groups are left out. The third group contains the first, so that groups contain each other. There are
- * Microsoft 365 groups, dynamic groups, a group with hidden membership, and devices and service principals as members.
- * The second group has the deleted users as members, who keep their memberships.
+ * and external groups are left out. The third group contains the first, so that two groups contain each other. There
+ * are Microsoft 365 groups, dynamic groups and a group with hidden membership. Some members are devices and service
+ * principals. The deleted users are members of the second group, because they keep their memberships.
  */
 export function entraWorld(world: WorldInput, seed: string): WorldInput {
   const random = seededRandom(`${seed}/entra`);
@@ -90,7 +90,10 @@ function othersOf(
   return [...cycle, ...device, ...principal];
 }
 
-/** Returns the type of a group. Most are assigned security groups. The seventh group has hidden membership. */
+/**
+ * Returns the vendor fields for the type of a group. Most groups are security groups with assigned members. The seventh
+ * group has hidden membership.
+ */
 function kindOf(index: number, random: SeededRandom): Readonly<Record<string, unknown>> {
   if (index === 6) return { groupTypes: ['Unified'], visibility: 'HiddenMembership' };
   if (index === 5 || random.chance(0.1)) {

@@ -7,7 +7,7 @@ export interface DirectorySize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;
-  /** The present time in milliseconds since 1970, which the generator uses instead of a clock. */
+  /** The time of the generated directory in milliseconds since 1970. */
   readonly nowMs: number;
 }
 
@@ -21,10 +21,10 @@ const DAY_MS = 86_400_000;
 const MOST_MEMBERS = 2_000;
 
 /**
- * Generates the directory of the company that `npm run platform` generates for the same seed and number of people, with
- * the same addresses. The same arguments give the same directory for a whole day. People who left are suspended,
- * archived or deleted. Some groups are nested or have external members. One group has every user as a member, one is
- * empty, and two have the same name.
+ * Generates the directory of the company that `npm run platform` generates for the same seed and number of people.
+ * People have the same addresses in both. Calls with the same arguments on the same day give the same directory. People
+ * who left the company are suspended, archived or deleted. Some groups are nested or have external members. One group
+ * has every user as a member, one is empty, and two have the same name.
  */
 export function generateDirectory({ people, groups, seed, nowMs }: DirectorySize): WorldInput {
   const todayMs = nowMs - (nowMs % DAY_MS);
@@ -80,7 +80,7 @@ function identityOf(index: number, random: SeededRandom) {
 
 interface Around {
   readonly existing: readonly UserInput[];
-  /** Groups later in the list. A group contains only later groups, so it can never contain itself. */
+  /** The groups after this group in the list. A group contains only later groups, so it can never contain itself. */
   readonly below: readonly { readonly id: string }[];
   readonly random: SeededRandom;
 }
@@ -91,7 +91,7 @@ function membersOf(index: number, { existing, below, random }: Around): MemberIn
   return [...peopleOf(existing, random), ...nestedOf(below, index, random), ...othersOf(index, random)];
 }
 
-/** Returns the users of a group. Most groups are small, and a few have half of the company. */
+/** Returns the users of a group. Most groups are small, and a few contain half of the company. */
 function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInput[] {
   if (users.length === 0) return [];
   const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 5 * users.length * 0.5));
@@ -100,8 +100,8 @@ function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInpu
 }
 
 /**
- * Returns the nested groups. The first group contains the third, and the third contains the sixth. One in eight of the
- * other groups contains one or two groups.
+ * Returns the nested groups. The first group contains the third, and the third contains the sixth. Among the remaining
+ * groups, one in eight contains one or two groups.
  */
 function nestedOf(
   below: readonly { readonly id: string }[],
@@ -115,8 +115,8 @@ function nestedOf(
 }
 
 /**
- * Returns the other members. The fourth group has every user as a member. One in ten groups has external people, and
- * one in forty has an external group.
+ * Returns the members that are neither users nor generated groups. The fourth group has every user as a member. One in
+ * ten groups has external people, and one in forty has an external group.
  */
 function othersOf(index: number, random: SeededRandom): MemberInput[] {
   const everyone: MemberInput[] = index === 3 ? [{ member: 'everyone', kind: 'everyone' }] : [];

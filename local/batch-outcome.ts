@@ -5,7 +5,7 @@ const BatchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
   .nullable();
 
-/** Message ids of a batch: those to delete, those to return to the queue, and the reason if the whole batch failed. */
+/** The message ids of a batch to delete and to return to the queue, and the reason if the whole batch failed. */
 export interface BatchOutcome {
   readonly done: readonly string[];
   readonly failed: readonly string[];
@@ -19,13 +19,13 @@ export interface BatchOutcome {
  *   response                                                   | result
  *   -----------------------------------------------------------|----------------------------------------
  *   error, no JSON object, empty or unknown id, wrong key name | the whole batch returns to the queue
- *   null, {}, empty or null batchItemFailures                  | the whole batch is done
- *   ids of the batch                                           | these return, all others are done
+ *   null, {}, empty or null batchItemFailures                  | all messages are deleted
+ *   ids of the batch                                           | these return, and the others are deleted
  */
 export function batchOutcome(ids: readonly string[], result: InvocationResult): BatchOutcome {
   if (!result.ok) return allFailed(ids, `${result.errorType}: ${result.errorMessage}`);
   const response = BatchResponse.safeParse(JSON.parse(result.payload));
-  if (!response.success) return allFailed(ids, 'the response is no batch response');
+  if (!response.success) return allFailed(ids, 'the response does not have the form of a batch response');
   const failures = new Set(
     response.data?.batchItemFailures?.map(({ itemIdentifier }) => itemIdentifier) ?? [],
   );

@@ -6,7 +6,7 @@ const START_TIMEOUT_MS = 20_000;
 
 /**
  * Starts `groupsync console` for this stack in a child process.
- * @returns the URL of the console, undefined if it did not start within the timeout; and a function that stops it
+ * @returns the URL of the console (undefined if it did not start in time), and a function that stops the console
  */
 export async function startConsole(localFile: string) {
   const args = [BIN, '--local-file', localFile, 'console', '--no-open'];

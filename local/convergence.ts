@@ -4,7 +4,7 @@ import type { GroupReport } from './report.ts';
 
 /** The remaining work. `groups` is undefined while a queue still contains messages. */
 export interface Backlog {
-  /** The number of messages in the queue: visible, delayed or in flight. */
+  /** The number of visible, delayed and in-flight messages of the events' queue. */
   readonly events: number;
   readonly apply: number;
   readonly groups: GroupCounts | undefined;
@@ -16,18 +16,18 @@ export interface GroupCounts {
 }
 
 export interface ConvergenceOptions {
-  /** Returns the number of messages of a queue: visible, delayed or in flight. */
+  /** Returns the number of visible, delayed and in-flight messages of a queue. */
   readonly countMessages: (queueUrl: string) => number;
   readonly eventsQueueUrl: string;
   /** The queue of the directory reader; undefined if no directory is read. */
   readonly readerQueueUrl?: string | undefined;
   readonly applyQueueUrl: string;
-  /** Counts the groups. It is called ten times a second while the queues are empty. */
+  /** Counts the groups. Called ten times a second while the queues are empty. */
   readonly countGroups: () => Promise<GroupCounts>;
-  /** Returns the groups. It reads every member, so it is called only at the end. */
+  /** Returns the groups. The read of every member is slow, so it happens only at the end. */
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
-  /** Called when only the apply queue holds messages. No further event can then change the waiting groups. */
+  /** Called when only the apply queue contains messages, so that no event can change the waiting groups. */
   readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
@@ -36,9 +36,9 @@ export interface ConvergenceOptions {
 const POLL_MS = 100;
 
 /**
- * Waits until both queues are empty (no message visible, delayed or in flight) and no group is unfinished. Both
- * conditions must hold in two checks in a row, because the queues and the groups are not read at the same instant.
- * @returns the groups as the last check read them; if `signal` ended the wait, the groups at that time
+ * Waits until the queues contain no visible, delayed or in-flight message and no group is unfinished. Two checks in a
+ * row must have this result, because one check reads the queues and the groups at different times.
+ * @returns the groups after the last check, or the groups at the time when `signal` ended the wait
  */
 export async function untilConverged(
   options: ConvergenceOptions,
@@ -60,8 +60,8 @@ export async function untilConverged(
 }
 
 /**
- * Returns whether a group still changes. A dirty group does not count if its content is already correct and only the
- * deadline of an earlier write is open.
+ * Returns whether groupsync still has to change the group. A dirty group is finished if its content is correct and it
+ * only waits for the deadline of an earlier write.
  */
 export const isUnfinished = (group: {
   readonly state: string;

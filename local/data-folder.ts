@@ -10,9 +10,8 @@ export interface DataFolder {
   readonly platform: string;
   readonly secrets: string;
   /**
-   * The time of the example's last event, in milliseconds since 1970. It is chosen at the first start and stored. If
-   * each start shifted the events again, old events would become newer than changes that were made since the first
-   * start.
+   * The time of the example's last event, in milliseconds since 1970. The first start chooses and stores this time.
+   * Otherwise each start would give the events later times, and they would undo changes since the first start.
    */
   readonly exampleEndMs: number;
   readonly release: () => void;
@@ -20,13 +19,13 @@ export interface DataFolder {
 
 const Lock = z.object({ pid: z.int().positive(), startedAt: z.string() });
 
-/** @throws UsageError if another process uses the folder, or if it cannot be written */
+/** @throws UsageError if another process uses the folder, or if this process cannot write to it */
 export function openDataFolder(path: string, nowMs: number): DataFolder {
   const folder = resolve(path);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new UsageError(`--data ${path}: cannot make this folder: ${(cause as Error).message}`, { cause });
+    throw new UsageError(`--data ${path}: cannot create this folder: ${(cause as Error).message}`, { cause });
   }
   const lock = join(folder, 'lock');
   takeLock(lock, path);
@@ -39,7 +38,7 @@ export function openDataFolder(path: string, nowMs: number): DataFolder {
   };
 }
 
-/** Takes over the lock if its process no longer runs (for example after kill -9). */
+/** Takes the lock. It replaces the lock of a process that no longer runs, for example after kill -9. */
 function takeLock(lock: string, path: string): void {
   const mine = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
   for (let attempt = 0; attempt < 2; attempt += 1) {
@@ -57,7 +56,7 @@ function takeLock(lock: string, path: string): void {
       rmSync(lock, { force: true });
     }
   }
-  throw new UsageError(`--data ${path}: another process takes this folder at the same time`);
+  throw new UsageError(`--data ${path}: another process started to use this folder at the same time`);
 }
 
 function readLock(lock: string): z.infer<typeof Lock> | undefined {
@@ -71,8 +70,9 @@ function readLock(lock: string): z.infer<typeof Lock> | undefined {
 const isHeld = ({ pid, startedAt }: z.infer<typeof Lock>) => isRunning(pid) && startOf(pid) === startedAt;
 
 /**
- * Returns the start time of the process in clock ticks since boot (proc(5), field 22 of `stat`). A reused process
- * id has another start time. Empty if there is no /proc; then only the id is compared.
+ * Returns the start time of the process in clock ticks since boot (proc(5), field 22 of `stat`). If the operating
+ * system gives the process id to another process, that process has another start time. Without /proc, the result is
+ * empty, and only the process ids are compared.
  */
 function startOf(pid: number): string {
   try {
@@ -88,7 +88,7 @@ function readOrChooseEnd(file: string, nowMs: number): number {
     const kept = Number(readFileSync(file, 'utf8'));
     if (Number.isFinite(kept) && kept > 0) return kept;
   } catch {
-    // This is the first start.
+    // The file does not exist at the first start.
   }
   writeFileSync(file, String(nowMs));
   return nowMs;

@@ -23,7 +23,7 @@ const OVERRIDING_VARIABLES = [
   'AWS_WEB_IDENTITY_TOKEN_FILE',
 ];
 
-/** Returns the environment variables of the handlers: as in the deployed stack, with the emulators' addresses. */
+/** Returns the environment variables of the handlers: those of a deployed stack, with the emulators' addresses. */
 export function functionEnvironment(stack: {
   prefix: string;
   coalesceSeconds: number;

@@ -8,8 +8,8 @@ export interface EventLine {
 }
 
 /**
- * Returns the lines of a JSONL file without blank lines. It does not validate them: a line that is not an event is
- * published too, and the dead-letter queue shows why it was rejected.
+ * Returns the lines of a JSONL file without blank lines. It does not validate the lines. A line that is not an event is
+ * also published. The dead-letter queue shows the reason of its rejection.
  * @throws UsageError if the file cannot be read
  */
 export function readEventFile(file: string): EventLine[] {
@@ -19,7 +19,7 @@ export function readEventFile(file: string): EventLine[] {
     .filter(({ text }) => text.trim() !== '');
 }
 
-/** Returns the text of a file named by a flag, without a byte order mark. @throws UsageError if it cannot be read */
+/** Returns the text of a file that a flag names, without a byte order mark. @throws UsageError if it cannot be read */
 export function readTextFile(file: string, flag: string): string {
   try {
     if (statSync(file).isDirectory()) throw new Error('it is a folder');

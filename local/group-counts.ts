@@ -3,7 +3,7 @@ import { type ReportPorts, stateName } from '../shared/operate/report.ts';
 import { waitingOf } from '../shared/plan/waiting.ts';
 import { type GroupCounts, isUnfinished } from './convergence.ts';
 
-/** Counts the groups of a connection. Reads the index, and the items of the dirty groups only. */
+/** Counts the groups of a connection. It reads the index, and only the items of the dirty groups. */
 export async function countGroups(connection: ConnectionName, ports: ReportPorts): Promise<GroupCounts> {
   const { groups, index, clock } = ports;
   let all = 0;

@@ -2,8 +2,8 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Sends the handlers' output to a file. The handlers log to standard output, as Lambda requires. Here their lines would
- * mix with the table and the output of `--json`. The local stack itself prints through the returned function.
+ * Redirects the handlers' log lines from standard output to a file. Otherwise they would mix with the table and the
+ * output of `--json`. The local stack prints through the returned function.
  */
 export function divertOutput(path: string): { readonly print: (text: string) => void } {
   const print = process.stdout.write.bind(process.stdout);

@@ -9,9 +9,9 @@ export interface Inputs {
 }
 
 /**
- * Reads all files before anything starts.
+ * Reads all input files.
  * @param exampleEndMs the instant at which the bundled example's events end
- * @throws UsageError naming the file that cannot be used
+ * @throws UsageError that names the file which cannot be used
  */
 export function readInputs(
   options: { events: readonly string[] | undefined; world: string | undefined; empty: boolean },

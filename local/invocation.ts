@@ -14,8 +14,7 @@ export type InvocationResult =
 
 /**
  * Runs a function as Lambda does. Event and result are serialised as JSON, a thrown error becomes a result, and a
- * timeout counts as a failure. Unlike Lambda, a timeout cannot stop the function: it continues and its result is
- * ignored.
+ * timeout counts as a failure. Unlike in Lambda, the function continues after a timeout, and its result is ignored.
  */
 export async function invoke(fn: LocalFunction, event: unknown): Promise<InvocationResult> {
   const deadlineMs = Date.now() + fn.timeoutSeconds * 1000;
@@ -40,7 +39,7 @@ export async function invoke(fn: LocalFunction, event: unknown): Promise<Invocat
 
 class InvocationTimeout extends Error {
   constructor(name: string, seconds: number) {
-    super(`${name} was not done after ${seconds} s`);
+    super(`${name} timed out after ${seconds} s`);
     this.name = 'Sandbox.Timedout';
   }
 }
@@ -58,7 +57,7 @@ function contextOf({ name }: LocalFunction, deadlineMs: number): Context {
     logGroupName: `/aws/lambda/${name}`,
     logStreamName: 'local',
     getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
-    // Node 24's Lambda runtime no longer has the callback style.
+    // Lambda's runtime for Node 24 has no callbacks.
     done: () => undefined,
     fail: () => undefined,
     succeed: () => undefined,

@@ -13,7 +13,7 @@ import type { StackParts } from './parts.ts';
 import { startScim } from './scim-endpoint.ts';
 import { endWindow } from './windows.ts';
 
-/** Loads the deployed handlers and the shared code that the local stack calls itself. */
+/** Loads the deployed handlers, and the shared code that the local stack itself calls. */
 export async function loadParts(): Promise<StackParts> {
   const { ports } = wireLocalStack();
   return {
@@ -36,8 +36,8 @@ export async function loadParts(): Promise<StackParts> {
     endPreviousWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
-        // The leases are not deleted. After a deletion their tokens would start from 1 again, and the stores refuse a
-        // token that is lower than an earlier one.
+        // The leases are ended and not deleted. After a deletion, their tokens would start from 1 again, and the stores
+        // refuse a token that is lower than an earlier token.
         for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }
       for await (const groups of ports.index.all(connection)) {

@@ -3,10 +3,7 @@ import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 
-/**
- * Addresses of a running local stack: base URLs of the services, and queue URLs. The file contains tokens, so only
- * its owner may read it.
- */
+/** Addresses of a running local stack. The file contains tokens, so only its owner can read it. */
 export const LocalFile = z.object({
   pid: z.int().positive(),
   region: z.string(),
@@ -24,7 +21,7 @@ export const LocalFile = z.object({
   applyQueueUrl: z.url(),
   applyDlqUrl: z.url(),
   platformToken: z.string(),
-  /** Base URL of the SCIM server. The next field is a token for it. */
+  /** Base URL of the SCIM server. The next field is a token for this server. */
   scim: z.url(),
   scimToken: z.string(),
 });
@@ -39,14 +36,14 @@ export function writeLocalFile(path: string, content: LocalFile): void {
   renameSync(draft, target);
 }
 
-/** Returns the path for a run with `--once`. The file of another stack that is running must stay. */
+/** Returns a unique path for a run with `--once`, so that the run does not replace the file of another stack. */
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**
- * Returns the process id of the running stack that the file describes, if any. A running process with this id is not
- * enough, because the operating system may have given the id to another process. In a container this is usual. So the
- * stack's platform must also accept a connection.
- * @param own platform URL of the calling stack; a file with this URL does not belong to another stack
+ * Returns the process id of the running stack that the file describes; undefined if there is no such stack. Another
+ * process can have the id of an ended stack, often in a container. So the stack's platform must also accept a
+ * connection.
+ * @param own platform URL of the calling stack. A file with this URL does not describe another stack
  */
 export async function holderOf(path: string, own?: string): Promise<number | undefined> {
   const found = readLocalFile(path);
@@ -84,7 +81,7 @@ function readLocalFile(path: string): LocalFile | undefined {
   }
 }
 
-/** Removes the file if this process wrote it; another stack may have replaced it. */
+/** Removes the file if this process wrote it. Another stack can have replaced the file. */
 export function removeLocalFile(path: string, pid: number): void {
   if (readLocalFile(path)?.pid === pid) rmSync(path, { force: true });
 }

@@ -6,7 +6,7 @@ import { UsageError } from './usage.ts';
 
 export interface OpenPlatform {
   readonly url: string;
-  /** The first credential of an OAuth application. The connection uses it. */
+  /** The token of the world's first OAuth application. The connection uses this token. */
   readonly token: string;
   readonly company: string;
   readonly close: () => Promise<void>;

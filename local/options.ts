@@ -14,7 +14,7 @@ export interface StartOptions {
   readonly events: readonly string[] | undefined;
   readonly world: string | undefined;
   readonly empty: boolean;
-  /** The kind of directory to start. groupsync then reads this directory, and no events are published. */
+  /** The vendor of the directory to start. If set, groupsync reads this directory, and no events are published. */
   readonly directory: LocalKind | undefined;
   readonly setting: readonly (readonly [key: string, value: unknown])[];
   readonly awsPort: number;
@@ -27,7 +27,7 @@ export interface StartOptions {
   readonly data: string | undefined;
   readonly json: boolean;
   readonly console: boolean;
-  /** Serve the console of deployed stages, with an OIDC provider on this machine. */
+  /** If true, the stack serves the console of a deployed stage, with an OIDC provider on this machine. */
   readonly consoleLogin: boolean;
   readonly localFile: string;
 }
@@ -38,9 +38,9 @@ Examples:
   npm start -- --once                             the same, ending when every group is in sync
   npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
-  npm start -- --directory google                 the example company, read from a directory through its API
-  npm start -- --directory entra --once           the same, read from Entra ID
-  npm start -- --console-login                    the console of a deployed stage: sign in as viewer, approver, …
+  npm start -- --directory google                 read the example company from a directory through its API
+  npm start -- --directory entra --once           read the example company once from Entra ID
+  npm start -- --console-login                    serve the console of a deployed stage, with a sign-in
   npm start -- --setting guard=null --setting drift=report
   npm start --silent -- --once --json | jq .groups
 `;
@@ -68,14 +68,16 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   }
   const options = command.opts<Partial<Given> & Omit<StartOptions, keyof Given>>();
   if (options.empty === true && options.events !== undefined) {
-    throw new UsageError('--empty and --events exclude each other: one publishes nothing, the other a file');
+    throw new UsageError(
+      '--empty and --events exclude each other: --empty publishes nothing, and --events publishes a file',
+    );
   }
   const hasOwnFile = options.once === true && command.getOptionValueSource('localFile') === 'default';
   const ownFile = hasOwnFile ? { localFile: onceFile(dirname(DEFAULT_LOCAL_FILE)) } : {};
   return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
-/** The values of flags that are not on the command line. The result of commander does not contain these flags. */
+/** The values of flags that are not on the command line. commander's result lacks these flags. */
 const NOT_GIVEN = {
   once: false,
   events: undefined,
@@ -101,36 +103,37 @@ export function commandLine(): Command {
     .description(
       'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',
     )
-    .option('--once', 'exit when every group is in sync: code 0, or 1 after --timeout')
+    .option('--once', 'exit with code 0 when every group is in sync, or with code 1 after --timeout')
     .option('--timeout <seconds>', 'how long --once waits', seconds, 120)
-    .option('--events <file>', 'publish this JSONL file, one event a line (repeatable)', collect)
+    .option('--events <file>', 'publish this JSONL file with one event per line (repeatable)', collect)
     .option('--world <file>', 'world file of the platform, as JSON')
     .option('--empty', 'publish nothing')
     .addOption(
       new Option(
         '--directory <kind>',
-        'start a directory with the groups of the events and read it, instead of publishing them',
+        'start a directory with the groups of the events, and read the directory instead of publishing events',
       ).choices(LOCAL_KINDS),
     )
-    .option('--setting <key=value>', 'a connection setting, the value as JSON (repeatable)', collectSetting)
+    .option(
+      '--setting <key=value>',
+      'a connection setting with its value as JSON (repeatable)',
+      collectSetting,
+    )
     .addOption(portOption('--aws-port <n>', 'port of DynamoDB, Secrets Manager, Lambda and Scheduler'))
     .addOption(portOption('--sqs-port <n>', 'port of SQS'))
     .addOption(portOption('--platform-port <n>', 'port of the platform simulator'))
     .option('--people-every <seconds>', 'how often people are read', seconds, 60)
     .option('--reconcile-every <seconds>', 'how often the activity feed is read', seconds, 60)
-    .option('--sweep-every <seconds>', 'how often every group is compared', seconds, 300)
+    .option('--sweep-every <seconds>', 'how often every group is compared with the platform', seconds, 300)
     .option('--pump-every <seconds>', 'how often waiting groups are retried', seconds, 2)
     .option('--data <dir>', 'keep tables and platform in this folder')
     .option('--json', 'print one JSON document on stdout and nothing else')
-    .option('--no-console', 'without the page of groupsync console')
-    .option(
-      '--console-login',
-      'serve the console that people sign in to, with an OIDC provider on this machine',
-    )
+    .option('--no-console', 'do not start groupsync console')
+    .option('--console-login', 'serve the console of a deployed stage, with an OIDC provider on this machine')
     .addOption(
       new Option('--local-file <path>', 'file for the addresses of this run').default(
         DEFAULT_LOCAL_FILE,
-        `${DEFAULT_LOCAL_FILE}; with --once a separate file`,
+        `${DEFAULT_LOCAL_FILE}, or a separate file with --once`,
       ),
     )
     .helpOption('-h, --help', 'show help')
@@ -143,7 +146,7 @@ const portOption = (flags: string, description: string) =>
 
 const collect = (file: string, before: readonly string[] = []) => [...before, file];
 
-/** A value that is not valid JSON is used as text, so that users can write `drift=report` without quotation marks. */
+/** A value that is not valid JSON is used as text. So users can write `drift=report` without quotation marks. */
 function collectSetting(text: string, before: StartOptions['setting'] = []): StartOptions['setting'] {
   const split = text.indexOf('=');
   if (split < 1) throw new InvalidArgumentError('expected KEY=VALUE');
@@ -160,7 +163,7 @@ const MAX_SECONDS = 86_400;
 function seconds(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && value <= MAX_SECONDS) return value;
-  throw new InvalidArgumentError(`expected seconds above 0, at most ${MAX_SECONDS}`);
+  throw new InvalidArgumentError(`expected a number of seconds above 0 and at most ${MAX_SECONDS}`);
 }
 
 function port(text: string): number {

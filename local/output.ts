@@ -16,8 +16,8 @@ export interface RunResult {
 }
 
 /**
- * Returns the document of `--json` as one line. Without `--silent`, npm prints two lines before it; the document is
- * always the last line. Its `endpoints` are the content of the local file, without the process id and the tokens.
+ * Returns the document of `--json` as one line. This line is always the last line of the output, because npm prints two
+ * lines first without `--silent`. `endpoints` is the content of the local file without the process id and the tokens.
  */
 export function jsonDocument({ converged, groups, elapsedMs, address }: RunResult): string {
   const { pid: _pid, platformToken: _token, scimToken: _scimToken, ...endpoints } = address;

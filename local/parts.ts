@@ -6,11 +6,11 @@ import type { LocalFunction } from './invocation.ts';
 import type { GroupReport } from './report.ts';
 import type { ScimEndpoint } from './scim-endpoint.ts';
 
-/** The deployed handlers, and the actions that an operator would do through the CLI. */
+/** The deployed handlers, and actions that an operator of a deployed stack does with commands. */
 export interface StackParts {
   readonly handlers: Readonly<Record<FunctionKey, LocalFunction['handler']>>;
   readonly directory: LocalFunction['handler'];
-  /** Creates or updates the connection. An existing one keeps the fields that are not given here. */
+  /** Creates or updates the connection. An existing connection keeps the fields that the argument lacks. */
   readonly putConnection: (connection: {
     readonly name: ConnectionName;
     readonly company: string;
@@ -18,12 +18,12 @@ export interface StackParts {
   }) => Promise<void>;
   readonly countGroups: (connection: ConnectionName) => Promise<GroupCounts>;
   readonly readGroups: (connection: ConnectionName) => Promise<readonly GroupReport[]>;
-  /** Ends the coalescing window of a wake-up; false if the wake-up waits for something else. */
+  /** Ends the coalescing window of a wake-up. Returns false if the wake-up does not wait for the end of a window. */
   readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
-  /** Ends the leases, open intents and wake-ups of a killed process, because they would delay this process. */
+  /** Ends the leases, open intents and wake-ups of a killed process, so that they do not delay this process. */
   readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 
-/** Loads the parts, after the environment is set, because the handlers read it at their first call. */
+/** Loads the parts. The caller sets the environment first, because the handlers read it at their first call. */
 export type LoadParts = () => Promise<StackParts>;

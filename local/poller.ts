@@ -17,10 +17,9 @@ export interface PollerOptions {
   readonly queueArn: string;
   readonly fn: LocalFunction;
   /**
-   * Seconds until a failed message is received again. Lambda waits for the queue's visibility timeout, which is six
-   * times the function's timeout. This prevents two runs of one message at the same time. Here, one process runs the
-   * poller and the function, so the poller knows when a run ends. Six minutes would be too long for a developer. The
-   * queue itself has the deployed receive counts and redrive policy.
+   * Seconds until a failed message is received again. In AWS, this is the queue's visibility timeout: six times the
+   * function's timeout, so that two runs of one message never overlap. The local poller knows when a run ends, so it
+   * can use a shorter time. The queue has the deployed redrive policy.
    */
   readonly retryAfterSeconds: number;
   /** This function is called if a whole batch returns to the queue, or if the queue cannot be read. */
@@ -28,18 +27,18 @@ export interface PollerOptions {
 }
 
 export interface Poller {
-  /** Ends the long poll at once. Resolves when the invocations in flight are done. */
+  /** Ends the long poll at once. The promise resolves when the invocations in flight are done. */
   readonly stop: () => Promise<void>;
 }
 
-/** The limits of SQS for a long poll and for one receive. */
+/** The limits of SQS for the duration of a long poll and for the messages of one receive. */
 const LONG_POLL_SECONDS = 20;
 const RECEIVE_MAX = 10;
 const PAUSE_AFTER_ERROR_MS = 200;
 
 /**
- * Lambda's event source mapping for one queue. At most `maximumConcurrency` invocations run at once, and one more
- * batch may already be received. After a stop, that batch stays in the queue.
+ * Lambda's event source mapping for one queue. At most `maximumConcurrency` invocations run at the same time. One more
+ * batch can already be received. After a stop, this batch stays in the queue.
  */
 export function startPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();
@@ -71,8 +70,8 @@ export function startPoller(options: PollerOptions): Poller {
 }
 
 /**
- * Receives one batch: waits for a first message, and then for more until the batching window ends. The batch of a
- * standard queue may be larger than one receive; without a window, it is one receive.
+ * Receives one batch. It waits for a first message, and then collects messages until the batching window ends. Without
+ * a window, a batch is the result of one receive.
  */
 async function collect({ client, source, queueUrl }: PollerOptions, signal: AbortSignal): Promise<Message[]> {
   const batch = await receive(
@@ -132,7 +131,7 @@ async function handle(options: PollerOptions, batch: readonly Message[]): Promis
   }
 }
 
-/** SQS takes ten entries in one batch call. */
+/** SQS accepts ten entries in one batch call. */
 function* batchesOfTen<Entry>(entries: readonly Entry[]): Generator<Entry[]> {
   for (let at = 0; at < entries.length; at += RECEIVE_MAX) yield entries.slice(at, at + RECEIVE_MAX);
 }

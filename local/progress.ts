@@ -3,7 +3,7 @@ import type { Backlog } from './convergence.ts';
 
 export interface Progress {
   readonly show: (backlog: Backlog) => void;
-  /** Prints a line. On a terminal, the line is above the bar. */
+  /** Prints a line. On a terminal, the line appears above the progress bar. */
   readonly printLine: (line: string) => void;
   readonly end: () => void;
 }
@@ -22,7 +22,7 @@ export function startProgress(screen: Screen, published: number, clock: () => nu
   return screen.isTTY === true ? barProgress(screen, published) : lineProgress(screen, clock);
 }
 
-/** Half of the bar counts the events taken from their queue, the other half the apply messages that are done. */
+/** One half of the bar shows the processed events. The other half shows the processed apply messages. */
 function barProgress(screen: Screen, published: number): Progress {
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {what}',

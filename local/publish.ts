@@ -1,7 +1,7 @@
 import { type BatchResultErrorEntry, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { EventLine } from './event-files.ts';
 
-/** SQS takes ten entries and 1 MiB in one batch call, and 1 MiB in one message. */
+/** SQS accepts ten entries and 1 MiB in one batch call, and 1 MiB in one message. */
 const BATCH_ENTRIES = 10;
 const BATCH_BYTES = 1_048_576;
 const CALLS_AT_ONCE = 4;
@@ -9,11 +9,11 @@ const ATTEMPTS = 5;
 
 export interface Published {
   readonly sent: number;
-  /** Lines that SQS rejected, with the reason, in order. */
+  /** The lines that SQS rejected, with the reasons, in the order of the file. */
   readonly refused: readonly { readonly line: EventLine; readonly reason: string }[];
 }
 
-/** Sends each line as one message. A standard queue preserves their order only approximately. */
+/** Sends each line as one message. A standard queue keeps the order of messages only approximately. */
 export async function publish(
   client: SQSClient,
   queueUrl: string,
@@ -41,7 +41,7 @@ function pack(lines: readonly EventLine[]) {
   for (const line of lines) {
     const size = Buffer.byteLength(line.text);
     if (size > BATCH_BYTES) {
-      tooLarge.push({ line, reason: `${size} bytes; SQS takes messages up to ${BATCH_BYTES}` });
+      tooLarge.push({ line, reason: `${size} bytes; SQS accepts messages up to ${BATCH_BYTES} bytes` });
       continue;
     }
     const last = batches.at(-1);
@@ -56,7 +56,7 @@ function pack(lines: readonly EventLine[]) {
   return { batches, tooLarge };
 }
 
-/** Sends a batch and retries failures that are not the sender's fault. @returns the lines that SQS rejected */
+/** Sends a batch, and retries entries that failed without the sender's fault. @returns the lines that SQS rejected */
 async function sendBatch(client: SQSClient, queueUrl: string, batch: readonly EventLine[]) {
   const refused: Published['refused'][number][] = [];
   let left = batch;

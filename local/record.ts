@@ -2,16 +2,15 @@ import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 
 /**
- * Converts a received message to the format that Lambda passes to a function. Names are in camel case, binary
- * attributes are base64, and lists are always present. Source: Lambda developer guide, "Example standard queue
- * message event".
+ * Converts a message to Lambda's format. Names are in camel case, binary attributes are base64, and lists are never
+ * missing. Source: Lambda developer guide, "Example standard queue message event".
  */
 export function toRecord(message: Message, queueArn: string): SQSRecord {
   const record: SQSRecord = {
     messageId: message.MessageId ?? '',
     receiptHandle: message.ReceiptHandle ?? '',
     body: message.Body ?? '',
-    // The receive requests `All`, so SQS returns every attribute that Lambda's type contains.
+    // The poller requests `All` attributes, so every attribute of Lambda's type is present.
     attributes: { ...message.Attributes } as unknown as SQSRecordAttributes,
     messageAttributes: Object.fromEntries(
       Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, toAttribute(value)]),

@@ -13,6 +13,6 @@ export interface GroupReport {
   /** Platform user ids, sorted. */
   readonly users: readonly string[];
   readonly pending: readonly { readonly id: string; readonly cause: string; readonly sinceMs: number }[];
-  /** Why the group's changes are not written yet; null if nothing delays them. */
+  /** The reason why the group's changes are not written yet; null if nothing delays the changes. */
   readonly waiting: { readonly until: string; readonly code: string; readonly reason: string } | null;
 }

@@ -27,9 +27,9 @@ import { UsageError } from './usage.ts';
 
 export interface RunDependencies {
   readonly loadParts: LoadParts;
-  /** Aborted by SIGTERM or Ctrl-C. */
+  /** SIGTERM and Ctrl-C abort this signal. */
   readonly signal: AbortSignal;
-  /** Redirects the handlers' standard output to a file and returns a function that prints to the real one. */
+  /** Redirects the handlers' standard output to a file. Returns a function that prints to the real standard output. */
   readonly takeOutput: (logPath: string) => { readonly print: (text: string) => void };
   readonly startConsole?: (
     localFile: string,
@@ -38,7 +38,7 @@ export interface RunDependencies {
 
 /**
  * Runs the local stack from start to stop.
- * @returns the exit code: 0 converged or stopped, 1 not converged in time
+ * @returns the exit code: 0 after convergence or a stop, 1 if the stack did not converge in time
  * @throws UsageError if the command line or a file cannot be used
  */
 export async function runLocal(given: StartOptions, dependencies: RunDependencies): Promise<number> {
@@ -72,7 +72,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
     writeLocalFile(options.localFile, stack.address);
     const remove = () => removeLocalFile(options.localFile, process.pid);
     closers.push(remove);
-    // The file is also removed if the process exits before the stack has closed, for example after a defect.
+    // The file is also removed if the process exits before the stack has stopped.
     process.once('exit', remove);
     closers.push(() => process.off('exit', remove));
     const outcome = await converge(stack, {
@@ -94,10 +94,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
   }
 }
 
-/**
- * Returns a local file that no running stack uses. If this run replaced another stack's file, that stack could no
- * longer be found.
- */
+/** Returns the path of a local file that no running stack uses, so that commands still find each stack. */
 async function freeLocalFile({ once, localFile }: StartOptions): Promise<string> {
   if (!once) await checkUnused(localFile);
   const holder = once ? await holderOf(localFile) : undefined;
@@ -114,7 +111,7 @@ async function checkUnused(localFile: string, own?: string): Promise<void> {
   throw new UsageError(`${localFile}: in use by the stack of process ${holder}; ${fix}`);
 }
 
-/** File of the handlers' output, next to the local file. All runs with `--once` share one log. */
+/** Returns the path of the handlers' log file, next to the local file. All runs with `--once` share one log file. */
 const logPath = (localFile: string): string =>
   join(dirname(localFile), `${basename(localFile, '.json').replace(/^once-\d+$/, 'once')}.log`);
 
@@ -123,13 +120,13 @@ const show = (result: Parameters<typeof jsonDocument>[0], options: StartOptions)
     ? jsonDocument(result)
     : readableReport(result, { ...options, logPath: logPath(options.localFile) });
 
-/** Publishes the events and waits until they are applied; with `--once`, at most `--timeout`. */
+/** Publishes the events and waits until they are applied. With `--once`, the wait ends after `--timeout`. */
 async function converge(
   stack: Stack,
   options: Pick<StartOptions, 'once' | 'timeout' | 'directory'> & {
     readonly events: readonly EventLine[];
     readonly signal: AbortSignal;
-    /** While the progress is shown, lines are printed through it. */
+    /** The printer of lines. While the progress bar is shown, it prints above the bar. */
     readonly output: { printLine: (line: string) => void };
   },
 ) {
@@ -178,12 +175,12 @@ const stackOptions = (
   },
 });
 
-/** The same limit as in `shared/runtime/config.ts`. */
+/** `shared/runtime/config.ts` has the same limit. */
 const LONGEST_WINDOW_SECONDS = 898;
 
 /**
- * With `--once`, an open window ends as soon as all events are received. So a long window delays nothing, and saves
- * the writes that later events change again.
+ * The coalescing window with `--once`. A run ends open windows as soon as it has received all events. So a long window
+ * delays nothing, and saves writes of groups that change several times.
  */
 const ONCE_COALESCE_SECONDS = 30;
 

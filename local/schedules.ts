@@ -7,7 +7,7 @@ export interface Schedule {
   readonly update: (change: { enabled: boolean; everySeconds: number }) => void;
   /** Runs the task now, in addition to its schedule. If a run is in progress, the call waits for that run. */
   readonly runNow: () => Promise<void>;
-  /** Prevents further runs. Resolves when the current run is done. */
+  /** Prevents later runs. The promise resolves when the current run is done. */
   readonly stop: () => Promise<void>;
 }
 

@@ -11,16 +11,16 @@ import type { HttpReply, HttpRequest } from '../shared/sync/scim/http.ts';
 import { createToken, revokeToken } from '../shared/sync/scim/tokens.ts';
 
 export interface ScimEndpoint {
-  /** Base URL, in the form that a provider's admin page expects. */
+  /** Base URL in the form that the admin page of an identity provider expects. */
   readonly url: string;
-  /** Valid for the given connection until `stop`. */
+  /** A token for the given connection, valid until `stop`. */
   readonly token: string;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Limit of a request without its body. It fits the longest filter that is accepted, with each character
- * percent-encoded. Node's default of 16 KB would end such a request with a response that is not SCIM.
+ * Limit of a request without its body. A filter of the maximum length fits even if each character is percent-encoded.
+ * With Node's default of 16 KB, Node would answer such a request itself, with a response that is not SCIM.
  */
 const MAX_HEAD_BYTES = 128 * 1024;
 
@@ -45,7 +45,7 @@ export async function startScim(
     async stop() {
       server.close().closeAllConnections();
       await once(server, 'close');
-      // With --data the table is kept after the process ends. So the token is revoked.
+      // With `--data`, the table is kept after the process ends, so the token must be revoked.
       await revokeToken(connection, kept.prefix, ports);
     },
   };
@@ -84,7 +84,10 @@ function requestOf(
   };
 }
 
-/** Returns the body, or enough of it to show that it is too long; undefined if the client disconnected. */
+/**
+ * Returns the body; undefined if the client disconnected. For a body above the limit, the result is a first part of the
+ * body, which is also above the limit.
+ */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

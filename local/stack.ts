@@ -34,9 +34,9 @@ export interface StackOptions {
   readonly prefix: string;
   readonly coalesceSeconds: number;
   readonly ports: { readonly aws: number; readonly sqs: number };
-  /** Folder of the tables; undefined keeps them in memory. */
+  /** Folder of the tables; undefined keeps the tables in memory. */
   readonly tables: string | undefined;
-  /** File of the secrets; undefined keeps them in memory. */
+  /** File of the secrets; undefined keeps the secrets in memory. */
   readonly secrets: string | undefined;
   readonly platform: { readonly url: string; readonly token: string; readonly company: string };
   readonly settings: readonly (readonly [key: string, value: unknown])[];
@@ -46,7 +46,7 @@ export interface StackOptions {
   readonly batchingWindowSeconds?: number | undefined;
   readonly loadParts: LoadParts;
   readonly onError: (message: string) => void;
-  /** Receives notifications. Without it, none are sent. */
+  /** Receives notifications. Without this function, no notifications are sent. */
   readonly onNotification?: (text: string) => void;
 }
 
@@ -54,13 +54,11 @@ export interface Stack {
   readonly address: LocalFile;
   readonly sqs: SQSClient;
   readonly parts: StackParts;
-  /** Returns the number of messages of a queue: visible, delayed or in flight. */
+  /** Returns the number of visible, delayed and in-flight messages of a queue. */
   readonly countMessages: (queueUrl: string) => number;
-  /**
-   * Wakes all groups that wait for the end of their coalescing window. The caller uses this when no more events come.
-   */
+  /** Wakes all groups that wait for the end of their coalescing window. The caller does this after the last event. */
   readonly endWindows: () => Promise<void>;
-  /** Stops pollers and schedules, then the emulators. Waits at most `graceMs` for running work. */
+  /** Stops pollers and schedules, and then the emulators. It waits at most `graceMs` for running work. */
   readonly stop: (graceMs?: number) => Promise<void>;
 }
 
@@ -68,8 +66,8 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 const GRACE_MS = 3500;
 
 /**
- * Starts the emulators, registers the connection `default` and reads the people once. Only then do the pollers and
- * schedules run the handlers.
+ * Starts the emulators, registers the connection `default` and reads the people once. After this, it starts the pollers
+ * and schedules that run the handlers.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const functions = new Map<string, LocalFunction>();
@@ -106,7 +104,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await registerConnection(options, parts, { aws: front.url, webhook: webhook?.url });
     for (const fn of localFunctions(options.prefix, parts)) functions.set(fn.name, fn);
     let isStopping = false;
-    // Errors that the stop itself causes are not reported.
+    // While the stack stops, errors are not reported.
     const onError = (message: string) => void (isStopping || options.onError(message));
     const isDirectoryRead = options.directory !== undefined;
     const work = await startWork({
@@ -141,7 +139,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** The address and the credential are written at every start, because the port and the world file may have changed. */
+/** Every start writes the platform's address and credential, because port and world file can change. */
 async function registerConnection(
   options: StackOptions,
   parts: StackParts,
@@ -166,9 +164,9 @@ async function registerConnection(
 /** Lambda's longest timeout. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 /**
- * The time limits of ingest and apply are this many times the deployed limits, because everything shares one processor
- * here. A run that times out too early would continue in parallel with its own retry. The queues' visibility timeouts
- * are six times the deployed limits, so 5 is safe.
+ * The time limits of ingest and apply are the deployed limits times this factor, because all functions share one
+ * processor. After a timeout, a run would continue in parallel with its retry. The factor is below 6, because the
+ * queues' visibility timeouts are six times the deployed limits.
  */
 const TIMEOUT_FACTOR = 5;
 const TIMEOUT_SECONDS: Readonly<Record<FunctionKey, number>> = {

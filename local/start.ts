@@ -5,7 +5,7 @@ import { parseOptions } from './options.ts';
 import { runLocal } from './run.ts';
 import { UsageError } from './usage.ts';
 
-/** After this time, the process exits even if it has not stopped completely. Stopping usually takes less time. */
+/** Time after a stop signal at which the process exits even if the stack has not stopped. */
 const FORCED_EXIT_MS = 4500;
 const REPEATED_SIGNAL_MS = 1000;
 
@@ -24,7 +24,7 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(options.help);
     return 0;
   }
-  // The SDK warns about Node versions of 2027, which does not concern a user of the demo.
+  // This variable suppresses the SDK's warning about Node versions of 2027.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
   // The parts are imported while the emulators start.
   const parts = import('./load-parts.ts');
@@ -36,14 +36,14 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
-/** The modules are loaded here, because only this option needs the console and the provider. */
+/** These modules are loaded only if this option is set. */
 async function startConsoleLogin() {
   return (await import('./console-login/start.ts')).startConsoleLogin(DEFAULT_PREFIX);
 }
 
 /**
- * Returns a signal that aborts at SIGTERM or Ctrl-C. A second signal ends the process at once. It is ignored within
- * a second of the first, because npm forwards the terminal's signal once more.
+ * Returns a signal that aborts at SIGTERM or Ctrl-C. A second signal ends the process at once. It is ignored within a
+ * second of the first signal, because npm forwards the signal of the terminal.
  */
 function stopSignal(exitCode: number): AbortSignal {
   const stopping = new AbortController();

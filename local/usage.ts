@@ -1,4 +1,4 @@
-/** The command line or a file that it names cannot be used: one line on stderr, exit code 2. */
+/** The command line or a file cannot be used. The command prints the message as one line and exits with code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

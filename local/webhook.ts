@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands in for Slack or Teams and shows the notifications that would be sent there. */
+/** Starts a server that receives notifications instead of Slack or Teams, and calls `show` for each of them. */
 export async function startWebhook(show: (text: string) => void) {
   const server = createServer(async (request, response) => {
     let body = '';

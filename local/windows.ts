@@ -3,10 +3,9 @@ import { coversChange } from '../shared/domain/wake-up.ts';
 import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
- * Ends a group's coalescing window early. The caller uses this when no more events come. Like every sender of a
- * wake-up, this function first stores the time of the wake-up on the group's item. This time is the present and not the
- * end of the window.
- * @returns false if the wake-up waits for something else: a worker is writing the group, or a retry is scheduled
+ * Ends a group's coalescing window early. The caller does this after the last event. Like every sender of a wake-up,
+ * this function first stores the time of the wake-up on the group's item. It stores the current time.
+ * @returns false if a worker is writing the group or a retry is scheduled
  */
 export async function endWindow(
   wakeUp: string,

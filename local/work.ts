@@ -14,7 +14,7 @@ import { invoke, type LocalFunction } from './invocation.ts';
 import { type Poller, startPoller } from './poller.ts';
 import { type Schedule, startSchedule } from './schedules.ts';
 
-/** The function that each schedule runs and the event that it sends. */
+/** For each schedule, the function that it runs and the event that it sends. */
 const TASKS = {
   pump: { fn: 'reconcile', event: { task: 'pump' } },
   feed: { fn: 'reconcile', event: { task: 'feed' } },
@@ -23,11 +23,11 @@ const TASKS = {
   people: { fn: 'people', event: {} },
 } as const satisfies Readonly<Record<ScheduleKey, { fn: string; event: object }>>;
 const RETRY_AFTER_SECONDS = 2;
-/** The deployed interval is five minutes, which is too long for a user of the demo. */
+/** The interval of directory reads. A deployed stack reads every five minutes. */
 const DIRECTORY_EVERY_SECONDS = 15;
 /**
- * Lambda gives each run of a function its own processor; here all runs share one. With the deployed concurrency, no run
- * of a large import would end in time. Two runs would also write the same users again and again.
+ * Maximum number of runs at the same time. Lambda gives each run of a function its own processor, but all local runs
+ * share one. With the deployed concurrency, runs of a large import would time out.
  */
 const RUNS_AT_ONCE = { ingest: 1, apply: EVENT_SOURCES.apply.maximumConcurrency } as const;
 
@@ -39,15 +39,14 @@ export interface WorkOptions {
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   readonly batchingWindowSeconds?: number | undefined;
   readonly isDirectoryRead: boolean;
-  /** This map gets all schedules by their names, so that the Scheduler emulator can list them. */
+  /** An empty map. The function adds all schedules by name, so that the Scheduler emulator can list them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
 }
 
 /**
- * Runs the handlers as the deployed event sources and schedules do. First it reads the people once, because without
- * them every member would be unknown. Then it enqueues the groups that an earlier run left dirty, because the queues
- * are in memory.
+ * Runs the handlers as the deployed event sources and schedules do. It first reads the people, because otherwise every
+ * member would be unknown. Then it enqueues the dirty groups of an earlier run, whose queues are lost.
  */
 export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {
   await run(options, 'people', {});
@@ -103,7 +102,7 @@ async function startDirectory(options: WorkOptions): Promise<readonly Schedule[]
   return [schedule];
 }
 
-/** A failed run is reported. The schedule starts the next one. */
+/** Runs a task and reports a failure. The schedule starts the next run. */
 async function run(
   options: WorkOptions,
   key: 'people' | 'reconcile' | 'directory',

@@ -15,7 +15,7 @@ export interface Asked {
   readonly headers: IncomingHttpHeaders;
   /** The address of the request. Only some dialects need it. */
   readonly url?: string;
-  /** A number that differs for each request, in the order of their arrival. */
+  /** The number of the request, in the order of arrival. */
   readonly requestNumber: number;
 }
 

@@ -22,7 +22,10 @@ type Apply<Kind extends Change['kind']> = (
   rules: ChangeRules,
 ) => Noted;
 
-/** For each kind, the function that makes the change. It returns the data of the log entry that depend on the kind. */
+/**
+ * For each kind of change, the function that makes the change. It returns the fields of the log entry that depend on
+ * the kind.
+ */
 const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
   addUser(directory, atMs, { user }) {
     const created = { ...user, createdAtMs: atMs };
@@ -195,7 +198,7 @@ function memberOf(directory: Directory, atMs: number, { memberId, kind, external
   return { id: memberId, email, kind };
 }
 
-/** Throws if a group would contain itself, directly or through other groups. Google refuses this too. */
+/** Throws if a group would contain itself, directly or through other groups. Google refuses such a change. */
 function refuseCycle(
   directory: Directory,
   atMs: number,

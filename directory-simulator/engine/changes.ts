@@ -5,12 +5,12 @@ import { MemberKindName, WorldGroup, WorldMember, WorldUser } from './world.ts';
 const By = { via: z.enum(['console', 'groups']).default('console'), actor: z.string().optional() };
 
 const key = z.string().min(1).describe('An id, a primary address or an alias.');
-/** The given fields are set. All other fields stay. */
+/** The change sets these fields. All other fields stay. */
 const vendorFields = z.record(z.string(), z.unknown()).optional();
 const ofUser = <const Kind extends string>(kind: Kind) =>
   z.strictObject({ kind: z.literal(kind), user: key, ...By });
 
-/** The body of `POST /_simulator/changes`: one change of the directory, made at the present time. */
+/** The body of `POST /_simulator/changes`: one change of the directory. It happens at the time of the request. */
 export const Change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('addUser'), user: WorldUser, ...By }),
   z.strictObject({
@@ -32,7 +32,7 @@ export const Change = z.discriminatedUnion('kind', [
   ofUser('deleteUser'),
   /** The key is the id of a deleted user. */
   ofUser('undeleteUser'),
-  /** The key is the id of a deleted user, who then cannot be restored any more. */
+  /** The key is the id of a deleted user. After this change, the user cannot be restored. */
   ofUser('purgeUser'),
   z.strictObject({ kind: z.literal('addGroup'), group: WorldGroup, ...By }),
   z.strictObject({

@@ -12,13 +12,13 @@ import { CONTROLS_PREFIX, type Served } from './server.ts';
 import { changedSettings, PartialSettings, type Settings } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
-/** A fault. It may have the name of one of the dialect's errors instead of `status` and `body`. */
+/** A fault. Instead of `status` and `body`, it can have the name of one of the dialect's errors. */
 export const NamedFault = Fault.extend({ error: z.string().optional() });
 
 /** The body of `POST /_simulator/counts`: the number of members that the directory shows for a group. */
 export const WrongCount = z.strictObject({
   group: z.string().min(1),
-  /** The shown count. null: the directory shows no count. `right`: it shows the correct count again. */
+  /** The shown count. null means that the directory shows no count. `right` means the correct count. */
   count: z.union([z.int().min(0), z.null(), z.literal('right')]),
 });
 
@@ -33,9 +33,7 @@ export interface Controls extends Served {
   readonly reset: () => void;
 }
 
-/**
- * Registers the test controls. They need no sign-in, listen only on this machine, and are not part of any vendor's API.
- */
+/** Registers the test controls. They need no sign-in, answer only this machine, and are not part of a vendor's API. */
 export function registerControls(app: FastifyInstance, controls: Controls): void {
   const { simulation, faults, log, dialect } = controls;
   app.register(
@@ -82,7 +80,7 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
   );
 }
 
-/** Returns the present state of the directory without lag, so that tests can compare answers with it. */
+/** Returns the current state of the directory without lag. Tests compare answers with this state. */
 function stateOf(simulation: Simulation) {
   const directory = simulation.directory();
   const view = directory.viewAt(simulation.clock());

@@ -5,7 +5,7 @@ import type { View } from './directory.ts';
 import type { LagKind } from './settings.ts';
 import type { Simulation } from './simulation.ts';
 
-/** Headers of an answer. A list is sent as one line for each value. */
+/** Headers of an answer. A list of values is sent as one header line for each value. */
 export type AnswerHeaders = Readonly<Record<string, string | string[]>>;
 
 /** A success with headers. A handler without headers returns the JSON alone. */
@@ -19,9 +19,7 @@ export class Answer {
   }
 }
 
-/**
- * Thrown for an answer that is not a success, in the form of the dialect. If the body is a string, it is sent as HTML.
- */
+/** An error answer in the form of the dialect. If the body is a string, it is sent as HTML. */
 export class DirectoryError extends Error {
   override readonly name = 'DirectoryError';
   readonly status: number;
@@ -42,11 +40,14 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly query: Query;
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
-  /** The address of the request, with the host that the client named; empty if the caller of the engine gave none. */
+  /**
+   * The address of the request, with the host that the client named. It is empty if the caller of the engine gave no
+   * address.
+   */
   readonly url: string;
-  /** The directory as this endpoint shows it: the present state, minus the lag of this request. */
+  /** The state of the directory at the time of the request minus the lag of the request. */
   readonly view: View;
-  /** A number that differs for each request, in the order of their arrival. */
+  /** The number of the request, in the order of arrival. */
   readonly requestNumber: number;
 }
 
@@ -64,15 +65,18 @@ export interface Endpoint<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** The setting that decides the lag of the answers; undefined for no lag. */
+  /** The setting for the lag of the answers; undefined means no lag. */
   readonly lag?: LagKind;
-  /** The OAuth scopes of the method. A token needs one of them. If undefined, the endpoint needs no access token. */
+  /**
+   * The OAuth scopes of the method. A token needs one of these scopes. undefined means that the endpoint needs no
+   * access token.
+   */
   readonly scopes?: readonly string[];
-  /** Returns the JSON of the answer, or an {@link Answer}. @throws {DirectoryError} for every other answer */
+  /** Returns the JSON of the answer, or an {@link Answer}. @throws {DirectoryError} for an error answer */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;
 }
 
-/** Returns the description unchanged. The schemas in the description give the handler its types. */
+/** Returns the description unchanged. The handler's types follow from the schemas in the description. */
 export function endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   description: Endpoint<P, Q, B>,
 ): Endpoint {
@@ -95,15 +99,15 @@ export interface Dialect {
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
   /** The names of the errors that the setting `failures` causes. */
   readonly randomFailures: readonly string[];
-  /** The vendor's rules for changes. By default, groups never contain themselves, and deletion ends memberships. */
+  /** The vendor's rules for changes. By default, a group cannot contain itself, and a deletion ends memberships. */
   readonly changeRules?: ChangeRules;
   /** Checks sign-in, scopes and quota. `url` is the address of the request. @throws {DirectoryError} */
   admit(endpoint: Endpoint, headers: IncomingHttpHeaders, url: string): void;
-  /** Returns headers of every answer of an endpoint, also of errors and faults. */
+  /** Returns the headers that every answer of an endpoint has, including errors and faults. */
   answerHeaders?(endpoint: Endpoint, status: number): AnswerHeaders;
   invalidInput(message: string): DirectoryError;
   noSuchEndpoint(): DirectoryError;
-  /** Returns what a person needs to sign in, one line for each value. */
+  /** Returns the credentials that a client needs, one line for each value. */
   describeCredentials(url: string): readonly string[];
   /** Deletes the issued tokens. The keys stay, so that clients can sign in again. */
   reset(): void;

@@ -3,7 +3,7 @@ import { createTimeline, type Timeline } from './timeline.ts';
 /** Properties that only one vendor has, by the vendor's name. The dialect decides their meaning. */
 export type VendorFields = Readonly<Record<string, unknown>>;
 
-/** A person of the customer. Each dialect shows suspended, archived and deleted people in its own way. */
+/** A person of the customer. Each dialect has a form of its own for suspended, archived and deleted people. */
 export interface User {
   readonly id: string;
   readonly primaryEmail: string;
@@ -16,7 +16,9 @@ export interface User {
   readonly archived: boolean;
   readonly createdAtMs: number;
   readonly deletedAtMs: number | null;
-  /** The time at which an administrator made the deletion of a user permanent; null if no administrator did. */
+  /**
+   * The time at which an administrator made the deletion permanent; null if the user can be restored or is not deleted.
+   */
   readonly purgedAtMs: number | null;
   readonly vendorFields: VendorFields;
 }
@@ -49,7 +51,7 @@ export interface Membership {
   readonly memberId: string;
   readonly kind: MemberKind;
   readonly role: string;
-  /** The address of an external member. It is null for other members, whose address belongs to their user or group. */
+  /** The address of an external member; null for other members, whose user or group has the address. */
   readonly externalEmail: string | null;
 }
 
@@ -70,7 +72,7 @@ export interface LogEntry {
   readonly vendorFields?: VendorFields;
 }
 
-/** The latest change of one membership. The change may be its end. */
+/** The latest change of one membership: its start, a change of its role, or its end. */
 export interface MembershipChange {
   readonly memberId: string;
   /** Milliseconds since 1970; -Infinity if the membership existed at the start. */
@@ -85,9 +87,9 @@ export interface View {
   users(): readonly User[];
   /** Returns all groups, including deleted groups. */
   groups(): readonly Group[];
-  /** Returns a user by its id, also if the user is deleted. */
+  /** Returns a user by id, even if the user is deleted. */
   storedUser(id: string): User | undefined;
-  /** Returns a group by its id, also if the group is deleted. */
+  /** Returns a group by id, even if the group is deleted. */
   storedGroup(id: string): Group | undefined;
   /** Returns a user that is not deleted. */
   user(key: string): User | undefined;
@@ -97,7 +99,7 @@ export interface View {
   membership(groupId: string, memberId: string): Membership | undefined;
   /** Returns the time of the latest change of a user; -Infinity if the user has not changed since the start. */
   userChangedAt(userId: string): number;
-  /** Returns the time of the latest change of a group, without its memberships. */
+  /** Returns the time of the latest change of a group. Changes of its memberships do not count. */
   groupChangedAt(groupId: string): number;
   /** Returns the latest change of each present and former membership of a group. */
   membershipChanges(groupId: string): readonly MembershipChange[];

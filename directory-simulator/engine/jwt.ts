@@ -11,9 +11,9 @@ const HASHES = {
 } as const;
 export type Algorithm = keyof typeof HASHES;
 export const ALGORITHMS = Object.keys(HASHES) as Algorithm[];
-/** JWS concatenates the two numbers of an ECDSA signature (RFC 7518, section 3.4). */
+/** In JWS, an ECDSA signature is the concatenation of its two numbers (RFC 7518, section 3.4). */
 const FORM = { dsaEncoding: 'ieee-p1363' } as const;
-/** The curve of an algorithm, in the name that Node uses. */
+/** The curve of each algorithm, by Node's name. */
 const CURVES: Readonly<Record<string, string>> = {
   ES256: 'prime256v1',
   ES384: 'secp384r1',
@@ -117,7 +117,7 @@ function decoded(part: string): unknown {
 const USUAL: readonly Algorithm[] = ['RS256', 'ES384'];
 
 /**
- * Returns the claims of a token that one of the keys has signed. The caller must check times and audience.
+ * Returns the claims of a token that one of `keys` has signed. The caller must check times and audience.
  * @throws {JwtError} for any other text
  */
 export function verifyJwt(

@@ -1,9 +1,9 @@
 /** The state that decides which page tokens are valid. */
 export interface PageTokens {
-  /** Invalidates all tokens that were issued so far. */
+  /** Invalidates all tokens that exist at this time. */
   expireAll(): void;
   generation(): number;
-  /** Returns the number of the next listing with this key. Each listing has its own order. */
+  /** Returns the number of the next listing with this key. */
   nextListing(key: string): number;
 }
 

@@ -10,7 +10,10 @@ export class PageTokenError extends Error {
 const Token = z.strictObject({
   /** A digest of the endpoint and the parameters of the listing. */
   key: z.string(),
-  /** The number of the listing among the listings with this key, counted from 1. Each listing has its own order. */
+  /**
+   * The number of the listing among the listings with this key, from 1. The order of the items can depend on this
+   * number.
+   */
   listing: z.int(),
   page: z.int(),
   /** The rank of the last item of the previous page. */
@@ -26,12 +29,15 @@ export interface ListRequest<T> {
   /** The present items. */
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
-  /** Returns the rank in the order that the caller requested; undefined for the order of the settings. */
+  /** Returns the rank of an item in the order that the caller wants. undefined means the order of the settings. */
   readonly rankOf?: ((item: T) => string) | undefined;
   readonly pageToken: string | undefined;
   /** The largest number of items on a page. */
   readonly most: number;
-  /** True if the last page has a token too, which later shows new items. The caller gives ranks that only increase. */
+  /**
+   * If true, the last page also has a token, which leads to later items. New items must have higher ranks than all
+   * earlier items.
+   */
   readonly isEndless?: boolean;
 }
 
@@ -41,9 +47,10 @@ export interface ListedPage<T> {
 }
 
 /**
- * Returns one page of a listing. A page token contains a position in the order of the listing, and each page shows the
- * present items. So an item that exists during the whole listing is shown at least once. An item that is added or
- * removed during the listing may be shown or not. The seed decides the order, sizes, repetitions and empty pages.
+ * Returns one page of a listing. A page token contains a position in the order of the listing. Each page shows the
+ * items that exist at its time. So an item that exists during the whole listing is shown at least once. An item that is
+ * added or removed during the listing can be shown or not. The seed decides the order, sizes, repetitions and empty
+ * pages.
  * @throws {PageTokenError} for a token that is not valid for this listing
  */
 export function listPage<T>(simulation: Simulation, request: ListRequest<T>): ListedPage<T> {
@@ -61,7 +68,7 @@ export function listPage<T>(simulation: Simulation, request: ListRequest<T>): Li
       : 1 + random.below(Math.min(request.most, ranked.length + 1));
   const size = random.chance(settings.emptyPages) ? 0 : Math.min(drawn, request.most);
   const shown = ranked.slice(start, start + size);
-  // A page that is empty at random is never the last page, so the caller must request the next page.
+  // A page that is empty at random is never the last page.
   const isLast = size > 0 && start + size >= ranked.length;
   const items = shown.map(({ item }) => item);
   if (isLast && request.isEndless !== true) return { items, nextPageToken: undefined };

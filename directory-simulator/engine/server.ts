@@ -25,7 +25,7 @@ export interface Served {
   readonly dialect: Dialect;
   readonly faults: Faults;
   readonly log: RequestLog;
-  /** Receives errors that are defects of the simulator, not answers. */
+  /** Receives the errors that are defects of the simulator. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -68,8 +68,8 @@ function countRequests(): () => number {
 }
 
 /**
- * Parses JSON, and the forms of token endpoints. A form becomes an object of its fields, and an invalid body becomes
- * undefined.
+ * Parses JSON, and the forms of token endpoints. A form becomes an object with the fields of the form. An invalid body
+ * becomes undefined.
  */
 function parseBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -122,8 +122,8 @@ function sendError({ onDefect }: Served, reply: FastifyReply, error: unknown): F
 }
 
 /**
- * Returns the error for the answer. An error of the dialect stays unchanged. An error of the controls or of the server
- * gets the form of the simulator.
+ * Returns the error for the answer. An error of the dialect stays unchanged. Other errors get the form of the
+ * simulator.
  */
 function answerTo(error: unknown, request: FastifyRequest, onDefect: Served['onDefect']) {
   if (error instanceof DirectoryError) return error;

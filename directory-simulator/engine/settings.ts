@@ -11,26 +11,27 @@ const LagSeconds = z.strictObject({
   delta: z.number().min(0),
   /** The lag of the number of members that a list shows. */
   counts: z.number().min(0),
-  /** The lag of dynamic groups, whose members follow from a rule. It is added to the lag of the endpoint. */
+  /** The lag of dynamic groups, whose members follow from a rule. This lag is added to the lag of the endpoint. */
   dynamicMembers: z.number().min(0),
 });
 export type LagKind = keyof z.infer<typeof LagSeconds>;
 
-/** The difficulties of the directory. `POST /_simulator/settings` changes them. */
+/** The settings for lag, failures, paging and other behaviour. `POST /_simulator/settings` changes these settings. */
 export const Settings = z.strictObject({
   /**
-   * With `random`, a page has from one item up to the requested number. With `full`, all pages but the last are full.
+   * With `random`, a page has from one item up to the requested number. With `full`, all pages except the last are
+   * full.
    */
   pageSizes: z.enum(['random', 'full']),
   /** With `random`, each listing has its own order. With `byId`, items are always sorted by id. */
   pageOrder: z.enum(['random', 'byId']),
   /** The probability that a page begins with the last item of the previous page. */
   repeatedItems: Probability,
-  /** How often a page is empty although it is not the last page. */
+  /** The probability that an empty page is inserted before the last page. */
   emptyPages: Probability,
   /** If true, answers also have undocumented fields. */
   unknownFields: z.boolean(),
-  /** How often a group is shown without the count of its members. */
+  /** The probability that an answer shows a group without the count of its members. */
   absentCounts: Probability,
   /** The probability that a list of changes repeats changes of an earlier list. */
   repeatedChanges: Probability,
@@ -40,24 +41,24 @@ export const Settings = z.strictObject({
   listsServicePrincipals: z.boolean(),
   /** The probability that an indirect member is missing from a listing with indirect members. */
   missingDerivedMembers: Probability,
-  /** How often a request fails with a quota error or a 5xx. */
+  /** The probability that a request fails with a quota error or a 5xx. */
   failures: Probability,
   /** The limit per user; null for no limit. */
   queriesPerMinute: z.int().positive().nullable(),
   pageTokenLifetimeSeconds: z.number().positive(),
-  /** How long a token that lists later changes is valid. */
+  /** The lifetime of a token for later changes. */
   deltaTokenLifetimeSeconds: z.number().positive(),
   accessTokenLifetimeSeconds: z.number().positive(),
-  /** The longest lag of an answer. Each request and each log entry has its own random lag. */
+  /** The maximum lags. Each request and each log entry has a random lag up to the maximum. */
   lagSeconds: LagSeconds,
   /** The probability that the log never shows a change. */
   lostLogEntries: Probability,
   /**
    * Whether access tokens are bound to a key of the client (DPoP, RFC 9449). With `token`, only the token endpoint asks
-   * for a nonce. With `everywhere`, the API asks for one too.
+   * for a nonce. With `everywhere`, the API also asks for a nonce.
    */
   dpop: z.enum(['off', 'token', 'everywhere']),
-  /** How the log of group changes identifies groups and members. */
+  /** The identifier of groups and members in the log of group changes. */
   loggedIdentifier: z.enum(['email', 'id']),
 });
 export type Settings = z.infer<typeof Settings>;
@@ -65,7 +66,7 @@ export type Settings = z.infer<typeof Settings>;
 export const PartialSettings = Settings.partial().extend({ lagSeconds: LagSeconds.partial().optional() });
 export type PartialSettings = z.infer<typeof PartialSettings>;
 
-/** Settings that are at least as difficult as the real service. */
+/** Settings under which reading is at least as difficult as with the real service. */
 export const REALISTIC_SETTINGS: Settings = {
   pageSizes: 'random',
   pageOrder: 'random',
@@ -88,7 +89,10 @@ export const REALISTIC_SETTINGS: Settings = {
   loggedIdentifier: 'email',
 };
 
-/** Settings without difficulties, for first experiments, and for tests that enable one difficulty at a time. */
+/**
+ * Settings without lag, failures and other difficulties, for first experiments, and for tests that enable one of them
+ * at a time.
+ */
 export const CALM_SETTINGS: Settings = {
   ...REALISTIC_SETTINGS,
   pageSizes: 'full',

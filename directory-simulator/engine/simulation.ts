@@ -3,7 +3,7 @@ import type { Directory } from './directory.ts';
 import type { PageTokens } from './page-tokens.ts';
 import type { Settings } from './settings.ts';
 
-/** The state that endpoints and controls use. A reset replaces the content of this object, not the object. */
+/** The state that endpoints and controls use. A reset changes the results of these functions, and keeps this object. */
 export interface Simulation {
   readonly directory: () => Directory;
   readonly settings: () => Settings;
@@ -12,6 +12,6 @@ export interface Simulation {
   /** Returns random numbers for one purpose. The same seed and purpose give the same numbers. */
   readonly random: (purpose: string) => SeededRandom;
   readonly pageTokens: PageTokens;
-  /** Wrong member counts from `POST /_simulator/counts`, by group id; null means an absent count. */
+  /** Wrong member counts from `POST /_simulator/counts`, by group id. null means that no count is shown. */
   readonly wrongCounts: Map<string, string | null>;
 }

@@ -20,12 +20,12 @@ export interface DirectorySimulatorOptions {
   readonly clock: () => number;
   /** The settings at the start and after a reset. Default: {@link REALISTIC_SETTINGS}. */
   readonly settings?: Settings | undefined;
-  /** Receives defects, which are errors that are not answers. */
+  /** Receives the errors that are defects of the simulator. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
 }
 
 export interface DirectorySimulator {
-  /** The app, for requests without a socket (`app.inject`). */
+  /** The server, for requests without a socket (`app.inject`). */
   readonly app: FastifyInstance;
   readonly dialect: Dialect;
   /** Listens only on 127.0.0.1. With port 0, the system chooses a free port. */

@@ -1,13 +1,12 @@
 /** All values of one property over time, so that an endpoint with lag can answer with an earlier value. */
 export interface Timeline<T> {
   /**
-   * Sets the value from a time on. If the time is earlier than an existing entry, the value is valid from the time of
-   * the latest entry on.
+   * Sets the value from `atMs` on. If the latest entry has a later time, the value is valid from that later time on.
    */
   set(atMs: number, value: T): void;
-  /** Returns the value at a time; undefined before the first value. */
+  /** Returns the value at `atMs`; undefined before the first value. */
   at(atMs: number): T | undefined;
-  /** Returns the time from which the value at a time is valid; undefined before the first value. */
+  /** Returns the time of the latest change until `atMs`; undefined before the first value. */
   changedAt(atMs: number): number | undefined;
 }
 

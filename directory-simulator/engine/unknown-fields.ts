@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../local/platform/seeded-random.ts';
 
-/** The share of objects that get an undocumented field. */
+/** The probability that an object gets an undocumented field. */
 const SHARE = 0.3;
 
 /** Adds undocumented fields to an answer and to the objects of its lists. */

@@ -2,15 +2,15 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } fr
 import * as z from 'zod';
 import { type Algorithm, type SigningKey, signJwt } from './jwt.ts';
 
-/** The issuer of the simulated AWS account's web identity tokens. Each AWS account has an issuer of its own. */
+/** The issuer of the simulated AWS account's web identity tokens. Every real AWS account has an issuer of its own. */
 export const ISSUER = 'https://00000000-0000-4000-8000-000000000001.tokens.sts.global.api.aws';
-/** The role of the simulated AWS account that vendors trust at the start. */
+/** The role in the simulated AWS account. At the start, each simulated vendor trusts this role. */
 export const ROLE_ARN = 'arn:aws:iam::111122223333:role/groupsync-directory';
 
-/** The keys of the simulated AWS account. Creating an RSA key takes time, so each key is created at first use. */
+/** The keys of the simulated AWS account. Creating an RSA key is slow, so each key is created at its first use. */
 export interface WebIdentityKeys {
   readonly webIdentity: (algorithm: Algorithm) => SigningKey;
-  /** Returns the keys that have signed. */
+  /** Returns the keys that have signed a token. */
   readonly ofWebIdentity: () => readonly SigningKey[];
 }
 
@@ -34,7 +34,7 @@ export function makeKey(algorithm: Algorithm): SigningKey {
   return keyOf(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), algorithm);
 }
 
-/** Returns the key of a PEM. The id is the digest of the public key. */
+/** Returns the signing key of a PEM file. Its id is the digest of the public key. */
 export function keyOf(pem: string, algorithm: Algorithm): SigningKey {
   const publicKey = createPublicKey(pem);
   const id = createHash('sha1')

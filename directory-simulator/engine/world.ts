@@ -35,7 +35,8 @@ export const WorldMember = z.strictObject({
   /** The id or address of a user or group, the id of a device, or the address of an external member. */
   member: z.string().min(1),
   /**
-   * The kind of the member. If it is missing, the member's user or group decides. Any other member is an external user.
+   * The kind of the member. The default is the kind of the user or group with this id or address, or an external user
+   * if there is none.
    */
   kind: MemberKindName.optional(),
   role: z.enum(['OWNER', 'MANAGER', 'MEMBER']).default('MEMBER'),
@@ -74,7 +75,7 @@ export function parseWorld(input: WorldInput): World {
   return parsed.data;
 }
 
-/** Returns the directory of a world. All its content has existed for an infinite time, so no lag hides it. */
+/** Returns the directory of a world. All its content has always existed, so lag does not hide any of it. */
 export function directoryOf(world: World): Directory {
   const directory = createDirectory(world.customerId, world.domain);
   const always = Number.NEGATIVE_INFINITY;
@@ -100,7 +101,7 @@ export function resolveMember(
     return { memberId: member, kind, role, externalEmail: null };
   }
   const isExternal = kind === 'externalUser' || kind === 'externalGroup';
-  // A deleted user may keep memberships, but only an explicit kind names one.
+  // A deleted user can keep memberships. A world names such a member with an explicit kind.
   const deleted = kind === 'user' ? view.storedUser(member) : undefined;
   const user = isExternal || kind === 'group' ? undefined : (view.user(member) ?? deleted);
   if (user !== undefined) return { memberId: user.id, kind: 'user' as const, role, externalEmail: null };
@@ -110,7 +111,7 @@ export function resolveMember(
   return { memberId: externalId(member), kind: externalKind as MemberKind, role, externalEmail: member };
 }
 
-/** Returns 21 digits, as ids of users have. The same address always has the same id. */
+/** Returns an id of 21 digits, as Google's users have. The same address always has the same id. */
 function externalId(address: string): string {
   const hash = createHash('sha256').update(address.toLowerCase()).digest().readBigUInt64BE();
   return `1${String(hash).padStart(20, '0')}`;

@@ -7,7 +7,7 @@ import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { expiredPageToken } from './errors.ts';
 import { RawQuery } from './query.ts';
 
-/** The prefix of context URLs. It is the address of Graph, not of the simulator: clients must not call it. */
+/** The prefix of context URLs. It is the real address of Graph, because clients must not call these URLs. */
 const METADATA = 'https://graph.microsoft.com/v1.0/$metadata#';
 
 export type GraphCall = Call<Readonly<Record<string, string>>, z.infer<typeof RawQuery>>;
@@ -16,12 +16,12 @@ interface Method {
   readonly path: string;
   readonly operation: string;
   readonly lag?: LagKind;
-  /** The rights of which a token needs one. */
+  /** The rights of the method. A token needs one of these rights. */
   readonly rights: readonly string[];
   handle(call: GraphCall): unknown;
 }
 
-/** Returns a read method of Graph, with undocumented fields. */
+/** Returns the endpoint of a read method of Graph. Its answers can have undocumented fields. */
 export function graphMethod(simulation: Simulation, { rights, handle, ...method }: Method): Endpoint {
   return endpoint({
     method: 'GET',
@@ -36,7 +36,7 @@ export function graphMethod(simulation: Simulation, { rights, handle, ...method 
   });
 }
 
-/** Returns the address of a path on the host that the client called. Graph's links are absolute addresses. */
+/** Returns the absolute address of a path on the host that the client called, because Graph's links are absolute. */
 export const addressOf = ({ headers }: Pick<GraphCall, 'headers'>, path: string) =>
   `http://${headers.host ?? '127.0.0.1'}${path}`;
 
@@ -49,11 +49,11 @@ interface Collection<T> {
   readonly bodyOf: (item: T) => unknown;
   readonly top: number;
   readonly skipToken: string | undefined;
-  /** The count of the first page; undefined for no count. */
+  /** The count for the first page. undefined means no count. */
   readonly count?: number | undefined;
 }
 
-/** Returns one page. The link to the next page has the query of this request. A page without items is not the last. */
+/** Returns one page. The link to the next page has the query of this request. */
 export function collectionAnswer<T>(simulation: Simulation, call: GraphCall, list: Collection<T>) {
   const query = queryWithoutToken(call.query);
   try {
@@ -85,7 +85,7 @@ function queryWithoutToken(query: GraphCall['query']): string {
     .join('&');
 }
 
-/** Returns one object with its context. */
+/** Returns the answer with one object and its context URL. */
 export const entityAnswer = (context: string, properties: Readonly<Record<string, unknown>>) => ({
   '@odata.context': `${METADATA}${context}/$entity`,
   ...properties,

@@ -10,12 +10,14 @@ export const CLIENT_ID = '11111111-aaaa-4000-8000-000000000001';
 export const AUDIENCE = 'api://AzureADTokenExchange';
 const FIRST_SECRET = 'simulated-client-secret';
 
-/** A federated credential: issuer, subject and audience must be equal to those of the token. */
+/** A federated credential. A token must have the same issuer, subject and audience. */
 export interface Federation {
   issuer: string;
   subject: string;
   audience: string;
-  /** The public keys of an issuer outside the simulator. If there are none, the simulated AWS account is the issuer. */
+  /**
+   * The public keys of an issuer outside the simulator. If the list is empty, the simulated AWS account is the issuer.
+   */
   issuerKeys: readonly KeyObject[];
 }
 
@@ -28,7 +30,7 @@ export interface Application {
   readonly simulation: Simulation;
   readonly keys: WebIdentityKeys;
   readonly tokens: Map<string, AccessToken>;
-  /** The number of all tokens that were issued. */
+  /** The number of issued tokens. */
   issued: number;
   roles: readonly string[];
   clientSecret: string;
@@ -49,7 +51,7 @@ export const createApplication = (simulation: Simulation): Application => ({
   ...firstState(),
 });
 
-/** Restores the configuration of the start. The keys stay. */
+/** Restores the initial configuration, but keeps the keys. */
 export function resetApplication(application: Application): void {
   application.tokens.clear();
   Object.assign(application, firstState());
@@ -57,10 +59,7 @@ export function resetApplication(application: Application): void {
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/**
- * Issues an access token with the present roles of the application. It has the form of a JWT, but clients must not read
- * it.
- */
+/** Issues an access token with the current roles of the application, in the form of a JWT. */
 export function issueToken(application: Application): string {
   const { simulation, tokens, roles } = application;
   application.issued += 1;

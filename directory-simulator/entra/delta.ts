@@ -9,10 +9,10 @@ import { GROUP_RIGHTS, READ_HIDDEN_MEMBERS, USER_RIGHTS } from './rights.ts';
 import { createRounds, type Rounds } from './rounds.ts';
 import { decodeToken, encodeToken, type Round, type StateToken, type Tracked } from './state-tokens.ts';
 
-/** The most objects on one page. The documents set no number. */
+/** Maximum number of objects on one page. Microsoft documents no number. */
 const MOST_PER_PAGE = 100;
 
-/** Which state tokens are valid, and the entries of recent rounds. */
+/** The validity of state tokens, and the entries of recent rounds. */
 export interface DeltaState {
   generation: number;
   /** The error for a token of an earlier generation. */
@@ -28,7 +28,9 @@ export const createDeltaState = (): DeltaState => ({
 
 const RIGHTS = { users: USER_RIGHTS, groups: GROUP_RIGHTS };
 
-/** Returns the methods user: delta and group: delta, also by the full name that the vendor's clients use. */
+/**
+ * Returns the methods user: delta and group: delta. Each method also has the full name that Microsoft's clients use.
+ */
 export const deltaMethods = (application: Application, state: DeltaState): readonly Endpoint[] =>
   (['users', 'groups'] as const).flatMap((resource) =>
     ['delta', 'microsoft.graph.delta', 'delta()', 'microsoft.graph.delta()'].map((name) =>
@@ -76,7 +78,7 @@ function deltaAnswer(context: Context, call: GraphCall) {
   }
 }
 
-/** Returns the answer to `$deltatoken=latest`: no objects, and a link to the changes from now on. */
+/** Returns the answer to `$deltatoken=latest`: no objects, and a link to all later changes. */
 function latestAnswer(context: Context, call: GraphCall, query: Query) {
   const round = newRound(context, call, { query, fromMs: null });
   return answer(context, call, { round, page: undefined, value: [] });
@@ -106,7 +108,7 @@ const linkOf = (call: GraphCall, path: string, token: StateToken) =>
 
 /**
  * Returns the round of a request. A request without a token, or with an empty token, begins with the whole directory.
- * @throws {DirectoryError} 410 for a token that is not valid any more
+ * @throws {DirectoryError} 410 for a token that is no longer valid
  */
 function requestedRound(context: Context, call: GraphCall, query: Query) {
   const { skipToken, deltaToken, select, filter } = query;
@@ -128,7 +130,7 @@ function requestedRound(context: Context, call: GraphCall, query: Query) {
   };
 }
 
-/** How far back a repetition of earlier changes goes. */
+/** The maximum time span of earlier changes that a round repeats. */
 const REPEATED_MS = 600_000;
 
 interface Beginning {
@@ -137,9 +139,9 @@ interface Beginning {
 }
 
 /**
- * Returns a round up to a time before the present, because changes appear late. Changes of the present millisecond
- * belong to a later round, because more of them may follow. A round may begin earlier than the last one ended, and
- * repeat changes.
+ * Returns a round that ends before the time of the request, because changes appear late. Changes of the current
+ * millisecond belong to a later round, because more changes can follow in this millisecond. A round can start before
+ * the end of the previous round and so repeat changes.
  */
 function newRound({ application, resource }: Context, call: GraphCall, { query, fromMs }: Beginning): Round {
   const { simulation } = application;
@@ -175,6 +177,6 @@ function validToken(context: Context, call: GraphCall, { text, kind }: Given): S
   return token;
 }
 
-/** Returns the error with the address of an initial request ("Synchronization reset"). */
+/** Returns the error that contains the address for a new first request ("Synchronization reset"). */
 const reset = ({ resource }: Context, call: GraphCall, name: DeltaErrorName) =>
   syncReset(name, addressOf(call, `/v1.0/${resource}/delta?$deltatoken=`));

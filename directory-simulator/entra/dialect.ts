@@ -94,7 +94,7 @@ const controlsOf = (application: Application, delta: DeltaState): readonly Diale
   {
     name: 'rights',
     body: Rights,
-    /** Changes the granted rights. All earlier tokens become invalid, so that the change has an effect at once. */
+    /** Changes the granted rights. All earlier tokens become invalid, so that the change takes effect at once. */
     handle(body) {
       application.roles = Rights.parse(body).roles;
       application.tokens.clear();

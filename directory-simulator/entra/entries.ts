@@ -5,7 +5,7 @@ import { type DirectMember, isHidden, type Life, lifeOfGroup, lifeOfUser, member
 import { DEFAULT_USER, groupProperties, type Properties, userProperties } from './properties.ts';
 import type { Round } from './state-tokens.ts';
 
-/** One entry of a list of changes. An object may have several entries, each with some of its members. */
+/** One entry of a list of changes. An object can have several entries, each with some of its members. */
 export interface Entry {
   readonly key: string;
   readonly body: Properties;
@@ -14,7 +14,7 @@ export interface Entry {
 export interface Tracking {
   readonly simulation: Simulation;
   readonly round: Round;
-  /** True if an entry shows only the properties that have changed (`Prefer: return=minimal`). */
+  /** If true, an entry shows only the changed properties (`Prefer: return=minimal`). */
   readonly isMinimal: boolean;
   readonly showsHidden: boolean;
 }
@@ -25,7 +25,9 @@ interface Views {
   readonly after: View;
 }
 
-/** Returns all entries of a round. They depend only on the round, so that each page can be made again. */
+/**
+ * Returns all entries of a round. The same round always has the same entries, because each page computes them again.
+ */
 export function entriesOf(tracking: Tracking): readonly Entry[] {
   const { simulation, round } = tracking;
   const { fromMs, toMs, ids, resource } = round;
@@ -74,8 +76,8 @@ function groupEntries(tracking: Tracking, views: Views, group: Group): readonly 
 }
 
 /**
- * Returns the `@removed` entry of an object. The reason is `changed` for a deleted object that can be restored, and
- * `deleted` for one that is gone.
+ * Returns the `@removed` entry of an object. The reason is `changed` if the object can be restored, and `deleted` if it
+ * cannot.
  */
 function removedEntry(id: string, before: Life | undefined, life: 'deleted' | 'gone'): readonly Entry[] {
   if (before === life) return [];
@@ -83,7 +85,7 @@ function removedEntry(id: string, before: Life | undefined, life: 'deleted' | 'g
   return [{ key: id, body: { id, '@removed': { reason } } }];
 }
 
-/** Returns the tracked properties. `members` is a relationship, and not among them. */
+/** Returns the tracked properties. `members` is a relationship, and not a property. */
 function tracked(all: Properties, { round }: Tracking, usual: readonly string[], type: string): Properties {
   const wanted = round.select?.filter((name) => name !== 'members') ?? usual;
   return Object.fromEntries(
@@ -94,7 +96,7 @@ function tracked(all: Properties, { round }: Tracking, usual: readonly string[],
   );
 }
 
-/** Returns the names of the properties that differ. For a new object, these are all properties. */
+/** Returns the names of the properties that differ from `known`. For a new object, all properties differ. */
 const changedProperties = (properties: Properties, known: Properties | undefined) =>
   Object.keys(properties).filter(
     (name) => known === undefined || JSON.stringify(properties[name]) !== JSON.stringify(known[name]),
@@ -116,7 +118,7 @@ function shownProperties({ isMinimal }: Tracking, properties: Properties, differ
   return { ...Object.fromEntries(shown), id };
 }
 
-/** Returns added and removed members, or all members of a group that is new in the round. */
+/** Returns the added and removed members. For a group that is new in the round, it returns all members. */
 function memberChanges(tracking: Tracking, { before, after }: Views, group: Group): readonly Properties[] {
   const { round, simulation, showsHidden } = tracking;
   if (round.select !== null && !round.select.includes('members')) return [];
@@ -137,7 +139,7 @@ function memberChanges(tracking: Tracking, { before, after }: Views, group: Grou
   ];
 }
 
-/** Returns whether the member's deletion is never shown in a list of changes of the group. */
+/** Returns whether the list of changes of the group never shows the member's deletion. */
 const isUnreported = (simulation: Simulation, group: Group, { id }: DirectMember) =>
   simulation.random(`unreported/${group.id}/${id}`).chance(simulation.settings().unreportedDeletions);
 
@@ -147,12 +149,12 @@ const memberEntry = ({ id, kind }: DirectMember, isRemoved: boolean): Properties
   ...(isRemoved ? { '@removed': { reason: 'deleted' } } : {}),
 });
 
-/** The most members of one entry. */
+/** Maximum number of members in one entry. */
 const MOST_MEMBERS = 1_000;
-/** The most members of one entry if the setting `pageSizes` is `random`. */
+/** Maximum number of members in one entry if the setting `pageSizes` is `random`. */
 const MOST_RANDOM_MEMBERS = 40;
 
-/** Divides the members of a group into several entries, which may be on different pages. */
+/** Divides the members of a group into lists for several entries. The entries can be on different pages. */
 function parts({ simulation, round }: Tracking, id: string, members: readonly Properties[]) {
   const isRandom = simulation.settings().pageSizes === 'random';
   const random = simulation.random(`parts/${id}/${round.toMs}`);

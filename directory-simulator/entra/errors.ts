@@ -1,6 +1,6 @@
 import { DirectoryError } from '../engine/dialect.ts';
 
-/** A request id that is not the id of any request. The documents leave its value open. */
+/** A constant request id. Clients must not depend on its value. */
 const NO_REQUEST_ID = '00000000-0000-0000-0000-000000000000';
 
 interface Shape {

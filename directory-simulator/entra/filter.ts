@@ -7,7 +7,7 @@ const TEXT = "'((?:[^']|'')*)'";
 const unquoted = (text: string) => text.replaceAll("''", "'");
 const same = (a: unknown, b: string) => typeof a === 'string' && a.toLowerCase() === b.toLowerCase();
 
-/** The forms of a clause. Each returns undefined if the text has another form. */
+/** The parsers of the forms of a clause. Each parser returns undefined if the text has another form. */
 const CLAUSES: readonly ((text: string) => Filter | undefined)[] = [
   (text) => {
     const [, name, value] = new RegExp(`^(\\w+) +eq +${TEXT}$`, 'i').exec(text) ?? [];
@@ -45,8 +45,8 @@ const CLAUSES: readonly ((text: string) => Filter | undefined)[] = [
 ];
 
 /**
- * Parses the filters of the documents' examples: `eq`, `startsWith`, `any` and `in`, combined by `and` and `or` without
- * parentheses. @throws {DirectoryError} 400 for any other filter
+ * Parses the filters of Microsoft's documented examples: `eq`, `startsWith`, `any` and `in`, combined by `and` and `or`
+ * without parentheses. @throws {DirectoryError} 400 for any other filter
  */
 export function filterOf(text: string): Filter {
   const alternatives = split(text, 'or').map((part) => split(part, 'and').map(clauseOf));
@@ -61,7 +61,7 @@ function clauseOf(text: string): Filter {
   throw unsupportedQuery(`Unsupported or invalid query filter clause: ${text}.`);
 }
 
-/** Splits at an operator outside of quotes. */
+/** Splits the text at an operator outside quotes. */
 function split(text: string, operator: 'and' | 'or'): readonly string[] {
   const quoted: string[] = [];
   const bare = text.replaceAll(new RegExp(TEXT, 'g'), (literal) => `\uE000${quoted.push(literal) - 1}\uE000`);
@@ -73,7 +73,7 @@ function split(text: string, operator: 'and' | 'or'): readonly string[] {
 const MOST_IDS = 50;
 
 /**
- * Returns the ids of a filter for changes, which may only name ids.
+ * Returns the ids in the filter of a list of changes. Such a filter can name only ids.
  * @throws {DirectoryError} 400 for any other filter, and for more than 50 ids
  */
 export function idsOf(text: string): readonly string[] {

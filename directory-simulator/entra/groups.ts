@@ -7,7 +7,7 @@ import { groupProperties } from './properties.ts';
 import { queryOf, selected, selectedSuffix } from './query.ts';
 import { GROUP_RIGHTS } from './rights.ts';
 
-/** Returns the methods of the resource group, without its members. */
+/** Returns the methods of the resource group. The methods for members are separate. */
 export const groupMethods = (simulation: Simulation) => [
   graphMethod(simulation, {
     path: '/v1.0/groups',
@@ -49,7 +49,7 @@ export function groupBody(group: Group, select: readonly string[] | undefined) {
   return select === undefined ? properties : selected(properties, select, 'group');
 }
 
-/** Returns a group by its id. Graph accepts no address here. @throws {DirectoryError} 404 */
+/** Returns a group by its id. Graph does not find groups by address. @throws {DirectoryError} 404 */
 export function groupById(view: View, id: string): Group {
   const group = view.storedGroup(id);
   if (group === undefined || group.deletedAtMs !== null) throw notFound(id);

@@ -8,7 +8,7 @@ import { DEFAULT_USER, type Properties, userProperties } from './properties.ts';
 import { queryOf, selected, selectedSuffix } from './query.ts';
 import { GROUP_RIGHTS, READ_HIDDEN_MEMBERS, USER_RIGHTS } from './rights.ts';
 
-/** The kinds of members to which a path may cast. */
+/** The kinds of members that a path with a cast can select. */
 const CASTS = { 'microsoft.graph.user': 'user', 'microsoft.graph.group': 'group' } as const;
 type Cast = keyof typeof CASTS;
 
@@ -56,7 +56,7 @@ interface Wanted {
 
 /**
  * Returns the members that a list shows. In version 1.0, lists leave out service principals (known issue). Without the
- * right, a group with hidden membership looks empty.
+ * right `Member.Read.Hidden`, a group with hidden membership looks empty.
  */
 function visibleMembers(simulation: Simulation, view: View, { group, kind, roles }: Wanted) {
   if (isHidden(group) && !roles.includes(READ_HIDDEN_MEMBERS)) return [];
@@ -69,7 +69,7 @@ function visibleMembers(simulation: Simulation, view: View, { group, kind, roles
   );
 }
 
-/** Returns the count, which may be older than the list; undefined if the answer has none. */
+/** Returns the count, which can be older than the list; undefined if the answer has no count. */
 function countOf(simulation: Simulation, { view, requestNumber }: GraphCall, wanted: Wanted) {
   const { group, kind } = wanted;
   const wrong = simulation.wrongCounts.get(group.id);
@@ -90,15 +90,15 @@ interface Shown {
   readonly isCast: boolean;
 }
 
-/** Returns a member. A cast list has no `@odata.type`, because all its items have the same type. */
+/** Returns a member. In a list with a cast, members have no `@odata.type`, because all have the same type. */
 function memberBody(shown: Shown, member: DirectMember) {
   const type = shown.isCast ? {} : { '@odata.type': `#microsoft.graph.${member.kind}` };
   return { ...type, ...memberProperties(shown, member) };
 }
 
 /**
- * Returns the properties of a member. If the application may not read this kind of member, only the id has a value
- * ("Limited information returned for inaccessible member objects").
+ * Returns the properties of a member. If the application lacks the right to read this kind of member, only the id has a
+ * value ("Limited information returned for inaccessible member objects").
  */
 function memberProperties(shown: Shown, { id, kind }: DirectMember): Properties {
   const { simulation, view, roles, select, isCast } = shown;
@@ -118,8 +118,8 @@ function memberProperties(shown: Shown, { id, kind }: DirectMember): Properties 
 }
 
 /**
- * Returns the selected properties that a member has. In a list of several kinds, properties that a kind does not have
- * are left out.
+ * Returns the selected properties that a member has. A list of several kinds leaves out the properties that a kind does
+ * not have.
  */
 const namesFor = (known: Properties, names: readonly string[], isCast: boolean) =>
   isCast ? names : names.filter((name) => Object.hasOwn(known, name));

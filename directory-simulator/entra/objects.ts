@@ -4,7 +4,7 @@ import type { Simulation } from '../engine/simulation.ts';
 /** Deleted users and Microsoft 365 groups can be restored for 30 days. */
 const RESTORABLE_FOR_MS = 30 * 86_400_000;
 
-/** `deleted`: the object can be restored. `gone`: it cannot. */
+/** `deleted` means that the object can be restored, and `gone` that it cannot. */
 export type Life = 'live' | 'deleted' | 'gone';
 
 export function lifeOfUser({ deletedAtMs, purgedAtMs }: User, atMs: number): Life {
@@ -12,7 +12,7 @@ export function lifeOfUser({ deletedAtMs, purgedAtMs }: User, atMs: number): Lif
   return purgedAtMs === null && atMs - deletedAtMs <= RESTORABLE_FOR_MS ? 'deleted' : 'gone';
 }
 
-/** "Deleted security groups are deleted permanently" (List deletedItems). */
+/** Returns the state of a group. "Deleted security groups are deleted permanently" (List deletedItems). */
 export function lifeOfGroup(group: Group, atMs: number): Life {
   const { deletedAtMs } = group;
   if (deletedAtMs === null) return 'live';
@@ -39,7 +39,7 @@ export interface DirectMember {
 
 /**
  * Returns the stored members of a group. Deleted users and groups keep their memberships, because a restore brings them
- * back. The members of a dynamic group follow its rule later than other changes.
+ * back. The members of a dynamic group change with an additional lag.
  */
 export function membersOf(simulation: Simulation, view: View, group: Group): readonly DirectMember[] {
   const lagMs = isDynamic(group)

@@ -5,7 +5,7 @@ export type Properties = Readonly<Record<string, unknown>>;
 
 const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** The properties of a user that an answer without `$select` has (resource type user). */
+/** The properties of a user in an answer without `$select` (resource type user). */
 export const DEFAULT_USER = [
   'businessPhones',
   'displayName',
@@ -20,7 +20,7 @@ export const DEFAULT_USER = [
   'id',
 ];
 
-/** Returns the user principal name. The name of a guest is made from the guest's address. */
+/** Returns the user principal name. For a guest, it is computed from the guest's address. */
 export function principalNameOf({ primaryEmail, vendorFields }: User, domain: string): string {
   const given = vendorFields['userPrincipalName'];
   if (typeof given === 'string') return given;
@@ -62,7 +62,7 @@ export function userProperties(user: User, domain: string): Properties {
   };
 }
 
-/** Returns all properties of a group. An answer without `$select` contains all of them (Get group, example 1). */
+/** Returns all properties of a group. An answer without `$select` contains all properties (Get group, example 1). */
 export function groupProperties(group: Group): Properties {
   const isMailEnabled = isUnified(group);
   return {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import { badRequest, unsupportedQuery } from './errors.ts';
 
-/** "Supports returning up to 999 objects per page using $top"; 100 is the default. */
+/** Maximum of `$top`: "Supports returning up to 999 objects per page using $top". The default is 100. */
 const MOST_PER_PAGE = 999;
 const USUAL_PER_PAGE = 100;
 
@@ -15,7 +15,7 @@ export interface Query {
   readonly deltaToken: string | undefined;
 }
 
-/** The names of query parameters are not case-sensitive. Parameters without `$` are ignored. */
+/** The known query parameters. Names are not case-sensitive. Parameters without `$` are ignored. */
 const KNOWN = ['$select', '$top', '$filter', '$count', '$skiptoken', '$deltatoken'] as const;
 type Known = (typeof KNOWN)[number];
 const isKnown = (name: string): name is Known => (KNOWN as readonly string[]).includes(name);
@@ -25,7 +25,7 @@ export const RawQuery = z.record(z.string(), z.union([z.string(), z.array(z.stri
 
 /**
  * Reads the query of a request. `accepted` names the parameters of the method.
- * @throws {DirectoryError} 400 for any other parameter and for invalid values
+ * @throws {DirectoryError} 400 for a parameter that is not accepted, and for an invalid value
  */
 export function queryOf(
   raw: z.infer<typeof RawQuery>,
@@ -66,7 +66,10 @@ function topOf(text: string | undefined): number {
   throw badRequest(`Invalid page size specified: '${text}'. Must be between 1 and 999 inclusive.`);
 }
 
-/** Returns whether the answer has a count. Without the header, directory objects ignore `$count=true`. */
+/**
+ * Returns whether the answer has a count. Lists of directory objects ignore `$count=true` without the header
+ * `ConsistencyLevel`.
+ */
 function isCounted(text: string | undefined, headers: IncomingHttpHeaders): boolean {
   if (text === undefined) return false;
   if (text !== 'true' && text !== 'false')
@@ -82,7 +85,8 @@ export const selectedSuffix = (select: readonly string[] | undefined) =>
   select === undefined ? '' : `(${select.join(',')})`;
 
 /**
- * Returns the selected properties. Groups also show `id` (Get group, example 2), users only if it is selected.
+ * Returns the selected properties. A group always has `id` (Get group, example 2). A user has `id` only if it is
+ * selected.
  * @throws {DirectoryError} 400 for a property that the type does not have
  */
 export function selected(

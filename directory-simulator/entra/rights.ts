@@ -8,6 +8,6 @@ const READ_DIRECTORY = 'Directory.Read.All';
 /** The application permissions (app roles) that an administrator granted at the start. */
 export const READ_ALL = [READ_GROUP_MEMBERS, READ_USERS, READ_HIDDEN_MEMBERS];
 
-/** The rights of each resource. A token needs one of them ("Permissions" of the reference pages, application). */
+/** The rights for each resource. A token needs one of these rights (reference pages, application permissions). */
 export const GROUP_RIGHTS = [READ_GROUP_MEMBERS, 'Group.Read.All', READ_DIRECTORY];
 export const USER_RIGHTS = [READ_USERS, READ_DIRECTORY];

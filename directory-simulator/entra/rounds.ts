@@ -1,7 +1,10 @@
 import type { Settings } from '../engine/settings.ts';
 import { type Entry, entriesOf, type Tracking } from './entries.ts';
 
-/** Entries of recent rounds. Without it, each page of a large directory would compare the whole directory again. */
+/**
+ * Returns the entries of a round, from a cache of recent rounds. Without the cache, each page would compare the whole
+ * directory again.
+ */
 export type Rounds = (tracking: Tracking) => readonly Entry[];
 
 const MOST_ROUNDS = 8;

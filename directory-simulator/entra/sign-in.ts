@@ -127,8 +127,8 @@ function checkAssertion(application: Application, assertion: string): void {
 }
 
 /**
- * Returns the claims of a signed assertion. Only RS256 is supported: other algorithms "may work, but have not been
- * tested" ("Important considerations and restrictions for federated identity credentials").
+ * Returns the claims of a signed assertion. Only RS256 is supported, because other algorithms "may work, but have not
+ * been tested" ("Important considerations and restrictions for federated identity credentials").
  */
 function verifiedClaims({ federation, keys }: Application, assertion: string): Claims {
   const own = keys.ofWebIdentity().map(({ publicKey }) => publicKey);

@@ -5,7 +5,7 @@ export type Tracked = 'users' | 'groups';
 
 const Round = z.strictObject({
   resource: z.enum(['users', 'groups']),
-  /** The list contains the changes after this time; null for the whole directory. */
+  /** The list contains the changes after this time. null means the whole directory. */
   fromMs: z.number().nullable(),
   /** The list shows the directory at this time. */
   toMs: z.number(),
@@ -25,7 +25,7 @@ const StateToken = z.strictObject({
 });
 export type StateToken = z.infer<typeof StateToken>;
 
-/** Clients must not read the text of a token. */
+/** Returns the text of a token, which clients must not interpret. */
 export const encodeToken = (token: StateToken) => Buffer.from(JSON.stringify(token)).toString('base64url');
 
 export function decodeToken(text: string): StateToken | undefined {

@@ -74,7 +74,7 @@ function userList(simulation: Simulation, call: GraphCall, { path, users, usual 
   });
 }
 
-/** Returns a user by id or user principal name. An address that is not the principal name names no user. */
+/** Returns a user by id or user principal name. Graph does not find users by other addresses. */
 function userByKey(view: View, domain: string, key: string): User {
   const isNamed = (user: User) =>
     user.id === key || principalNameOf(user, domain).toLowerCase() === key.toLowerCase();

@@ -92,7 +92,7 @@ const GROUPS_ENTERPRISE: Readonly<Record<string, Describe>> = {
 
 /**
  * Returns the event of a change in a log; undefined if this log does not show the change. The admin log shows only
- * changes of administrators in the console. Changes of a group's owner are only in the log of enterprise groups.
+ * changes by administrators in the console. Changes by a group's owner are only in the log of enterprise groups.
  */
 export function eventOf(
   application: Application,

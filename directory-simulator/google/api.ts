@@ -8,7 +8,7 @@ import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { invalidInput } from './errors.ts';
 import { applyMask, type Mask, parseMask } from './field-mask.ts';
 
-/** Parameters that every method accepts. Any other parameter is refused, as Google does. */
+/** Parameters that every method accepts. Like Google, the simulator refuses unknown parameters. */
 const STANDARD = {
   alt: z.literal('json').optional(),
   fields: z.string().optional(),
@@ -37,7 +37,7 @@ interface Method<Params extends z.ZodType, Query extends z.ZodRawShape> {
   handle(call: ApiCall<z.infer<Params>, z.infer<z.ZodObject<Query>>>): unknown;
 }
 
-/** Returns a read method of a JSON API, with standard parameters, unknown fields and partial answers. */
+/** Returns the endpoint of a read method, with standard parameters, undocumented fields and partial answers. */
 export function apiMethod<Params extends z.ZodType, Query extends z.ZodRawShape>(
   simulation: Simulation,
   { query, handle, ...method }: Method<Params, Query>,

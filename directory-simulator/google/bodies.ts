@@ -38,8 +38,8 @@ export function userBody({ customerId, domain }: Directory, user: User) {
 }
 
 /**
- * Returns a group as `groups.list` and `groups.get` show it. `count` is a JSON string, because 64-bit numbers are
- * strings.
+ * Returns a group as `groups.list` and `groups.get` show it. `count` is a string, because Google's JSON has 64-bit
+ * numbers as strings.
  */
 export function groupBody(group: Group, count: string | null) {
   return withEtag({

@@ -95,7 +95,7 @@ const signInControls = (signIn: SignIn): readonly DialectControl[] => [
   {
     name: 'delegation',
     body: Delegation,
-    /** Changes the delegated scopes. All earlier tokens become invalid, as after a change by an administrator. */
+    /** Changes the delegated scopes. All earlier tokens become invalid, as after a change in the admin console. */
     handle(body) {
       signIn.delegatedScopes = Delegation.parse(body).scopes;
       signIn.tokens.expireAll();

@@ -34,8 +34,8 @@ export const badRequest = () => global(400, 'badRequest', 'Bad Request');
 export const invalidInput = (what: string) => global(400, 'invalid', `Invalid Input: ${what}`);
 export const notFound = (what: string) => global(404, 'notFound', `Resource Not Found: ${what}`);
 /**
- * Returns the error for a missing right. An address of another customer gives the same error, whether the address
- * exists or not.
+ * Returns the error for a missing right. A request for an address of another customer also gives this error, even if
+ * the address does not exist.
  */
 export const forbidden = () => global(403, 'forbidden', 'Not Authorized to access this resource/api');
 export const userRateLimitExceeded = () =>
@@ -71,7 +71,7 @@ export const insufficientScopes = (method: string) =>
 export const oauthError = (status: number, error: string, description: string) =>
   new DirectoryError(status, { error, error_description: description });
 
-/** The errors that a fault may cause, by name. They are the documented errors, and the page of a proxy. */
+/** The errors that a fault can cause, by name: the documented errors, and the page of a proxy. */
 export const GOOGLE_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   badRequest,
   authError,

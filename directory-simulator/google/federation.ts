@@ -40,10 +40,14 @@ const Exchange = z.preprocess(
   }),
 );
 
-/** The issuer that the provider of the pool trusts, and the identities that may sign for the service account. */
+/**
+ * The issuer that the pool's provider trusts, and the identities that have the right to sign for the service account.
+ */
 export interface Federation {
   issuer: string;
-  /** The public keys of an issuer outside the simulator. If there are none, the simulated AWS account is the issuer. */
+  /**
+   * The public keys of an issuer outside the simulator. If the list is empty, the simulated AWS account is the issuer.
+   */
   issuerKeys: readonly KeyObject[];
   allowedSubjects: readonly string[];
 }
@@ -64,7 +68,7 @@ export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
     path: '/v1/token',
     operation: 'sts.token',
     handle({ body, headers }) {
-      // "Using the header can cause the request to fail" (method token).
+      // Google documents: "Using the header can cause the request to fail" (method token).
       if (headers.authorization !== undefined) {
         throw oauthError(400, 'invalid_request', 'the method takes no Authorization header');
       }
@@ -165,7 +169,9 @@ const Trust = z.strictObject({
   allowedSubjects: z.array(z.string()).optional(),
 });
 
-/** Controls for federation: the tokens that AWS STS would issue, and the identities that the pool trusts. */
+/**
+ * Returns the controls for federation: they issue tokens of AWS STS, and change the identities that the pool trusts.
+ */
 export const federationControls = (signIn: SignIn, federation: Federation): readonly DialectControl[] => [
   {
     name: 'web-identity',

@@ -6,7 +6,7 @@ export interface Mask {
 }
 
 /**
- * Parses the standard parameter `fields`: names with commas between them, and `a/b` or `a(b,c)` for nested fields.
+ * Parses the standard parameter `fields`: names separated by commas, and `a/b` or `a(b,c)` for nested fields.
  * @throws {DirectoryError} 400 for text that is not a mask
  */
 export function parseMask(text: string): Mask {

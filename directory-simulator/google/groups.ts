@@ -24,7 +24,7 @@ export const groupMethods = (simulation: Simulation) => [
     },
     handle({ query, view, requestNumber }) {
       const { customer, domain, userKey, orderBy } = query;
-      // "Cannot be used with the customer parameter" (groups.list, userKey).
+      // Google documents: "Cannot be used with the customer parameter" (groups.list, userKey).
       if (userKey !== undefined && customer !== undefined) throw badRequest();
       if (userKey === undefined) refuseOtherCustomers(simulation.directory(), { customer, domain });
       const existing = view.groups().filter(({ deletedAtMs }) => deletedAtMs === null);
@@ -54,7 +54,7 @@ export const groupMethods = (simulation: Simulation) => [
   }),
 ];
 
-/** Returns the groups that have a user, a group or an external address as a direct member. */
+/** Returns the groups that have the user, group or external address `key` as a direct member. */
 function groupsOf(view: View, groups: readonly Group[], key: string): readonly Group[] {
   const id = view.user(key)?.id ?? view.group(key)?.id;
   const found = groups.filter((group) =>

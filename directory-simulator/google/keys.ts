@@ -1,9 +1,9 @@
 import type { SigningKey } from '../engine/jwt.ts';
 import { createWebIdentityKeys, keyOf, makeKey, type WebIdentityKeys } from '../engine/web-identity.ts';
 
-/** The signing keys. Creating an RSA key takes time, so each key is created at first use. */
+/** The signing keys. Creating an RSA key is slow, so each key is created at its first use. */
 export interface Keys extends WebIdentityKeys {
-  /** Returns the key whose private key a customer downloads. */
+  /** Returns the key that a customer downloads. */
   readonly customer: () => SigningKey;
   /** Returns the key with which Google signs for the service account. */
   readonly managed: () => SigningKey;

@@ -67,7 +67,8 @@ export const memberMethods = (simulation: Simulation) => [
     handle({ params: { groupKey, memberKey }, view }) {
       const group = groupByKey(simulation.directory(), view, groupKey);
       const user = view.user(memberKey);
-      // Google refuses groups and people of other domains (members.hasMember, "Invalid input").
+      // Google refuses a `memberKey` that is a group or a person of another domain (members.hasMember, "Invalid
+      // input").
       if (user === undefined) throw invalidInput('memberKey');
       const below = membersBelow(view, group.id);
       const isMember = below.some(({ memberId, kind }) => memberId === user.id || kind === 'everyone');
@@ -83,15 +84,15 @@ function rolesOf(text: string | undefined): readonly string[] {
   return roles;
 }
 
-/** Refuses a request that names `status` if the group has members of another customer. */
+/** Refuses a request for the field `status` if the group has members of another customer. */
 function refuseExternalStatus(members: readonly Membership[], mask: Mask): void {
   const isAsked = mask['members']?.['status'] !== undefined;
   if (isAsked && members.some(({ externalEmail }) => externalEmail !== null)) throw forbidden();
 }
 
 /**
- * Returns the direct members and the members of all nested groups. Each member occurs once, with the first membership
- * that was found.
+ * Returns the direct members and the members of all nested groups. Each member occurs once, with its first membership
+ * in the search.
  */
 function membersBelow(view: View, groupId: string): readonly Membership[] {
   const found = new Map<string, Membership>();
@@ -107,8 +108,8 @@ function membersBelow(view: View, groupId: string): readonly Membership[] {
 }
 
 /**
- * Returns the members and the indirect members. Some indirect members are left out, because such lists were reported to
- * be incomplete (googleapis issue tracker 158068869).
+ * Returns the members and the indirect members. Some indirect members are left out, because users reported incomplete
+ * lists (googleapis issue tracker 158068869).
  */
 function derivedMembers(simulation: Simulation, view: View, groupId: string): readonly Membership[] {
   const share = simulation.settings().missingDerivedMembers;

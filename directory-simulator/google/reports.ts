@@ -64,7 +64,9 @@ export const reportMethods = (simulation: Simulation) => [
   }),
 ];
 
-/** Returns the entries that the log shows now. Each entry appears after its own lag, and a few never appear. */
+/**
+ * Returns the entries that the log shows at this time. Each entry appears after a random lag, and a few never appear.
+ */
 function visibleActivities(simulation: Simulation, application: Application): readonly Activity[] {
   const { lagSeconds, lostLogEntries, loggedIdentifier } = simulation.settings();
   const nowMs = simulation.clock();
@@ -102,7 +104,7 @@ function activityBody(
 }
 
 /**
- * Parses the parameter `filters`: clauses `NAME==value` or `NAME<>value` with commas between them.
+ * Parses the parameter `filters`: clauses `NAME==value` or `NAME<>value`, separated by commas.
  * @throws {DirectoryError} 400 for another operator
  */
 function filterOf(text: string | undefined): (event: ActivityEvent) => boolean {

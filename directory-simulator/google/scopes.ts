@@ -7,10 +7,12 @@ export const READ_AUDIT = `${AUTH}admin.reports.audit.readonly`;
 export const CLOUD_PLATFORM = `${AUTH}cloud-platform`;
 export const IAM = `${AUTH}iam`;
 
-/** The smallest scopes that read everything. They are delegated to the service account at the start. */
+/** The smallest scopes that read everything. At the start, these scopes are delegated to the service account. */
 export const READ_ALL = [READ_USERS, READ_GROUPS, READ_MEMBERS, READ_AUDIT];
 
-/** The scopes of each method. A token needs one of them (reference page of the method, "Authorization scopes"). */
+/**
+ * The scopes of each method. A token needs one of these scopes (reference page of the method, "Authorization scopes").
+ */
 export const USER_SCOPES = [`${AUTH}admin.directory.user`, READ_USERS];
 export const GROUP_SCOPES = [
   'https://apps-apis.google.com/a/feeds/groups/',

@@ -1,7 +1,7 @@
 import type { Keys } from './keys.ts';
 import { SERVICE_ACCOUNT } from './sign-in.ts';
 
-/** Returns the file that a customer downloads. Its token address is the address of this simulator. */
+/** Returns the file that a customer downloads. It contains the address of this simulator's token endpoint. */
 export function serviceAccountKey(keys: Keys, url: string) {
   const { id, privateKey } = keys.customer();
   return {

@@ -15,15 +15,15 @@ export const SERVICE_ACCOUNT = {
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const LONGEST_VALIDITY_SECONDS = 3_600;
-/** The seconds by which the clock of a client may be ahead. */
+/** Maximum time by which the clock of a client can be ahead. */
 const SKEW_SECONDS = 300;
 
-/** The configuration by the customer's administrator, and the tokens that were issued. */
+/** The administrator's configuration, and the issued tokens. */
 export interface SignIn {
   readonly simulation: Simulation;
   readonly keys: Keys;
   readonly tokens: AccessTokens;
-  /** Scopes that the service account may use on behalf of users (domain-wide delegation). */
+  /** Scopes that the service account can use on behalf of users (domain-wide delegation). */
   delegatedScopes: readonly string[];
 }
 

@@ -80,8 +80,8 @@ const isRestorable = ({ deletedAtMs, purgedAtMs }: User, nowMs: number) =>
   deletedAtMs !== null && purgedAtMs === null && nowMs - deletedAtMs <= DELETED_FOR_MS;
 
 /**
- * Parses the part of the search language that a reader may need: clauses that are separated by spaces and must all be
- * true. @throws {DirectoryError} 400 for any other clause
+ * Parses a part of the search language: clauses separated by spaces. A user must satisfy all clauses. @throws
+ * {DirectoryError} 400 for any other clause
  */
 function searchFor(text: string): (user: User) => boolean {
   const clauses = text.trim().split(/\s+/).map(clauseOf);

@@ -10,9 +10,9 @@ export interface AccessToken {
 }
 
 export interface AccessTokens {
-  /** @returns the token's text */
+  /** @returns the text of the new token */
   issue(token: Omit<AccessToken, 'expiresAtMs'>, issuer: string): string;
-  /** Returns a token that has not expired. */
+  /** Returns the token with this text; undefined if it is unknown or has expired. */
   find(text: string): AccessToken | undefined;
   expireAll(): void;
 }

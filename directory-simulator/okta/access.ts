@@ -9,10 +9,10 @@ import { groupById, typeOf, usersOf } from './org.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** What the administrator role of the client lets it see. */
+/** The groups and users that the client's administrator role can see. */
 export interface Access {
   shows(group: Group): boolean;
-  /** Returns whether a user is visible: without a resource set each user, else the users of its groups. */
+  /** Returns a test for visible users. A resource set limits them to the users of its groups. */
   userTest(view: View): (user: User) => boolean;
 }
 
@@ -73,8 +73,8 @@ interface Bound {
 }
 
 /**
- * Checks the proof of a call of the API. The answer to a wrong proof has no body. RFC 9449 wants 401, but Okta also
- * answers 400.
+ * Checks the proof of a call of the API. The answer to a wrong proof has no body. Its status is 401 (RFC 9449) or 400,
+ * because Okta uses both.
  */
 function refuseWrongProof(signIn: SignIn, request: Request, { text, boundTo }: Bound): void {
   const { org, dpop } = signIn;
@@ -105,7 +105,7 @@ interface Challenge {
   readonly description: string;
 }
 
-/** Returns the header of a refused token, in the form in which Okta sends it. */
+/** Returns the header of the answer to a refused token, in Okta's form. */
 function challenge({ org }: SignIn, { endpoint, url }: Request, { error, description }: Challenge) {
   const base = org.orgUrl(url).replace(/^https:/, 'http:');
   const isDpop = org.simulation.settings().dpop !== 'off';
@@ -122,8 +122,8 @@ function challenge({ org }: SignIn, { endpoint, url }: Request, { error, descrip
 }
 
 /**
- * Returns the answer to a token without the scope. With a resource set, it is the same as the answer for an object that
- * does not exist.
+ * Returns the error for a token without the required scope. With a resource set, the error is the 404 of a missing
+ * object.
  */
 function missingScope(signIn: SignIn, request: Request): DirectoryError {
   const { pathname } = new URL(request.url);

@@ -5,7 +5,7 @@ import type { Simulation } from '../engine/simulation.ts';
 import { withUnknownFields } from '../engine/unknown-fields.ts';
 import { validationFailed } from './errors.ts';
 
-/** Returns the parameters of a list. If a request has a larger limit than `most`, `most` is used. */
+/** Returns the parameters of a list. A limit above `most` counts as `most`. */
 export const pageParameters = (most: number, usual: number) => ({
   limit: z
     .string()
@@ -34,13 +34,13 @@ export interface Listed<T> {
 
 export interface Org {
   readonly simulation: Simulation;
-  /** Returns the address of the org for a request: the given address, or the host that the client named. */
+  /** Returns the address of the org in links: the configured address, or else the host that the client named. */
   orgUrl(requestUrl: string): string;
 }
 
 type ListCall = Pick<Call<unknown, PageQuery>, 'query' | 'url' | 'requestNumber'>;
 
-/** Returns one page of a list, with its links `self` and `next` in headers ("Pagination"). */
+/** Returns one page of a list, with the links `self` and `next` in headers ("Pagination"). */
 export function listAnswer<T>(org: Org, { query, url, requestNumber }: ListCall, list: Listed<T>): Answer {
   const { simulation } = org;
   try {
@@ -73,7 +73,7 @@ const pathAndQuery = (url: string) => {
   return `${pathname}${search}`;
 };
 
-/** Adds undocumented fields to the items of a list, or to one item. */
+/** Returns the body with undocumented fields in some objects, if the settings enable them. */
 export function surprising(simulation: Simulation, body: unknown, requestNumber: number): unknown {
   if (!simulation.settings().unknownFields) return body;
   const random = simulation.random(`unknown/${requestNumber}`);

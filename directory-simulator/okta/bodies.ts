@@ -46,11 +46,11 @@ export interface GroupShown {
   readonly view: View;
   readonly group: Group;
   readonly orgUrl: string;
-  /** The shown count of users; null if the answer has no count, undefined if it has no statistics. */
+  /** The shown count of users. null means statistics without a count, and undefined means no statistics. */
   readonly usersCount?: number | null;
 }
 
-/** Returns a group (Groups API, group object). Only groups of an app have a source, and fields of that app. */
+/** Returns a group (Groups API, group object). Only a group of an app has a source, and fields of this app. */
 export function groupBody({ view, group, orgUrl, usersCount }: GroupShown) {
   const type = typeOf(group);
   const isOfApp = type === 'APP_GROUP';

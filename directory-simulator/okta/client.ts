@@ -3,7 +3,7 @@ import { Jwk } from '../engine/jwt.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { thumbprintOf } from './keys.ts';
 
-/** The smallest scopes that read everything. They are granted to the client at the start. */
+/** The smallest scopes that read everything. At the start, these scopes are granted to the client. */
 export const READ_ALL = ['okta.groups.read', 'okta.users.read', 'okta.logs.read'];
 
 /** The name of an administrator role in Okta's API. `USER_ADMIN` is the group administrator. */
@@ -12,13 +12,13 @@ export type Role = 'SUPER_ADMIN' | 'READ_ONLY_ADMIN' | 'USER_ADMIN';
 /** The API service app of the org, as its administrator has configured it, and the API token. */
 export interface Client {
   readonly id: string;
-  /** Returns the private key of the client. It is created at first use, because this takes time. */
+  /** Returns the private key of the client. Creating a key is slow, so it is created at its first use. */
   readonly privateKey: () => KeyObject;
-  /** The registered public keys. Each has a `kid`. Undefined: the public key of {@link privateKey}. */
+  /** The registered public keys. Each has a `kid`. undefined means the public key of {@link privateKey}. */
   registered: readonly Jwk[] | undefined;
   grantedScopes: readonly string[];
   role: Role;
-  /** The ids of the groups to which the role is limited; null for no resource set. */
+  /** The ids of the groups to which the role is limited. null means no resource set. */
   resourceSet: readonly string[] | null;
   apiToken: string;
 }

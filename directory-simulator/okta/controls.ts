@@ -8,7 +8,7 @@ const Scopes = z.strictObject({ scopes: z.array(z.string()) });
 const Keys = z.strictObject({ keys: z.array(Jwk.extend({ kid: z.string().min(1) })) });
 const Administrator = z.strictObject({
   role: z.enum(['SUPER_ADMIN', 'READ_ONLY_ADMIN', 'USER_ADMIN']).optional(),
-  /** The ids of the groups to which the role is limited. null: all. */
+  /** The ids of the groups to which the role is limited. null means no limit. */
   resourceSet: z.array(z.string()).nullable().optional(),
 });
 
@@ -21,7 +21,7 @@ export function oktaControls(signIn: SignIn): readonly DialectControl[] {
     {
       name: 'scopes',
       body: Scopes,
-      /** Sets the granted scopes. Tokens that were issued lose the other scopes too. */
+      /** Sets the granted scopes. Issued tokens also lose the scopes that are no longer granted. */
       handle(body) {
         client.grantedScopes = Scopes.parse(body).scopes;
         return { scopes: client.grantedScopes };
@@ -30,7 +30,7 @@ export function oktaControls(signIn: SignIn): readonly DialectControl[] {
     {
       name: 'keys',
       body: Keys,
-      /** Registers public keys instead of the present ones. */
+      /** Replaces the registered public keys. */
       handle(body) {
         client.registered = Keys.parse(body).keys;
         return { keys: registeredKeys(client).map(({ kid }) => kid) };
@@ -64,7 +64,7 @@ export function oktaControls(signIn: SignIn): readonly DialectControl[] {
     {
       name: 'api-token',
       body: z.unknown(),
-      /** Creates a new API token. The present one becomes invalid. */
+      /** Creates a new API token. The old token becomes invalid. */
       handle() {
         apiTokens += 1;
         client.apiToken = apiTokenNumber(org.simulation, apiTokens);
@@ -74,7 +74,7 @@ export function oktaControls(signIn: SignIn): readonly DialectControl[] {
     {
       name: 'client',
       body: z.unknown(),
-      /** Returns the credentials, also of a client that has changed. */
+      /** Returns the current credentials. */
       handle: () => ({ clientId: client.id, key: privateJwk(client), apiToken: client.apiToken }),
     },
   ];

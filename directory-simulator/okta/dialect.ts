@@ -15,7 +15,7 @@ import { userEndpoints } from './users.ts';
 export interface OktaOptions {
   /** The private key of the client as PEM. A missing key is created. */
   readonly clientKey?: string | undefined;
-  /** The address of the org in links and tokens. Default: the host that the client names. */
+  /** The address of the org in links and tokens. The default is the host that the client names. */
   readonly orgUrl?: string | undefined;
 }
 

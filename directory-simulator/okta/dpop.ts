@@ -3,13 +3,16 @@ import { parseJwt } from '../engine/jwt.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { publicKeyOf, thumbprintOf } from './keys.ts';
 
-/** How far the clock of a client may differ. */
+/** Maximum difference between the clocks of client and server. */
 const SKEW_SECONDS = 300;
-/** "renews the value every 24 hours. The old value continues to work for three days" (DPoP guide). */
+/**
+ * Lifetime of a nonce: Okta "renews the value every 24 hours. The old value continues to work for three days" (DPoP
+ * guide).
+ */
 const RENEWED_AFTER_MS = 86_400_000;
 const VALID_FOR_MS = 3 * 86_400_000;
 
-/** Reports a proof that is not valid. The message is the error description of the answer. */
+/** An invalid proof. The message becomes the error description of the answer. */
 export class ProofError extends Error {
   override readonly name = 'ProofError';
   readonly error: 'invalid_dpop_proof' | 'use_dpop_nonce';
@@ -22,14 +25,14 @@ export class ProofError extends Error {
 
 export interface ProofExpected {
   readonly method: string;
-  /** The addresses that the proof may name, without query. */
+  /** The addresses that the proof can name, without query. */
   readonly urls: readonly string[];
   /** The access token of a call of the API; undefined at the token endpoint. */
   readonly accessToken?: string;
   readonly needsNonce: boolean;
 }
 
-/** The server's side of DPoP (RFC 9449): nonces, and the identifiers of proofs that were used. */
+/** The server's side of DPoP (RFC 9449): nonces, and the identifiers of used proofs. */
 export interface Dpop {
   /** Returns the thumbprint of the key that signed the proof. @throws {ProofError} */
   thumbprint(proof: string | undefined, expected: ProofExpected): string;

@@ -19,9 +19,9 @@ function oktaError(
 
 export const validationFailed = (field: string, cause: string) =>
   oktaError(400, 'E0000001', `Api validation failed: ${field}`, { causes: [`${field}: ${cause}`] });
-/** The error of users and groups for a filter that is not supported. */
+/** The error of the Users API and the Groups API for an unsupported filter. */
 export const invalidSearch = () => oktaError(400, 'E0000031', 'Invalid search criteria.');
-/** The error of the System Log for a filter or a parameter that is not valid. */
+/** The error of the System Log API for an invalid filter or parameter. */
 export const invalidLogFilter = (summary: string) => oktaError(400, 'E0000053', summary);
 export const accessDenied = (headers: AnswerHeaders = {}) =>
   oktaError(403, 'E0000006', 'You do not have permission to perform the requested action', { headers });
@@ -43,7 +43,7 @@ export const oauthError = (
 const page = (status: number, title: string) =>
   new DirectoryError(status, `<html><head><title>${status} ${title}</title></head></html>`);
 
-/** The errors that a fault may cause, by name. They are documented errors, and the pages of a proxy. */
+/** The errors that a fault can cause, by name: documented errors, and pages of a proxy. */
 export const OKTA_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   apiValidationFailed: () => validationFailed('limit', 'must be a number'),
   invalidSearchCriteria: invalidSearch,

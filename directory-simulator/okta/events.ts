@@ -69,7 +69,7 @@ const USER_EVENTS: Readonly<Record<string, readonly Kind[]>> = {
 };
 
 const UPDATE: Kind = ['user.account.update_profile', 'Update user profile for Okta', null];
-/** The event of a new value of the attribute `status`. Other values change the profile. */
+/** The event for each new value of `status`. Any other value causes an event of a changed profile. */
 const STATUS_EVENTS: Readonly<Record<string, Kind>> = {
   ACTIVE: ['user.lifecycle.activate', 'Activate Okta user', 'core.user.config.user_activated'],
   LOCKED_OUT: ['user.account.lock', 'Max sign in attempts exceeded', 'core.user_auth.account_locked'],
@@ -78,8 +78,8 @@ const STATUS_EVENTS: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * Returns the events of a change ("Event types"). A change that Okta does not know has none. The members with which a
- * group is created, and the memberships that end with a user, have no events of their own.
+ * Returns the events of a change ("Event types"). A change that Okta does not support has no event. The initial members
+ * of a new group, and the memberships of a deleted user, have no events of their own.
  */
 export function eventsOf(
   entry: LogEntry,

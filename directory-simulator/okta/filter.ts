@@ -1,8 +1,8 @@
-/** An attribute of a filter: its operators, and its values in an item. A list may have several values. */
+/** An attribute of a filter: its operators, and the function that returns its values in an item. */
 export interface FilterField<T> {
   readonly operators: readonly Operator[];
   valuesOf(item: T): readonly (string | null)[];
-  /** True if the values are times. They are compared as times and not as text. */
+  /** If true, the values are compared as times, and not as text. */
   readonly isTime?: boolean;
 }
 
@@ -10,7 +10,7 @@ const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as cons
 export type Operator = (typeof OPERATORS)[number];
 export type FilterFields<T> = Readonly<Record<string, FilterField<T>>>;
 
-/** Reports an expression that is not valid, or names an attribute or operator that is not supported. */
+/** An expression that is invalid, or contains an unsupported attribute or operator. */
 export class FilterError extends Error {
   override readonly name = 'FilterError';
 }
@@ -119,7 +119,7 @@ const COMPARE: Readonly<Record<Operator, (value: Comparable, wanted: Comparable)
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** @throws {FilterError} for a text that is not a time of ISO 8601 */
+/** @throws {FilterError} for text that is not an ISO 8601 time */
 export function timeOf(text: string): number {
   const ms = TIME.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms))

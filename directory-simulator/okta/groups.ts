@@ -16,12 +16,12 @@ import {
   usersOf,
 } from './org.ts';
 
-/** One of these scopes is needed for groups and their members. */
+/** The scopes for groups and their members. A token needs one of these scopes. */
 export const GROUP_SCOPES = ['okta.groups.read', 'okta.groups.manage'];
 
 /** Okta's "List all groups": the default page size is also the maximum, for historical reasons. */
 const MOST_GROUPS = 10_000;
-/** "List all member users": the default is 1,000. */
+/** Okta's "List all member users": the default page size is 1,000. */
 const MOST_MEMBERS = 1_000;
 
 const Params = z.object({ groupId: z.string() });
@@ -99,7 +99,7 @@ function shownGroup(view: View, access: Access, id: string): Group {
   return group;
 }
 
-/** Refuses the eventually consistent searches, which are not simulated. */
+/** Refuses the parameters for eventually consistent searches, which are not simulated. */
 export function refuseSearch(query: {
   readonly q?: string | undefined;
   readonly search?: string | undefined;
@@ -137,8 +137,8 @@ interface Counted {
 }
 
 /**
- * Returns the count that `expand=stats` shows: the number of users of any status, or a wrong count that a test set.
- * Null means that Okta returns no count.
+ * Returns the count that `expand=stats` shows: the number of users with any status, or a wrong count that a test has
+ * set. null means that Okta returns no count.
  */
 function countOf({ simulation }: Org, { view, group, requestNumber }: Counted): number | null {
   const wrong = simulation.wrongCounts.get(group.id);

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Jwk } from '../engine/jwt.ts';
 
-/** Returns the key; undefined for a JWK that is no valid public key. */
+/** Returns the public key of a JWK; undefined if the JWK is invalid. */
 export function publicKeyOf(jwk: Jwk): KeyObject | undefined {
   try {
     return createPublicKey({ key: jwk as never, format: 'jwk' });

@@ -11,9 +11,9 @@ import { displayNameOf, loginOf } from './org.ts';
 
 const LOG_SCOPES = ['okta.logs.read', 'okta.logs.manage'];
 const DAY_MS = 86_400_000;
-/** "Log data older than 90 days isn't returned" ("Data retention"). */
+/** Okta documents: "Log data older than 90 days isn't returned" ("Data retention"). */
 const KEPT_MS = 90 * DAY_MS;
-/** "The since parameter is over 180 days prior to the current day" ("Errors"). */
+/** Okta documents: "The since parameter is over 180 days prior to the current day" ("Errors"). */
 const OLDEST_SINCE_MS = 180 * DAY_MS;
 const USUAL_PERIOD_MS = 7 * DAY_MS;
 
@@ -21,7 +21,7 @@ interface StoredEvent {
   readonly uuid: string;
   /** The time of the change. */
   readonly publishedMs: number;
-  /** The time from which the log has the event. */
+  /** The time at which the log stored the event. */
   readonly storedMs: number;
   readonly seq: number;
   readonly actor: User | undefined;
@@ -50,9 +50,10 @@ export const logEndpoints = (org: Org) => [
       const { since, until, after, filter, q, sortOrder } = call.query;
       if (q !== undefined) throw validationFailed('q', 'This parameter is not simulated.');
       const isWanted = logFilter(filter);
-      // A request without an end, in ascending order, is a polling request. The others are bounded requests.
+      // A request in ascending order without `until` is a polling request. Every other request is a bounded request.
       const isPolling = until === undefined && sortOrder === 'ASCENDING';
-      // The next links of a polling request keep `since`, which may be long ago. The cursor has priority over it.
+      // The next links of a polling request repeat its `since`, which can be long ago. The cursor has priority over
+      // `since`.
       const isContinued = isPolling && after !== undefined;
       const period = periodOf(isContinued ? undefined : since, until, simulation.clock());
       if (isContinued) period.fromMs = 0;
@@ -86,7 +87,7 @@ function rankOf({ seq }: StoredEvent, ms: number, sortOrder: 'ASCENDING' | 'DESC
   return `${String(Math.floor(time)).padStart(17, '0')}/${String(place).padStart(10, '0')}`;
 }
 
-/** @throws {DirectoryError} 400 for a time that is not in ISO 8601, or is too long ago */
+/** @throws {DirectoryError} 400 for a time that is not in ISO 8601, and for a time that is too long ago */
 function periodOf(since: string | undefined, until: string | undefined, nowMs: number) {
   const toMs = until === undefined ? nowMs : timeParameter('until', until);
   const fromMs = since === undefined ? toMs - USUAL_PERIOD_MS : timeParameter('since', since);
@@ -111,8 +112,8 @@ function timeParameter(name: string, text: string): number {
 }
 
 /**
- * Returns the events that the log has stored by now. Each event is stored after its own lag, so it may come after newer
- * events. A few are stored twice, with the same uuid, and a few never.
+ * Returns the events that the log has stored. Each event is stored after a random lag, so an older event can follow a
+ * newer event. A few events are stored twice with the same uuid, and a few are never stored.
  */
 function storedEvents(simulation: Simulation): readonly StoredEvent[] {
   const { lagSeconds, lostLogEntries, repeatedItems } = simulation.settings();
@@ -134,7 +135,7 @@ function storedEvents(simulation: Simulation): readonly StoredEvent[] {
 type PublishedEvent = Omit<StoredEvent, 'storedMs'>;
 const published = new WeakMap<LogEntry, readonly PublishedEvent[]>();
 
-/** Returns the events of a change. They are computed once, because every poll needs them. */
+/** Returns the events of a change. A cache keeps them, because every poll needs them. */
 function publishedEvents(simulation: Simulation, entry: LogEntry): readonly PublishedEvent[] {
   const known = published.get(entry);
   if (known !== undefined) return known;

@@ -1,10 +1,12 @@
 import type { Group, User, View } from '../engine/directory.ts';
 
 /**
- * The vendorFields that this dialect reads.
+ * This dialect reads these vendorFields:
  *
- * User: `status`, the status unless the user is suspended or archived; `login`, if it differs from the address;
- * `profile`, further fields of the profile. Group: `type`.
+ *   user  | status   the status of a user who is neither suspended nor archived
+ *         | login    the login, if it differs from the address
+ *         | profile  more fields of the profile
+ *   group | type     the type of the group
  */
 export const USER_STATUSES = [
   'STAGED',
@@ -29,7 +31,7 @@ export const typeOf = ({ vendorFields }: Group) => textOf(vendorFields['type'], 
 export const displayNameOf = ({ givenName, familyName, primaryEmail }: User) =>
   `${givenName} ${familyName}`.trim() || primaryEmail;
 
-/** Returns a user by id, login or the part of the login before the `@`, if no other user has it. */
+/** Returns a user by id, by login, or by the part of the login before the `@` if this part is unique. */
 export function userByKey(view: View, key: string): User | undefined {
   const byId = view.user(key);
   if (byId?.id === key) return byId;
@@ -41,7 +43,7 @@ export function userByKey(view: View, key: string): User | undefined {
   return byShortName.length === 1 ? byShortName[0] : undefined;
 }
 
-/** Returns a group by its id only. Okta's groups have no address. */
+/** Returns a group by its id, because Okta's groups have no address. */
 export function groupById(view: View, id: string): Group | undefined {
   const group = view.group(id);
   return group?.id === id ? group : undefined;
@@ -51,8 +53,8 @@ export const existingGroups = (view: View) => view.groups().filter(({ deletedAtM
 const existingUsers = (view: View) => view.users().filter(({ deletedAtMs }) => deletedAtMs === null);
 
 /**
- * Returns the users of a group, with every status. A member `everyone` stands for all users. Okta has no nested groups
- * and no external members, so other members are not shown.
+ * Returns the users of a group, with every status. A member `everyone` means all users. Members of other kinds are not
+ * shown, because Okta has no nested groups and no external members.
  */
 export function usersOf(view: View, { id }: Group): readonly User[] {
   const memberships = view.members(id);
@@ -60,7 +62,7 @@ export function usersOf(view: View, { id }: Group): readonly User[] {
   return memberships.flatMap(({ kind, memberId }) => (kind === 'user' ? (view.user(memberId) ?? []) : []));
 }
 
-/** Returns a time as Okta stores it: in whole seconds. All time stamps of groups in the documents end with `.000Z`. */
+/** Returns a time as Okta stores it: in whole seconds. All times of groups in Okta's documentation end with `.000Z`. */
 export const shownTime = (ms: number) => new Date(Math.floor(ms / 1_000) * 1_000).toISOString();
 
 export const userUpdatedAt = (view: View, { id, createdAtMs }: User) =>
@@ -69,8 +71,8 @@ export const groupUpdatedAt = (view: View, { id, createdAtMs }: Group) =>
   Math.max(createdAtMs, view.groupChangedAt(id));
 
 /**
- * Returns the time of the latest change of the memberships. The deletion of a user ends memberships, but does not count
- * as such a change, because the documents do not say that it does.
+ * Returns the time of the latest change of the memberships. The end of memberships by the deletion of a user does not
+ * count, because Okta does not document such a change.
  */
 export function membershipUpdatedAt(view: View, group: Group): number {
   if (view.members(group.id).some(({ kind }) => kind === 'everyone')) {
@@ -85,7 +87,9 @@ export function membershipUpdatedAt(view: View, group: Group): number {
 
 const deletions = new WeakMap<View, Map<string, number | null>>();
 
-/** Returns the times of deletion by user. They are computed once for each view, because a listing has many groups. */
+/**
+ * Returns the times of deletion by user. A cache keeps them for each view, because every group of a listing needs them.
+ */
 function deletionTimes(view: View): Map<string, number | null> {
   const known = deletions.get(view);
   if (known !== undefined) return known;

@@ -4,7 +4,10 @@ import { tooManyRequests } from './errors.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Requests in a minute by operation ("Rate limits", Enterprise orgs). A client may use half by default. */
+/**
+ * Maximum number of requests per minute, by operation ("Rate limits", Enterprise orgs). By default, a client can use
+ * half of it.
+ */
 const LIMITS: Readonly<Record<string, number>> = {
   listGroups: 250,
   getGroup: 500,
@@ -22,7 +25,7 @@ export interface RateLimits {
   headers(endpoint: Endpoint, status: number): AnswerHeaders;
 }
 
-/** Creates the limits. Each operation has its own, and a new window begins with each minute. */
+/** Creates the rate limits. Each operation has a limit of its own. A new window begins with each minute. */
 export function createRateLimits(simulation: Simulation): RateLimits {
   const counts = new Map<string, { readonly minute: number; readonly requests: number }>();
   const minuteNow = () => Math.floor(simulation.clock() / MINUTE_MS);

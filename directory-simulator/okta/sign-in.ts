@@ -11,7 +11,7 @@ import { publicKeyOf } from './keys.ts';
 
 export const TOKEN_PATH = '/oauth2/v1/token';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-/** "The expiration time can't be more than one hour in the future" (JWT with private key). */
+/** Okta documents: "The expiration time can't be more than one hour in the future" (JWT with private key). */
 const LONGEST_VALIDITY_SECONDS = 3_600;
 const SKEW_SECONDS = 300;
 
@@ -20,7 +20,7 @@ export interface SignIn {
   readonly client: Client;
   readonly tokens: AccessTokens;
   readonly dpop: Dpop;
-  /** The identifiers of client assertions that were used. */
+  /** The identifiers of used client assertions. */
   readonly usedAssertions: Set<string>;
 }
 
@@ -125,7 +125,10 @@ function refuseWrongTimes({ exp, iat }: { exp?: number | undefined; iat?: number
   }
 }
 
-/** Returns the key to which the token will be bound. An app without DPoP ignores a proof. */
+/**
+ * Returns the thumbprint of the key to which the token will be bound; undefined for an app without DPoP, which ignores
+ * proofs.
+ */
 function proofKey(
   { org, dpop }: SignIn,
   headers: IncomingHttpHeaders,
@@ -146,7 +149,7 @@ function proofKey(
   }
 }
 
-/** Returns the requested scopes that are granted. A token may have fewer scopes than requested. */
+/** Returns the requested scopes that are granted. A token can have fewer scopes than the client requested. */
 function grantedScopes({ grantedScopes: granted }: Client, requested: string | undefined): readonly string[] {
   const scopes = (requested ?? '').split(' ').filter((scope) => scope !== '');
   const isKnown = (scope: string) => /^okta\.[a-zA-Z]+\.(read|manage)$/.test(scope);

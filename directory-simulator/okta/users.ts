@@ -10,7 +10,7 @@ import { refuseSearch } from './groups.ts';
 import { loginOf, shownTime, statusOf, userByKey, userUpdatedAt } from './org.ts';
 
 const USER_SCOPES = ['okta.users.read', 'okta.users.manage'];
-/** "List all users": at most 200. */
+/** Okta's "List all users": the maximum page size is 200. */
 const MOST_USERS = 200;
 
 /** Returns the endpoints of users. */
@@ -60,7 +60,7 @@ const text = (textOf: (user: User) => string) => ({
   valuesOf: (user: User) => [textOf(user)],
 });
 
-/** Returns the test of a filter. Without a filter, the list omits deprovisioned users. */
+/** Returns a function that tests users against the filter. Without a filter, deprovisioned users fail the test. */
 function userFilter(view: View, filter: string | undefined): (user: User) => boolean {
   if (filter === undefined) return (user) => statusOf(user) !== 'DEPROVISIONED';
   const fields: FilterFields<User> = {

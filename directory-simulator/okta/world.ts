@@ -12,9 +12,9 @@ const idOf = (prefix: string, random: SeededRandom) =>
   `${prefix}${Array.from({ length: 17 }, () => BASE62[random.below(62)]).join('')}`;
 
 /**
- * Returns a generated directory as an Okta org: ids in Okta's form, each status, a few logins that differ from the
- * address, groups of an app, and the built-in group Everyone. Okta has no nested groups and no members of other
- * domains, so these are left out.
+ * Returns a generated directory as an Okta org. It has ids in Okta's form, users with each status, groups of an app,
+ * and the built-in group Everyone. A few logins differ from the address. Nested groups and members of other domains are
+ * left out, because Okta has none.
  */
 export function oktaWorld(
   { users = [], groups = [], ...rest }: WorldInput,
@@ -31,7 +31,7 @@ export function oktaWorld(
   };
 }
 
-/** Returns a user. Each sixth user has one of the statuses, in turn. */
+/** Returns a user. Every sixth user has a special status: each of the statuses in turn. */
 function userOf(user: UserInput, index: number, random: SeededRandom): UserInput {
   const status = index % 6 === 5 ? USER_STATUSES[Math.floor(index / 6) % USER_STATUSES.length] : 'ACTIVE';
   const mailbox = user.primaryEmail.split('@', 1)[0] ?? '';
@@ -70,7 +70,7 @@ function groupOf(
   };
 }
 
-/** Returns the built-in group. All users are its members, also users who are created later. */
+/** Returns the built-in group. All users are its members, including users who are created later. */
 const everyone = (random: SeededRandom): GroupInput => ({
   id: idOf('00g', random),
   email: 'everyone@built-in.okta.example',

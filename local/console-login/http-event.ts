@@ -10,12 +10,12 @@ export interface HttpRequest {
   readonly body?: Uint8Array | string | undefined;
 }
 
-/** The content types whose bodies the function gets as text. It gets all other bodies as base64. */
+/** The content types whose bodies the function gets as text. All other bodies are encoded as base64. */
 const IS_TEXT = /^(?:text\/|application\/(?:json|javascript|xml)\b)/;
 
 /**
  * Returns the event of an HTTP API for its function (API Gateway developer guide, "Payload format 2.0"). API Gateway
- * decodes the path, cuts it at a decoded `?`, and sends the query as it is.
+ * decodes the path, cuts it at a decoded `?`, and passes on the query without a change.
  */
 export function httpEvent({ method, target, headers, body }: HttpRequest): APIGatewayProxyEventV2 {
   const [path = '/', ...query] = target.split('?');

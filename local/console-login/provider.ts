@@ -16,7 +16,7 @@ const SCOPES = ['openid', 'email', 'profile', 'groups'];
 export async function startLoginProvider(options: {
   readonly redirectUri: string;
   readonly clientSecret: string;
-  /** The accounts by their names. A change of the map takes effect at the next sign-in. */
+  /** The accounts by name. A change of the map takes effect at the next sign-in. */
   readonly accounts: ReadonlyMap<string, Account>;
 }) {
   const { default: Provider } = await import('oidc-provider');
@@ -37,7 +37,7 @@ export async function startLoginProvider(options: {
     cookies: { keys: [randomHex(32)] },
     scopes: SCOPES,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
-    // With this setting, the id token contains the claims, as with most providers.
+    // false puts the claims into the id token, as most providers do.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: async (_: unknown, name: string) => {

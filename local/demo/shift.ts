@@ -3,9 +3,9 @@ import { normaliseInstant } from '../../shared/domain/stamp.ts';
 const SUB_MILLISECOND = '000000';
 
 /**
- * Shifts all events by the same time, so that the newest happens at `nowMs` (milliseconds since 1970). The order of the
- * events and the time between them stay the same. Without the shift, the events of an example file would become too old
- * to be accepted.
+ * Shifts all events by the same time span, so that the newest event happens at `nowMs` (milliseconds since 1970). The
+ * order of the events and the time between them stay the same. Otherwise the example would become too old to be
+ * accepted.
  * @throws RangeError if a time is not an RFC 3339 instant
  */
 export function shiftToNow<Event extends { readonly time: string }>(

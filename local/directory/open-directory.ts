@@ -7,15 +7,15 @@ import { googleDirectory } from './google.ts';
 import { oktaDirectory } from './okta.ts';
 import type { Access, LocalVendor } from './vendor.ts';
 
-/** A running directory simulator, with the setting and the secret that a connection needs to read it. */
+/** A running directory simulator, with the setting and the secret of a connection that reads it. */
 export interface OpenDirectory extends Access {
   readonly url: string;
-  /** A command that makes a change in this directory; undefined if no group has a member. */
+  /** A shell command that makes a change in this directory; undefined if no group has a member. */
   readonly tryCommand: string | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** The vendors that `npm start -- --directory` starts. */
+/** The vendors that `npm start -- --directory` can simulate. */
 const VENDORS = {
   google: googleDirectory,
   entra: entraDirectory,
@@ -25,7 +25,7 @@ const VENDORS = {
 export type LocalKind = keyof typeof VENDORS;
 export const LOCAL_KINDS = Object.keys(VENDORS) as readonly LocalKind[];
 
-/** Returns a command that removes one member from the first group that has one. */
+/** Returns a shell command that removes one member from the first group with members. */
 function tryCommandOf({ groups = [] }: WorldInput, url: string): string | undefined {
   for (const { id, members: [first] = [] } of groups) {
     if (first === undefined) continue;

@@ -10,7 +10,7 @@ export interface Access {
   readonly key: Readonly<Record<string, unknown>>;
 }
 
-/** How a simulator of one vendor is started and read. */
+/** The functions that start the simulator of one vendor and give access to it. */
 export interface LocalVendor {
   readonly dialect: () => OpenDialect;
   readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;

@@ -11,7 +11,7 @@ interface Group {
   exists: boolean;
   name: string;
   members: Set<MemberId>;
-  /** Members of incomplete snapshots: snapshot id → part index → members. */
+  /** The members of incomplete snapshots, by snapshot id and part index. */
   readonly parts: Map<string, Map<number, readonly Member[]>>;
 }
 
@@ -93,7 +93,9 @@ function applySnapshot({ group: id, name, members, part }: Snapshot, state: Stat
   if (whole !== undefined) group.members = new Set(whole.map((member) => member.id));
 }
 
-/** Stores a part of a snapshot. Returns all its members once the last part is stored, else undefined. */
+/**
+ * Stores a part of a snapshot. Returns all members of the snapshot after its last missing part, and undefined before.
+ */
 function completeSnapshot(
   group: Group,
   { snapshotId, index, count }: SnapshotPart,

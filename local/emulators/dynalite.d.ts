@@ -3,7 +3,7 @@ declare module 'dynalite' {
   import type { Server } from 'node:http';
 
   export interface DynaliteOptions {
-    /** Folder of the LevelDB store. Without it, the data is in memory. */
+    /** Folder of the LevelDB store. Without a folder, the data is in memory. */
     path?: string | undefined;
     createTableMs?: number;
     deleteTableMs?: number;

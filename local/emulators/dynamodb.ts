@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../shared/contract/topology.ts';
 
-/** Creates the table and its index as deployed, unless the table exists, and waits until it is active. */
+/** Creates the table and its index as deployed, if the table does not exist. Then waits until the table is active. */
 export async function createTable(client: DynamoDBClient, name: string): Promise<void> {
   const { partitionKey, sortKey, index } = TABLE;
   const keys = [partitionKey, sortKey, index.partitionKey, index.sortKey];
@@ -45,9 +45,8 @@ const { partitionKey: PK, sortKey: SK, index: INDEX } = TABLE;
 const { partitionKey: GPK, sortKey: GSK } = INDEX;
 
 /**
- * Repairs the index after a kill. The emulator writes the index entry first and the item after it. If the process is
- * killed in between, entries without an item and items without an entry remain. Writing an item again also moves its
- * entry.
+ * Repairs the index after a kill. The emulator writes the index entry before the item. A kill between these writes can
+ * leave an entry without an item, or an item without an entry. A new write of the item also corrects its entry.
  */
 async function repairIndex(client: DynamoDBClient, TableName: string): Promise<void> {
   const put = (item: Item) => client.send(new PutItemCommand({ TableName, Item: item }));

@@ -26,7 +26,7 @@ export async function answerOf(services: readonly AwsService[], request: AwsRequ
   return undefined;
 }
 
-/** An error with an AWS error code. The SDK's clients turn it back into an exception of that name. */
+/** An error with an AWS error code. The SDK's clients throw an exception with this code as its name. */
 export class AwsFault extends Error {
   readonly code: string;
   readonly status: number;
@@ -60,7 +60,7 @@ export function asFault(error: unknown): AwsReply {
   return jsonReply(body, status, { 'x-amzn-errortype': code });
 }
 
-/** Reads the JSON body of a request. @throws AwsFault if it does not match the schema */
+/** Reads the JSON body of a request. @throws AwsFault if the body does not match the schema */
 export function readBody<Schema extends z.ZodType>(request: AwsRequest, schema: Schema): z.infer<Schema> {
   let value: unknown;
   try {

@@ -2,10 +2,9 @@ import conditions from 'dynalite/db/conditionParser.js';
 import updates from 'dynalite/db/updateParser.js';
 
 /*
- * dynalite parses every expression again, with a parser that creates all its functions at each call. That took a fifth
- * of the local stack's processor time. The handlers send the same few dozen expressions thousands of times, each time
- * with other values. So this cache keeps one tree for each combination of expression, names and value types. It fills
- * in the values of each request.
+ * dynalite parses every expression again, which took a fifth of the local stack's processor time. The handlers send the
+ * same few dozen expressions thousands of times with different values. So this cache keeps one syntax tree for each
+ * combination of expression, names and value types. Each request gets a copy of the tree with its values.
  */
 
 type Values = Readonly<Record<string, object>>;
@@ -18,19 +17,21 @@ export interface ExpressionParser {
 interface Context {
   readonly attrNames?: Readonly<Record<string, string>>;
   readonly attrVals?: Values;
-  /** The parser removes names that the expression uses. If any remain, dynalite rejects the request. */
+  /** The parser removes the names that the expression uses. If a name remains, dynalite rejects the request. */
   readonly unusedAttrNames: Record<string, unknown>;
   readonly unusedAttrVals: Record<string, unknown>;
 }
 
 type Template = (values: Values) => unknown;
 
-/** The trees of these expressions are not cached, because the parser checks their values and not only the types. */
+/** Expressions with these words are not cached, because the parser checks their values. */
 const CHECKS_VALUES = /between|attribute_type/i;
-/** The cache is emptied at this size. The handlers use fewer expressions, but other programs may use more. */
+/**
+ * At this number of trees, the cache is emptied. The handlers use fewer expressions, but other programs can use more.
+ */
 const MAX_CACHED = 1000;
 
-/** Returns a parser that caches the trees of `parse`. */
+/** Returns a function like `parse` that caches the syntax trees. */
 function caching(parse: ExpressionParser['parse']): ExpressionParser['parse'] {
   const cache = new Map<string, Template>();
   return (text, options) => {
@@ -55,8 +56,8 @@ function caching(parse: ExpressionParser['parse']): ExpressionParser['parse'] {
 }
 
 /**
- * Returns a function that builds a copy of the tree for each request. A copy is needed because the tree contains the
- * values of a request, and an update changes the tree.
+ * Returns a function that builds a copy of the tree with the values of one request. Each request needs a copy, because
+ * dynalite changes the tree during an update.
  */
 function templateOf(part: unknown, names: ReadonlyMap<unknown, string>): Template {
   const name = names.get(part);

@@ -1,10 +1,10 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { AwsReply, AwsRequest } from './exchange.ts';
 
-/** A request in plain data, because only plain data can be posted to another thread. */
+/** A request as plain data, which can be posted to another thread. */
 type WireRequest = Omit<AwsRequest, 'query' | 'body'> & { readonly query: string; readonly body: string };
 
-/** Requests and replies between the two threads. A reply is undefined if no handler or service answers the request. */
+/** Requests and replies between the two threads. The reply to a request that no service accepts is undefined. */
 interface ExchangeBatch {
   readonly kind: 'batch';
   readonly requests: readonly (readonly [id: number, request: WireRequest])[];
@@ -21,9 +21,9 @@ export type ToWorker = ExchangeBatch | { readonly kind: 'close' };
 export type Ask = (request: AwsRequest) => Promise<AwsReply | undefined>;
 
 /**
- * Connects the two threads: `answer` serves the other thread's requests. All messages of one turn of the event loop are
- * sent together, because waking the other thread is the main cost.
- * @returns `ask`, which sends a request to the other thread; and `end`, which resolves all open requests as undefined
+ * Connects the two threads. `answer` serves the other thread's requests. All messages of one iteration of the event
+ * loop are sent together, because waking the other thread is the main cost.
+ * @returns `ask`, which sends a request to the other thread, and `end`, which resolves all open requests as undefined
  */
 export function startExchange(
   port: Worker | MessagePort,
@@ -70,7 +70,7 @@ export function startExchange(
   };
 }
 
-/** The body is sent as a string, because posting a small Buffer would copy the whole pool that it is a part of. */
+/** The body is sent as a string, because posting a small Buffer copies the whole memory pool that contains it. */
 const toWire = ({ query, body, ...request }: AwsRequest): WireRequest => ({
   ...request,
   query: query.toString(),

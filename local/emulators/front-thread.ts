@@ -6,10 +6,10 @@ import { type FromWorker, startExchange, type ToWorker } from './front-messages.
 import { bypassTcp } from './tcp-bypass.ts';
 
 const WORKER = new URL('./front-worker.mjs', import.meta.url);
-/** How long the thread may take to end: longer than `DRAIN_MS` in front.ts, its wait for requests in flight. */
+/** Maximum time for the end of the thread. It includes the wait for requests in flight (`DRAIN_MS`). */
 const CLOSE_MS = 2000;
 
-/** Starts the front in its own thread, so that DynamoDB and the handlers use two cores instead of one. */
+/** Starts the front in its own thread, so that DynamoDB and the handlers use two cores. */
 export async function startFrontThread(options: {
   port: number;
   dataPath?: string | undefined;
@@ -31,7 +31,7 @@ export async function startFrontThread(options: {
   const endBypass = bypassTcp(url, ask);
   let isClosing = false;
   worker.on('error', (error) => {
-    // The stack cannot work without its table, so an error ends it. While the stack stops, an error does not matter.
+    // The stack cannot work without its table, so an error ends the stack. While the stack stops, errors are ignored.
     if (!isClosing) throw error;
   });
   return {

@@ -5,8 +5,8 @@ import { type AwsFront, startAwsFront } from './front.ts';
 import { type FromWorker, startExchange, type ToWorker } from './front-messages.ts';
 
 /*
- * The thread that serves DynamoDB. It is a separate thread, because encoding, decoding and storing take as much time as
- * all handlers together. Requests for other services go to the main thread, which has the functions and the schedules.
+ * The thread that serves DynamoDB. It is a separate thread, because DynamoDB's work takes as much time as all handlers
+ * together. Requests for other services go to the main thread, where the functions and the schedules run.
  */
 
 const Options = z.object({ port: z.number(), dataPath: z.string().optional() });
@@ -21,7 +21,7 @@ function sendToMain(request: AwsRequest): Promise<AwsReply> | undefined {
   if (typeof target === 'string' && target.startsWith('DynamoDB_')) return undefined;
   return ask(request).then((reply) => {
     if (reply !== undefined) return reply;
-    throw new AwsFault('UnknownOperationException', 'no service here takes this request', 404);
+    throw new AwsFault('UnknownOperationException', 'no local service accepts this request', 404);
   });
 }
 

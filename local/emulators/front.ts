@@ -9,21 +9,21 @@ import './expressions.ts';
 export interface AwsFront {
   /** Base URL of DynamoDB and of all the given services. */
   readonly url: string;
-  /** Answers a request from this process, without HTTP. Rejects once the server is closing. */
+  /** Answers a request from this process without HTTP. While the server closes, the promise rejects. */
   readonly ask: (request: AwsRequest) => Promise<AwsReply>;
   readonly close: () => Promise<void>;
 }
 
-/** The same limit as dynalite's. */
+/** dynalite has the same limit. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** How long `drain` waits for requests in flight. A request takes milliseconds. */
 const DRAIN_MS = 1000;
 
 /**
  * Starts one loopback server for DynamoDB and the services in `options.services`. The first service that accepts a
- * request answers it; otherwise dynalite does. Bodies are read before dynalite sees the request. dynalite itself would
- * throw in its event handler and end the process if the client disconnected during a body.
- * @param dataPath folder of the tables; without it, they are in memory
+ * request answers it. dynalite answers all other requests. The front reads the body before it calls dynalite. If a
+ * client disconnected while dynalite reads a body, dynalite would throw an error that ends the process.
+ * @param dataPath folder of the tables; without a folder, they are in memory
  */
 export async function startAwsFront(options: {
   port: number;
@@ -55,8 +55,8 @@ export async function startAwsFront(options: {
 }
 
 /**
- * If a request reaches a closed store, dynalite throws an error, which ends the process. A handler that timed out may
- * still send such a request. `drain` therefore refuses new requests and waits for the requests in flight.
+ * If a request reaches a closed store, dynalite throws an error that ends the process. A handler that timed out can
+ * still send such a request. Therefore `drain` refuses new requests and waits for the requests in flight.
  */
 function guarded(dynamoDb: RequestListener) {
   const inFlight = new Set<Promise<AwsReply>>();
@@ -75,10 +75,7 @@ function guarded(dynamoDb: RequestListener) {
   };
 }
 
-/**
- * Returns dynalite's reply, even if the client has disconnected. The fake response has only the members that
- * dynalite uses.
- */
+/** Returns dynalite's reply. The fake response has only the members that dynalite uses. */
 function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body }: AwsRequest) {
   return new Promise<AwsReply>((resolve) => {
     const sent: Record<string, string> = {};
@@ -99,10 +96,10 @@ function replyOf(dynamoDb: RequestListener, { method, path, query, headers, body
 
 const delay = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
-/** A web page can reach this port through the browser, by the address or by a name that resolves to 127.0.0.1. */
+/** The error for a request of a web page, which can reach this port by a name that resolves to 127.0.0.1. */
 const NOT_LOCAL = new AwsFault(
   'AccessDeniedException',
-  'expected a request of a program on this machine',
+  'expected a request from a program on this machine',
   403,
 );
 
@@ -121,7 +118,7 @@ async function serve(
   else send(response, reply);
 }
 
-/** Returns the whole body, or undefined if the client disconnected or sent too much. */
+/** Returns the whole body; undefined if the client disconnected or the body is too large. */
 async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

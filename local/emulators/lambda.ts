@@ -5,7 +5,7 @@ const PATH = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|configuration)\/?$
 
 /**
  * Lambda's Invoke (RequestResponse, Event, DryRun) and GetFunctionConfiguration for functions in this process.
- * @param functions by name; a request may also contain an ARN
+ * @param functions the functions by name. A request can also contain an ARN
  */
 export function createLambda(functions: ReadonlyMap<string, LocalFunction>): AwsService {
   return (request) => {

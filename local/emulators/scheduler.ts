@@ -13,7 +13,7 @@ const PATH = /^\/schedules(?:\/([^/]+))?\/?$/;
 const GROUP = 'default';
 const SECONDS = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const;
 
-/** The body of UpdateSchedule. AWS requires all of these fields. This emulator does not change the target. */
+/** The body of UpdateSchedule, with all fields that AWS requires. This emulator ignores the target. */
 const Update = z.object({
   ScheduleExpression: z.string(),
   State: z.enum(['ENABLED', 'DISABLED']).default('ENABLED'),

@@ -24,7 +24,7 @@ const StoredSecret = z.object({
   previous: z.string().optional(),
 });
 
-/** Returns the secrets of the file; none if it does not exist. @throws if the content is not valid */
+/** Returns the secrets in the file, or no secrets if the file does not exist. @throws if the content is invalid */
 export function readSecrets(file: string): Map<string, Secret> {
   const stored = z.array(StoredSecret).parse(JSON.parse(readText(file)));
   return new Map(

@@ -31,7 +31,7 @@ const Delete = Named.extend({
 
 /**
  * The part of AWS Secrets Manager that groupsync uses.
- * @param file each change is stored here before its reply; without it, the secrets are in memory
+ * @param file each change is stored in this file before the reply; without a file, the secrets are in memory
  */
 export function createSecretsManager(file?: string): AwsService {
   const secrets = file === undefined ? new Map<string, Secret>() : readSecrets(file);
@@ -113,7 +113,7 @@ function restoreSecret(secret: Secret) {
   return { ARN: secret.arn, Name: secret.name };
 }
 
-/** Stores a value. A request with a token that was used before must have the same value, as a retry has. */
+/** Stores a value. If the token was used before, the request must be a retry with the same value. */
 function putValue(secrets: Map<string, Secret>, input: z.infer<typeof Put>) {
   const secret = findUsable(secrets, input.SecretId);
   const version = input.ClientRequestToken ?? randomUUID();

@@ -3,17 +3,17 @@ import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsS
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
 /*
- * fauxqs exports its server but not its store. So these imports name internal files of the pinned version. This file
- * fixes three defects of fauxqs that users would notice.
+ * fauxqs does not export its store, so these imports name internal files of the pinned version. This file corrects
+ * three defects of fauxqs that users would notice.
  */
 
-/** Characters that SQS rejects in a body. fauxqs wrongly rejects characters above U+FFFF too (an emoji in a name). */
+/** Characters that SQS rejects in a body. fauxqs also rejects characters above U+FFFF, such as emoji in names. */
 const INVALID_IN_SQS = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 INVALID_MESSAGE_BODY_CHAR.test = (text) => INVALID_IN_SQS.test(text);
 
 /**
- * Queue URLs contain the address that the emulator listens on. Queues are found by name only, so a URL with
- * `localhost` or of another region means the same queue.
+ * Queue URLs contain the address of the emulator. The store finds queues only by name. So a URL with `localhost` or
+ * with another region means the same queue.
  */
 export class LoopbackQueues extends SqsStore {
   override buildQueueUrl(queueName: string, _port: string, requestHost: string): string {
@@ -28,18 +28,18 @@ export class LoopbackQueues extends SqsStore {
     return this.getQueueByName(lastSegment(arn, ':'));
   }
 
-  /** Returns the number of messages of a queue: visible, delayed or in flight. */
+  /** Returns the number of visible, delayed and in-flight messages of a queue. */
   countMessages(url: string): number {
     const queue = this.getQueue(url);
     if (queue === undefined) throw new Error(`expected the URL of a queue, got ${url}`);
     return queue.messages.length + queue.delayedMessages.length + queue.inflightMessages.size;
   }
 
-  /** Delivers delayed messages now if `isDue` returns true for their body. */
+  /** Ends the delay of each delayed message for whose body `isDue` returns true. */
   async bringForward(url: string, isDue: (body: string) => Promise<boolean>): Promise<void> {
     const waiting = this.getQueue(url)?.delayedMessages ?? [];
     const bring = async (message: (typeof waiting)[number]) => {
-      // If the check fails, the message keeps its delay.
+      // If `isDue` throws an error, the message keeps its delay.
       if (await isDue(message.body).catch(() => false)) message.delayUntil = 0;
     };
     await pMap(waiting, bring, { concurrency: 8 });

@@ -46,7 +46,7 @@ const Sending = z.union([
   Sent.transform((one) => ({ Entries: [one] })),
 ]);
 
-/** Rejects what SQS rejects for a standard queue but fauxqs accepts: a longer delay, and a FIFO deduplication id. */
+/** Returns an error for a long delay or a FIFO deduplication id, which SQS rejects but fauxqs accepts. */
 function refusalOf(body: unknown) {
   const { data } = Sending.safeParse(typeof body === 'string' ? JSON.parse(body) : body);
   const wrong = data?.Entries.find(
@@ -58,7 +58,7 @@ function refusalOf(body: unknown) {
   return { __type: 'com.amazonaws.sqs#InvalidParameterValue', message };
 }
 
-/** Returns the URL of a queue from the URL of any other queue. */
+/** Returns the URL of the queue `name`. `url` is the URL of any queue of the emulator. */
 export const urlOfQueue = (url: string, name: string): string => url.replace(/[^/]*$/, name);
 
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;

@@ -13,10 +13,10 @@ const routes = new Map<string, Ask>();
 
 /**
  * Sends DynamoDB requests of this process for `url` to the emulator's thread as messages, without TCP and without a
- * signature. Before, the connection took a third of a request's time on each side, and the signature another tenth. The
- * functions create their own clients, so the HTTP handler and the signer that all clients share are patched once. Other
- * programs still use the port.
- * @returns a function that ends this
+ * signature. On each side, TCP takes a third of a request's time, and the signature a tenth. The functions create their
+ * own clients, so the HTTP handler and the signer that all clients share are patched. Other programs still use the
+ * port.
+ * @returns a function that removes the patches
  */
 export function bypassTcp(url: string, ask: Ask): () => void {
   if (!isPatched) patchClients();
@@ -61,7 +61,7 @@ function patchHandler(requestHandler: unknown): void {
     const { buffer, byteOffset, byteLength } = request.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const reply = await ask({ method, path, query: new URLSearchParams(), headers, body });
-    // The SDK knows this error of a lost connection and retries.
+    // The SDK treats this code as a lost connection and retries.
     if (reply === undefined) throw Object.assign(new Error('the table is gone'), { code: 'ECONNRESET' });
     const { status: statusCode, headers: answered, body: text } = reply;
     return { response: { statusCode, headers: answered, body: Buffer.from(text) } };

@@ -12,7 +12,7 @@ The Workforce Platform simulator, on 127.0.0.1 only.
 
   --port N         port to listen on (default: a free one)
   --world FILE     the world to serve, as JSON (default: a generated one)
-  --data FILE      keep the state in this file; what is there already is continued
+  --data FILE      keep the state in this file; an existing file has priority over the world
   --people N       people of the generated world (default 50)
   --groups N       groups of the generated world (default 5)
   --seed S         seed of the generated world (default 1); the same seed gives the same world
@@ -31,14 +31,14 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** The command line or a file cannot be used: one line on stderr, exit code 2. */
+/** The command line or a file cannot be used. The command prints the message as one line and exits with code 2. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 /**
  * Runs the simulator until SIGTERM or SIGINT.
- * @returns the exit code: 0 stopped, 1 failed, 2 the command line, world or data file cannot be used
+ * @returns the exit code: 0 after a signal, 1 after a failure, 2 if the command line, world or data file cannot be used
  */
 export async function runPlatform(args: readonly string[]): Promise<number> {
   let simulator: Simulator;

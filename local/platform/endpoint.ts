@@ -4,7 +4,7 @@ import type { NewId } from './state/from-world.ts';
 import type { CompanyState, Credential } from './state/state.ts';
 import type { Store } from './state/store.ts';
 
-/** What every endpoint works with. `clock` returns milliseconds since 1970. */
+/** The state, settings and clock that all endpoints use. `clock` returns milliseconds since 1970. */
 export interface Simulation {
   readonly store: Store;
   readonly settings: () => Settings;
@@ -28,13 +28,13 @@ export interface Endpoint<
   Body extends z.ZodType = z.ZodType,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Uses Fastify's `:name` for parameters. */
+  /** The path, with parameters in Fastify's form `:name`. */
   readonly path: string;
   readonly operationId: string;
   readonly area: string;
   readonly summary: string;
   readonly description?: string;
-  /** Customer API keys get 403. */
+  /** If true, customer API keys get 403. */
   readonly oauthOnly?: true;
   readonly params?: Params;
   readonly query?: Query;
@@ -42,11 +42,11 @@ export interface Endpoint<
   readonly response: z.ZodType;
   /** Status of a successful response; the default is 200. */
   readonly status?: (settings: Settings) => number;
-  /** Returns the JSON of a successful response. @throws {ApiError} for all others */
+  /** Returns the JSON of a successful response. @throws {ApiError} for an error response */
   handle(call: Call<z.infer<Params>, z.infer<Query>, z.infer<Body>>): unknown;
 }
 
-/** Derives the type of `handle` from the endpoint's schemas. */
+/** Returns the endpoint unchanged. The types of `handle` follow from the endpoint's schemas. */
 export function endpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType>(
   description: Endpoint<P, Q, B>,
 ): Endpoint {

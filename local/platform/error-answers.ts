@@ -6,7 +6,7 @@ import { ApiError } from './errors.ts';
 
 const FEED_PATH = '/platform/api/company_activity';
 
-/** Returns 405 if the path exists with another method, else 404. */
+/** Returns 405 if the path exists with another method, and 404 otherwise. */
 export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyRequest): ApiError {
   const path = pathOf(request);
   const allowed = endpoints
@@ -19,7 +19,7 @@ export function noSuchEndpoint(endpoints: readonly Endpoint[], request: FastifyR
   return new ApiError(405, 'method_not_allowed', `${path} takes ${methods}`, { allow: methods });
 }
 
-/** Sends an error as JSON. An {@link ApiError} is sent unchanged; other errors are converted to one. */
+/** Sends an error as JSON. An {@link ApiError} is sent unchanged. Any other error is converted. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const answer = error instanceof ApiError ? error : fromFrameworkError(error);
   return reply
@@ -35,7 +35,7 @@ export function errorBody(request: FastifyRequest, { code, message }: ApiError) 
   return pathOf(request) === FEED_PATH ? { data: null, error } : { error };
 }
 
-/** Returns the status of Fastify's own errors; 500 for all others, which are defects. */
+/** Returns the status of an error of Fastify. Any other error is a defect and has the status 500. */
 export function statusOf(error: unknown): number {
   const status =
     typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;

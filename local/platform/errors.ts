@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * An error response. The specification defines no error codes and no error body ("Errors"), so both are our choice:
- * `{"error": {"code", "message"}, "requestId"}` with the HTTP status that fits best.
+ * An error response. The specification defines neither error codes nor an error body ("Errors"). The simulator sends
+ * `{"error": {"code", "message"}, "requestId"}`.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

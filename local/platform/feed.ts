@@ -5,10 +5,9 @@ import type { ActivityEvent } from './schemas/activity.ts';
 import { type ActivityEntry, type ActivityLog, type CompanyState, employeeOf } from './state/state.ts';
 
 /*
- * A cursor is a position in an append-only log, not a time. So each event is shown exactly once, even if several events
- * have the same time, or if events are written between two reads. The cursor also contains the filter of the first
- * request, so a request with only `next` uses the same filter. It contains the id of the log too, so that a cursor of
- * another log is rejected.
+ * A cursor is a position in an append-only log. So each event is shown exactly once, even if several events have the
+ * same time, or if events are written between two reads. The cursor also contains the filter of the first request, for
+ * later requests with only `next`. By the id of the log, the simulator rejects a cursor of another log.
  */
 const Cursor = z.strictObject({
   feed: z.string(),
@@ -38,7 +37,7 @@ export interface FeedPage {
 
 /**
  * Returns one page of a company's activity, oldest first.
- * @throws {ApiError} 400 for a start outside the window, and for a cursor of another feed
+ * @throws {ApiError} 400 for a start that is too long ago, and for a cursor of another feed
  */
 export function readFeed(company: CompanyState, query: FeedQuery): FeedPage {
   const log = company.activity;
@@ -58,7 +57,7 @@ function begin(log: ActivityLog, { startMs, endMs, nowMs }: FeedQuery): Cursor {
   return {
     feed: log.feed,
     position: firstAtOrAfter(log.entries, fromMs),
-    // If the start is in the future, events that are written before the start must be left out.
+    // If the start is in the future, later pages must leave out the events before the start.
     fromMs: fromMs > nowMs ? fromMs : undefined,
     untilMs: endMs,
   };
@@ -71,7 +70,7 @@ function decode(log: ActivityLog, text: string): Cursor {
   if (cursor.success && cursor.data.feed === log.feed && cursor.data.position <= log.entries.length) {
     return cursor.data;
   }
-  throw badRequest('query.next: expected a cursor that this company’s activity feed has given out');
+  throw badRequest('query.next: expected a cursor from this company’s activity feed');
 }
 
 function parseJson(text: string): unknown {

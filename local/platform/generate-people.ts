@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** Direct reports per manager. This sets the depth of the tree. */
 const REPORTS_PER_MANAGER = 8;
 
-/** Generates people in the order of their hiring. The first are managers, hired before their reports. */
+/** Generates people in the order of their hiring. Managers come first, because they are hired before their reports. */
 export function generatePeople(options: {
   count: number;
   nowMs: number;
@@ -81,7 +81,7 @@ export function generatePeople(options: {
   });
 }
 
-/** About one in nine has left, and one in fifty has not started. Managers are active, so that every manager exists. */
+/** About one in nine people has left, and one in fifty has not started. Managers are always active. */
 function stateOf(
   isManager: boolean,
   nowMs: number,
@@ -100,7 +100,7 @@ function levelOf(index: number, isManager: boolean, random: SeededRandom): strin
   return random.pick([LEVELS[3], LEVELS[4], LEVELS[4], LEVELS[5]]);
 }
 
-/** Returns an ASCII address. From the second person with the same name on, it ends in a number. */
+/** Returns an ASCII address. If an earlier person has the same name, the address ends in a number. */
 function mailbox(firstName: string, lastName: string, used: Map<string, number>): string {
   const plain = `${firstName}.${lastName}`
     .normalize('NFKD')

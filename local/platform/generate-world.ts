@@ -7,19 +7,18 @@ export interface WorldSize {
   readonly people: number;
   readonly groups: number;
   readonly seed: string;
-  /** Milliseconds since 1970. The generator uses no other clock. */
+  /** The time of the generated world in milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** Limits the size of large worlds so that they fit in memory. */
+/** Maximum number of members of a group. It limits the memory of large worlds. */
 const MAX_MEMBERS = 2_000;
 
 type WorldCompanyInput = WorldInput['companies'][number];
 
 /**
  * Generates a company of this size with a realistic structure: a tree of managers, departments, teams, leavers and
- * newcomers. A few of its groups are large, and it has two credentials of each kind. The same arguments return the same
- * world.
+ * newcomers. A few of its groups are large, and it has two credentials of each kind. Equal arguments give equal worlds.
  */
 export function generateWorld({ people, groups, seed, nowMs }: WorldSize): WorldInput {
   const random = seededRandom(seed);
@@ -127,7 +126,7 @@ function generateGroups({
     const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
     const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
     const round = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-    // The high power makes most groups small; a few contain half of the company.
+    // The high exponent makes most groups small. A few groups contain half of the company.
     const size = Math.min(MAX_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
     const users = new Set<string>();
     for (let member = 0; member < size; member += 1) users.add(random.pick(active));

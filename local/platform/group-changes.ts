@@ -26,7 +26,7 @@ export function createGroup(content: GroupContent, author: Author): { group: Gro
   return { group, changes: [groupChange(group, author), activityChange(group, author, change)] };
 }
 
-/** Returns a group with new content, a new version and its events. Every new version has at least one event. */
+/** Returns the group with new content and a new version, and the state changes. Every new version has an event. */
 export function changeGroup(group: Group, content: GroupContent, author: Author) {
   const { group: changed, change } = changedGroup(group, content, author.newId);
   const changes =
@@ -49,7 +49,7 @@ const groupChange = (group: Group, author: Author): Change => ({
 
 function activityChange(group: Group, author: Author, what: GroupChange): Change {
   const { company, initiator, spoke } = author;
-  // The feed is searched by time, so its times must not decrease even if the clock goes back.
+  // Readers search the feed by time. So its times must not decrease, even if the clock goes back.
   const atMs = Math.max(author.atMs, company.activity.batches.at(-1)?.atMs ?? 0);
   const described = { atMs, group: { id: group.id, name: group.name }, ...what, initiator, spoke };
   return { kind: 'activity', company: company.id, batch: described };

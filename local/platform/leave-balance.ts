@@ -9,9 +9,9 @@ interface Balance {
 }
 
 /**
- * Returns a role's balance of each company leave type, in hours: the allowance minus the approved and pending leave.
+ * Returns the balance of a role for each company leave type, in hours: the allowance minus approved and pending leave.
  * @param today YYYY-MM-DD; leave that starts later is a future request
- * @param decimal format of the amounts; the specification shows strings in one endpoint and numbers in the other
+ * @param decimal format of the amounts. In the specification, one endpoint shows strings, and another shows numbers
  */
 export function leaveBalance(
   { company, role, today }: { company: CompanyState; role: string; today: string },

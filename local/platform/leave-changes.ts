@@ -13,7 +13,7 @@ import { timestamp } from './timestamp.ts';
  *
  *                        partner-managed      otherwise
  *     status on create   any                  PENDING only
- *     status on PATCH    any                  PENDING only (that is: unchanged)
+ *     status on PATCH    any                  PENDING only
  *     leavePolicy        optional             required
  *     PATCH of dates     always               while PENDING
  */
@@ -63,7 +63,7 @@ export function createLeave(body: CreateLeave, id: string, author: LeaveAuthor):
   );
 }
 
-/** @throws {ApiError} 400 as for a creation, 409 if the request can no longer be changed in this way */
+/** @throws {ApiError} 400 if the body is invalid, 409 if the status of the request does not allow this change */
 export function updateLeave(request: LeaveRecord, body: UpdateLeave, author: LeaveAuthor): LeaveRecord {
   const { reasonForLeave, comments, ...substance } = definedOnly(body);
   const changesSubstance = Object.keys(substance).length > 0;
@@ -73,7 +73,7 @@ export function updateLeave(request: LeaveRecord, body: UpdateLeave, author: Lea
   return complete(request, body, author);
 }
 
-/** @throws {ApiError} 409 unless the request is PENDING */
+/** @throws {ApiError} 409 if the request is not PENDING */
 export function processLeave(request: LeaveRecord, action: 'approve' | 'decline', author: LeaveAuthor) {
   if (request.status !== 'PENDING') {
     throw new ApiError(
@@ -155,10 +155,7 @@ const processed = ({ by, nowMs }: LeaveAuthor) => ({
   processedByName: by?.name ?? null,
 });
 
-/**
- * A pending request has no processing fields. A request in another status has them; if they are missing, it is
- * processed now.
- */
+/** Returns the processing fields. A request with another status than PENDING is processed now if they are missing. */
 function decision({ status, processedAt }: Unfinished, author: LeaveAuthor) {
   if (status === 'PENDING') return { processedAt: null, processedBy: null, processedByName: null };
   return processedAt === null ? processed(author) : {};

@@ -9,14 +9,16 @@ export interface LeaveSpan {
   /** YYYY-MM-DD, both inclusive. */
   readonly startDate: string;
   readonly endDate: string;
-  /** Hours on the first and last day if they differ from the schedule. */
+  /** The hours of leave on the first and last day, if they differ from the schedule. */
   readonly startDateCustomHours: number | null;
   readonly endDateCustomHours: number | null;
 }
 
 type Worked = Pick<LeaveRequest, 'dates' | 'partialDays' | 'numHours' | 'numMinutes'>;
 
-/** Number of calendar days from start to end, both counted; less than 1 if the end is before the start. */
+/**
+ * Returns the number of calendar days from start to end, including both; less than 1 if the end is before the start.
+ */
 export const calendarDays = ({ startDate, endDate }: Pick<LeaveSpan, 'startDate' | 'endDate'>) =>
   (Date.parse(endDate) - Date.parse(startDate)) / DAY_MS + 1;
 
@@ -45,7 +47,7 @@ function customHours(span: LeaveSpan, day: number, count: number): number | null
 }
 
 function scheduledHours(ms: number, schedule: EmployeeRecord['workSchedule']): number {
-  // getUTCDay starts at Sunday, the schedule at Monday.
+  // getUTCDay starts at Sunday, and the schedule starts at Monday.
   const weekday = WEEKDAYS[(new Date(ms).getUTCDay() + 6) % 7];
   return weekday === undefined ? 0 : (schedule[weekday]?.hours ?? 0);
 }

@@ -29,7 +29,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Json {
       title: 'Workforce Platform (simulator)',
       version: '1.0',
       description:
-        'What the simulator answers. Behaviour that the specification leaves open: docs/platform-simulator.md.',
+        'The answers of the simulator. docs/platform-simulator.md describes behaviour that the specification leaves open.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
@@ -73,12 +73,12 @@ function errorsOf(endpoint: Endpoint) {
   const canConflict =
     ['PUT', 'PATCH'].includes(endpoint.method) || endpoint.operationId === 'processLeaveRequest';
   return [
-    ...(takesInput ? [{ status: 400, description: 'A parameter or the body does not fit' }] : []),
+    ...(takesInput ? [{ status: 400, description: 'A parameter or the body is invalid' }] : []),
     { status: 401, description: 'No token, or an unknown one' },
-    ...(isForbidding ? [{ status: 403, description: 'The credential may not do this' }] : []),
+    ...(isForbidding ? [{ status: 403, description: 'The credential lacks the right for this call' }] : []),
     ...(endpoint.params === undefined
       ? []
-      : [{ status: 404, description: 'The company has nothing with this id' }]),
+      : [{ status: 404, description: 'The company has no object with this id' }]),
     ...(canConflict
       ? [{ status: 409, description: 'The resource is not in the state that the request expects' }]
       : []),
@@ -105,7 +105,7 @@ const content = (schema: z.ZodType, io: 'input' | 'output', components: Json) =>
   content: { 'application/json': { schema: jsonSchema(schema, io, components) } },
 });
 
-/** Converts a schema to JSON Schema, and moves its named parts to the document's components. */
+/** Converts a schema to JSON Schema, and moves the named parts of the schema to the document's components. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): unknown {
   const { $schema: _, $defs, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   const root = relocate(converted);

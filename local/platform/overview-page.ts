@@ -12,9 +12,9 @@ td:first-child { width: 4.5rem; font-weight: 600; } .soft { color: var(--soft); 
 `;
 
 const CONTROLS: readonly (readonly [method: string, path: string, summary: string])[] = [
-  ['GET', '/_simulator/state', 'everything, in the form of a world file'],
-  ['POST', '/_simulator/reset', 'back to the first world; clears faults, settings and the request log'],
-  ['GET', '/_simulator/requests?since=0&bodies=1', 'requests that the API received'],
+  ['GET', '/_simulator/state', 'shows the whole state in the form of a world file'],
+  ['POST', '/_simulator/reset', 'restores the initial world; clears faults, settings and the request log'],
+  ['GET', '/_simulator/requests?since=0&bodies=1', 'shows the requests that the API received'],
   ['POST', '/_simulator/faults', 'makes the next matching requests fail'],
   ['POST', '/_simulator/settings', 'changes behaviour that the specification leaves open'],
   ['POST', '/_simulator/groups/{id}', 'changes a group as another client'],

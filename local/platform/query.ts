@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Reads an integer in a query string. Any other text gives a 400 that states what was expected. */
+/** Reads an integer in a query string. Any other text gives a 400 with the expected range. */
 export const integerParameter = (min: number, max = Number.MAX_SAFE_INTEGER) =>
   z
     .string({ error: 'expected one value' })
@@ -15,13 +15,13 @@ export const booleanParameter = z
   .transform((text) => text === 'true')
   .pipe(z.boolean());
 
-/** Specification, "Endpoints": `limit` is the number of values to return, `offset` the number to skip. */
+/** Specification, "Endpoints": `limit` is the number of values to return. `offset` is the number of values to skip. */
 export const Pagination = z.object({
   limit: integerParameter(0).optional(),
   offset: integerParameter(0).optional(),
 });
 
-/** Returns the requested part of a list. Without a limit, it is everything after the offset. */
+/** Returns the requested part of a list. Without a limit, the part ends at the end of the list. */
 export function page<T>(items: readonly T[], query: z.infer<typeof Pagination>): readonly T[] {
   const offset = query.offset ?? 0;
   if (offset === 0 && query.limit === undefined) return items;

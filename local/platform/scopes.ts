@@ -1,6 +1,6 @@
 /*
- * The specification states that scopes decide which fields are returned, but it names no scope (Authentication 7).
- * These names are our choice. `id`, `personalEmail` and `roleState` need no scope; `*` stands for all scopes.
+ * The specification states that scopes decide which fields are returned, but it names no scope (Authentication 7). The
+ * simulator defines these names. `id`, `personalEmail` and `roleState` need no scope; `*` stands for all scopes.
  */
 
 export const EMPLOYEE_SCOPES: Readonly<Record<string, readonly string[]>> = {
@@ -30,9 +30,9 @@ export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
   'company:legal-entities': ['legal entities'],
 };
 
-/** The write scopes of groups. A token without any of these scopes may write both. */
+/** The write scopes of groups. A token without any of these scopes has the rights of both. */
 export const GROUP_WRITE_SCOPES = {
-  /** Create, rename and delete groups, and set their `spokeId`. */
+  /** The right to create, rename and delete groups, and to set their `spokeId`. */
   groups: 'groups:write',
   members: 'group-members:write',
 } as const;
@@ -42,7 +42,7 @@ export function mayWrite(what: keyof typeof GROUP_WRITE_SCOPES, scopes: readonly
   return !isLimited || scopes.includes('*') || scopes.includes(GROUP_WRITE_SCOPES[what]);
 }
 
-/** Returns the fields that these scopes allow, in the order of the table. Unknown scopes allow nothing. */
+/** Returns the fields that these scopes allow, in the order of the table. An unknown scope allows no field. */
 export function fieldsOf(table: Readonly<Record<string, readonly string[]>>, scopes: readonly string[]) {
   const granted = scopes.includes('*') ? Object.keys(table) : scopes;
   return granted.flatMap((scope) => (Object.hasOwn(table, scope) ? (table[scope] ?? []) : []));

@@ -10,7 +10,7 @@ import { ApiError, badRequest, describeIssues, forbidden } from './errors.ts';
 import { createRateLimit } from './rate-limit.ts';
 import type { Credential } from './state/state.ts';
 
-/** Enough for a group of 100,000 users with long ids. */
+/** The largest request body: a group of 100,000 users with long ids. */
 const BODY_LIMIT_BYTES = 20 * 1024 * 1024;
 
 /** Path prefix of the platform's API. The page, the OpenAPI document and the controls have other paths. */
@@ -60,8 +60,8 @@ export function createServer(endpoints: readonly Endpoint[], controls: Controls)
 }
 
 /**
- * An empty body with a JSON content type counts as no body, because many clients always send this header. An invalid
- * body is rejected only after authentication, so that a client without a valid token gets 401.
+ * An empty body with a JSON content type counts as no body, because many clients always send this content type. An
+ * invalid body is rejected after authentication, so that a client without a valid token gets 401.
  */
 function parseJsonBodies(app: FastifyInstance, { settings }: Simulation): void {
   app.removeAllContentTypeParsers();
@@ -110,7 +110,7 @@ function registerEndpoint({
     handler: async (request, reply) => {
       const credential = credentialOf(request, controls);
       const company = simulation.store.state.companies.get(credential.company);
-      if (company === undefined) throw new Error('a credential always belongs to a company');
+      if (company === undefined) throw new Error('expected a company for the credential');
       const call: Call = {
         credential,
         company,
@@ -139,10 +139,7 @@ function jsonBody(request: FastifyRequest): unknown {
   return request.body;
 }
 
-/**
- * Returns the credential of a request. Every authenticated call marks its application as installed (specification,
- * "Installation").
- */
+/** Returns the credential of a request, and marks its application as installed (specification, "Installation"). */
 function admission(controls: Controls) {
   const { simulation } = controls;
   const limit = createRateLimit();

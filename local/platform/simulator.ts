@@ -16,13 +16,13 @@ import { parseWorld, type World, type WorldInput } from './state/world.ts';
 export interface SimulatorOptions {
   /** The platform's state at the start and after a reset. */
   readonly world: WorldInput;
-  /** File of the state between starts. Existing state takes precedence over `world`. */
+  /** The file that keeps the state between starts. State in this file takes precedence over `world`. */
   readonly dataFile?: string | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** Returns a new id or version; never the same twice. */
   readonly newId: NewId;
-  /** Receives unexpected errors, which are defects of the simulator. */
+  /** Receives the errors that are defects of the simulator. */
   readonly onDefect?: ((error: unknown) => void) | undefined;
 }
 
@@ -31,15 +31,15 @@ export interface Simulator {
   readonly app: FastifyInstance;
   readonly credentials: readonly Credential[];
   world(): World;
-  /** Listens on 127.0.0.1 only. Port 0 selects a free one. */
+  /** Listens on 127.0.0.1 only. Port 0 selects a free port. */
   listen(options?: { port?: number }): Promise<{ url: string; port: number }>;
   close(): Promise<void>;
 }
 
 /**
- * The Workforce Platform in memory.
+ * Creates a simulated Workforce Platform.
  * @throws {WorldError} for an invalid world
- * @throws {JournalError} for a data file that cannot be continued
+ * @throws {JournalError} for a data file that cannot be used
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const { clock, newId } = options;

@@ -10,10 +10,10 @@ export interface AccessTokens {
   refused(token: string): void;
 }
 
-/** A token is renewed this time before its end. */
+/** How long before its expiry a token is renewed. */
 const EARLY_MS = 300_000;
 
-/** Keeps an access token until shortly before its end. Calls at the same time share one request for a token. */
+/** Keeps an access token until shortly before it expires. Concurrent calls share one request for a token. */
 export function keepAccessToken(requestToken: () => Promise<Token>, clock: () => number): AccessTokens {
   let held: { readonly token: string; readonly untilMs: number } | undefined;
   let pending: Promise<string> | undefined;

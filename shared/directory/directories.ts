@@ -18,15 +18,15 @@ const VENDORS: { readonly [Kind in DirectoryKind]: Vendor<Kind> } = {
 };
 
 /**
- * Returns the world of a directory whose address is accepted.
- * @throws DirectoryError `denied` for an internal address, if only public ones are allowed
+ * Returns `world` after a check of the directory's address.
+ * @throws DirectoryError `denied` for an internal address if `publicOnly` is true
  */
 function checked(setting: DirectorySetting, world: DirectoryWorld): DirectoryWorld {
   const { key, url } = addressOfDirectory(setting);
   if (world.publicOnly !== true || url === undefined || !isInternalUrl(url)) return world;
   throw new DirectoryError(
     'denied',
-    `${key}: expected a public address, got one of this machine or of a private network`,
+    `${key}: expected a public address, got an address of this machine or of a private network`,
   );
 }
 
@@ -62,7 +62,9 @@ function settingOf({ name, settings: { directory } }: Connection): DirectorySett
   throw new DirectoryError('denied', `connection ${name}: expected the setting directory, got null`);
 }
 
-/** @throws DirectoryError `denied` if the secret is not one of the vendor; the message does not show the secret */
+/**
+ * @throws DirectoryError `denied` if the vendor does not accept the form of the secret, which the message does not show
+ */
 export const openDirectory = async (
   setting: DirectorySetting,
   secret: unknown,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * The code of an error in an answer. It becomes a part of messages, logs and the stored problem, so any other text is not
- * accepted: a proxy or a changed API could put names or addresses there.
+ * The code of an error in an answer. Messages, logs and the stored problem show this code. Text that is not a code is
+ * refused, because it could contain names or addresses.
  */
 export const ErrorCode = z.string().regex(/^[\w.-]{1,64}$/);

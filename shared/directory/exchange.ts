@@ -1,12 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { DirectoryError } from '../sync/ports/directory.ts';
 
-/** The effects that the clients of directories need. */
+/** The clock, network, credentials and limits that the clients of directories use. */
 export interface DirectoryWorld {
   readonly dispatcher: Dispatcher;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number from 0 up to 1, for jitter. */
+  /** Returns a random number from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /**
@@ -15,21 +15,20 @@ export interface DirectoryWorld {
    */
   readonly webIdentity: (audience: string) => Promise<string>;
   /**
-   * Signs with a private RSA key that stays in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined: this process has no role
-   * that may sign.
+   * Signs with a private RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined if this process lacks the right.
    * @throws DirectoryError `denied` if AWS refuses the request
    */
   readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
-  /** The time at which the run must end. No list continues and no call is repeated after it. undefined: no limit. */
+  /** The end of the run. After this time, no list continues and no call is retried. undefined means no limit. */
   readonly untilMs?: number | undefined;
-  /** Refuses addresses of this machine and of private networks, as a deployed function does. */
+  /** If true, addresses of this machine and of private networks are refused. A deployed function sets this field. */
   readonly publicOnly?: boolean | undefined;
 }
 
 export interface DirectoryRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
-  /** The name of the request in errors. The URL is not shown because it may hold an address. */
+  /** The name of the request in errors. The URL is not shown because it can contain an e-mail address. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -49,9 +48,8 @@ const TIMEOUT_MS = 30_000;
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
 
 /**
- * Sends a request once and reads the whole answer. Redirects are not followed, because another host must not get a
- * token.
- * @throws DirectoryError `unavailable` if no whole answer came, `odd` if the answer is too large
+ * Sends a request once and reads the whole answer. No redirect is followed, because another host must not get a token.
+ * @throws DirectoryError `unavailable` if the answer is missing or incomplete, `odd` if it is too large
  */
 export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {
   const { operation, url, method, headers, body = null } = request;
@@ -73,7 +71,7 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     return { status: answer.statusCode, text, retryAfter, headers: answer.headers, asOfMs };
   } catch (cause) {
     if (cause instanceof DirectoryError) throw cause;
-    // The error has no `cause`, because the text of the cause may quote the requested address.
+    // The error has no `cause`, because the text of the cause can quote the requested address.
     const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
     throw new DirectoryError('unavailable', `${operation}: no whole answer within ${TIMEOUT_MS} ms${code}`);
   }
@@ -94,6 +92,6 @@ async function readText(operation: string, body: AsyncIterable<Buffer>): Promise
 
 const firstOf = (header: string | string[] | undefined): string | undefined => [header].flat()[0];
 
-/** Returns the values of a header. A header may be sent several times. */
+/** Returns all values of a header, which can occur several times. */
 export const headersOf = ({ headers }: Pick<DirectoryAnswer, 'headers'>, name: string): readonly string[] =>
   [headers[name] ?? []].flat();

@@ -2,18 +2,17 @@ import { DirectoryError, type DirectoryPage } from '../sync/ports/directory.ts';
 import type { DirectoryWorld } from './exchange.ts';
 
 export interface ListAnswer<Item> extends DirectoryPage<Item> {
-  /** The cursor of the next page; undefined only if the answer itself shows that the page is the last one. */
+  /** The cursor of the next page. It is undefined only if the answer shows that the page is the last one. */
   readonly next: string | undefined;
 }
 
 /** The reason of the error for a list that does not end. */
 const ENDLESS = 'endless';
 
-/** The longest time for one list. It is a third of a run, so that a list without an end leaves time for other lists. */
+/** The longest time for one list. It is a third of a run. So a list without an end leaves time for other lists. */
 const LONGEST_LIST_MS = 4 * 60_000;
 /**
- * Maximum number of pages of one list. It limits the memory of a run. The largest expected list has 5,000 pages:
- * 1,000,000 members in pages of 200.
+ * Maximum number of pages of one list. The largest expected list has 5,000 pages: 1,000,000 members in pages of 200.
  */
 const MAX_PAGES = 10_000;
 
@@ -25,7 +24,7 @@ export type Pages = <Item>(
 
 /**
  * Reads a list to its end. A page without items is not the end.
- * @param world has the time at which the run must end
+ * @param world contains `untilMs`, the time at which the run must end
  * @param what names the list in errors
  * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end in time
  */

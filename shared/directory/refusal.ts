@@ -1,6 +1,6 @@
 import { DirectoryError, type DirectoryErrorKind } from '../sync/ports/directory.ts';
 
-/** What a refused call means. */
+/** The classification of a refused call. */
 interface Refusal {
   readonly kind: DirectoryErrorKind;
   readonly reason: string | undefined;
@@ -13,8 +13,8 @@ export function refused(operation: string, status: number, { kind, ...rest }: Re
 }
 
 /**
- * @param isOfDirectory whether the body of a 404 comes from the directory. A proxy or a wrong address answers 404 too,
- * but without the directory's code. Such an answer does not prove that an object is gone.
+ * @param isOfDirectory whether the body of a 404 comes from the directory. A proxy, or the server of a wrong address,
+ * can answer 404 without the directory's code. Such a 404 does not prove that an object is gone.
  */
 export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKind {
   if (status === 429) return 'busy';
@@ -24,9 +24,6 @@ export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKi
   return 'odd';
 }
 
-/**
- * Returns the kind of error of a refused sign-in. The statuses 400, 401, 403 and 404 mean that the credential is
- * refused.
- */
+/** Returns the kind of error of a failed sign-in. The statuses 400, 401, 403 and 404 mean a refused credential. */
 export const signInKindOf = (kind: DirectoryErrorKind): DirectoryErrorKind =>
   kind === 'odd' || kind === 'missing' ? 'denied' : kind;

@@ -4,14 +4,14 @@ import type { DirectoryWorld } from './exchange.ts';
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
-/** The longest wait that the directory may ask for. */
+/** The longest wait that a directory can demand. */
 const LONGEST_ASKED_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry is earlier. The error is thrown after the last attempt, or if the run must end before the next
- * attempt. A later run tries again.
- * @throws DirectoryError `busy` if the time that the directory names is too long for a run, also after a 503
+ * names a time, no retry starts before that time. The error is thrown after the last attempt, or if the run ends before
+ * the next one.
+ * @throws DirectoryError `busy` if the directory names a time that is too late for a run, also after a 503
  */
 export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {
   const { untilMs = Number.POSITIVE_INFINITY } = world;

@@ -26,7 +26,7 @@ export async function firstOf<Page>(pages: AsyncIterable<Page>): Promise<Page | 
   return undefined;
 }
 
-/** Returns undefined if the directory does not have the object. */
+/** Returns the result of `read`; undefined if the directory does not have the object. */
 export async function unlessMissing<Found>(read: () => Promise<Found>): Promise<Found | undefined> {
   try {
     return await read();

@@ -6,10 +6,10 @@ import type { DirectoryWorld } from './exchange.ts';
 export type ReadSecret = () => Promise<unknown>;
 
 export interface Vendor<Kind extends DirectoryKind> {
-  /** @throws DirectoryError `denied` if there is no usable credential; the message does not show the credential */
+  /** @throws DirectoryError `denied` if there is no usable credential. The message does not show the credential */
   open(setting: DirectoryOf<Kind>, readSecret: ReadSecret, world: DirectoryWorld): Promise<Directory>;
   /**
-   * Tries each step of reading. After the failure of a step that the later steps need, no further step is tried.
+   * Tries each step of reading. If a step fails that later steps depend on, the later steps are not tried.
    * @throws DirectoryError `denied` if there is no usable credential
    */
   examine(

@@ -2,7 +2,7 @@ import { badRequest } from './errors.ts';
 import { MAX_ANSWER_BYTES } from './limits.ts';
 import type { ScimObject } from './value.ts';
 
-/** Returns the size of a document in a Lambda response, in bytes. The document is JSON within a JSON string. */
+/** Returns the size in bytes of a document in a Lambda response, which contains the document as a JSON string. */
 export function answerBytes(document: ScimObject): number {
   const quoted = JSON.stringify(JSON.stringify(document));
   return Buffer.byteLength(quoted) - '""'.length;

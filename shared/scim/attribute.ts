@@ -71,14 +71,14 @@ export function plural(
 
 const WIDE_OR_NARROW = /[\u3000\uff01-\uffee]/g;
 
-/** PRECIS UsernameCaseMapped (RFC 8265 section 3.3): width, then case, then composition. */
+/** The normalisation UsernameCaseMapped of PRECIS (RFC 8265 section 3.3): width, case, composition. */
 const foldUserName = (text: string): string =>
   text
     .replace(WIDE_OR_NARROW, (character) => character.normalize('NFKC'))
     .toLowerCase()
     .normalize('NFC');
 
-/** Returns the text in the form in which values of this attribute are compared (RFC 7644 sections 3.4.2.2 and 5). */
+/** Returns the text in the form that comparisons of this attribute use (RFC 7644 sections 3.4.2.2 and 5). */
 export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'>, text: string): string {
   if (name === 'userName') return foldUserName(text);
   return caseExact ? text : text.toLowerCase();
@@ -88,7 +88,7 @@ export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'
 export const partNamed = ({ subAttributes }: Attribute, part: string): Attribute | undefined =>
   subAttributes?.find(({ name }) => name.toLowerCase() === part.toLowerCase());
 
-/** Parses a boolean; upper and lower case are equal, because some clients send True and False. */
+/** Parses a boolean case-insensitively, because some clients send True and False. */
 export function asBoolean(text: string): boolean | undefined {
   const folded = text.toLowerCase();
   if (folded === 'true') return true;

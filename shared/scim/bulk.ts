@@ -27,8 +27,7 @@ const Operation = z.lazy(() =>
 const FailOnErrors = z.lazy(() => z.int().min(0).nullish());
 
 /**
- * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the number of errors after which to
- * stop.
+ * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the number of errors that ends it.
  * @throws ScimError invalidSyntax, invalidValue, or 413 for too many operations
  */
 export function readBulk(body: ScimObject) {
@@ -40,7 +39,7 @@ export function readBulk(body: ScimObject) {
   }
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
-  // 0 and null mean no limit, because clients whose request always contains the limit send these values.
+  // 0 and null mean no limit. Clients send these values if their requests always contain the field.
   const read = operations.map(readOperation);
   checkBulkIds(read);
   return { failOnErrors: failOnErrors.data || undefined, operations: read };
@@ -52,7 +51,10 @@ function checkBulkIds(operations: readonly BulkOperation[]): void {
   for (const [index, { bulkId }] of operations.entries()) {
     if (bulkId === undefined) continue;
     if (seen.has(bulkId)) {
-      throw badRequest('invalidValue', `Operations.${index}: expected a bulkId that no other operation has`);
+      throw badRequest(
+        'invalidValue',
+        `Operations.${index}: expected a bulkId that is unique in the request`,
+      );
     }
     seen.add(bulkId);
   }
@@ -82,7 +84,7 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
   return { ...parsed.data, data: isBare ? { schemas: [PATCH_OP], Operations: data } : data };
 }
 
-/** Matches a reference, also inside a filter, where JSON puts a backslash before the quotes. */
+/** Matches a reference. Inside a filter, JSON puts a backslash before the quotes around the reference. */
 const REFERENCE = /bulkId:([^/"\\\s]+)/g;
 
 /** Returns the bulkIds that an operation refers to, in its path and anywhere in its data. */
@@ -105,8 +107,8 @@ export function withIds(operation: BulkOperation, ids: ReadonlyMap<string, strin
 }
 
 /**
- * Returns the data without values that refer to these bulkIds, such as members and managers. An object whose
- * `value` is removed is removed as a whole.
+ * Returns the data without values that refer to these bulkIds, such as members and managers. If the `value` of an
+ * object is such a value, the whole object is left out.
  */
 export function withoutReferences(data: ScimValue, bulkIds: ReadonlySet<string>): ScimValue | undefined {
   if (typeof data === 'string') {

@@ -2,16 +2,14 @@ import { badRequest } from './errors.ts';
 import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
 import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
-/**
- * Maximum size of a value that matching reads. It is stored in a register, which holds at most 1 KB, its name included.
- */
+/** Maximum size of a value that matching reads. A register stores the value, and holds at most 1 KB with its name. */
 const MAX_MATCHED_BYTES = 900;
-/** Maximum size of a resource. A resource is one item of the table, which may have 400 KB (Amazon DynamoDB quotas). */
+/** Maximum size of a resource, which is one item of the table. An item can have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
 
 /**
  * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Additional schemas
- * are accepted: Microsoft Entra ID adds its own schema to groups, and schemas of custom attributes to users.
+ * are accepted, because Microsoft Entra ID adds its own schema to groups and the schemas of custom attributes to users.
  * @param isOptional whether the body may omit `schemas`
  * @throws ScimError invalidSyntax
  */
@@ -26,9 +24,9 @@ export function checkSchemas(body: ScimObject, expected: string, isOptional = fa
 }
 
 /**
- * Checks the length of a group's name before the platform would reject it.
+ * Checks the length of a group's name, so that the client gets the error, and not a later write to the platform.
  * @param rendered the name on the platform, from the setting `nameTemplate`
- * @param most setting `scim.maxGroupNameLength`
+ * @param most the value of the setting `scim.maxGroupNameLength`
  * @throws ScimError invalidValue
  */
 export function checkGroupName(rendered: string, most: number): void {
@@ -41,7 +39,7 @@ export function checkGroupName(rendered: string, most: number): void {
 }
 
 /**
- * Returns the attributes if they form a valid resource. These rules apply after every kind of write.
+ * Returns the attributes if they form a valid resource. Every kind of write must satisfy these rules.
  * @throws ScimError invalidValue or tooMany
  */
 export function checkResource(attributes: ScimObject, type: ResourceType): ScimObject {

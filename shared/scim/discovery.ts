@@ -15,7 +15,7 @@ const PAGINATION: ScimObject = {
 
 /** Settings of a connection that change the discovery documents. */
 export interface Announced {
-  /** RFC 9865 section 4 recommends `pagination`, but clients with strict models reject unknown attributes. */
+  /** If true, the documents contain `pagination` (RFC 9865 section 4). Strict clients reject this unknown attribute. */
   readonly pagination: boolean;
 }
 

@@ -38,10 +38,7 @@ export function documentOf(
   };
 }
 
-/**
- * Returns only the attributes that the present settings store. The settings may have been different when the resource
- * was written.
- */
+/** Returns only the attributes that the current settings store. Earlier settings can have stored more attributes. */
 function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceType): ScimObject {
   const shown: ScimDraft = {};
   for (const [name, value] of Object.entries(attributes)) {
@@ -56,12 +53,12 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Maximum number of members with name and address in one response. The user of each such member must be read. */
+/** Maximum number of members with name and address in one response. Each of these members costs a read of its user. */
 const MAX_DESCRIBED_MEMBERS = 1_000;
 /** Maximum number of members with a type in one response, because Lambda limits a response to 6 MB. */
 const MAX_TYPED_MEMBERS = 10_000;
 
-/** True if the members are shown with name and address, for a response with this number of groups. */
+/** Returns whether a response with this number of members and groups shows each member's name and address. */
 export const isDescribed = (members: number, groups: number): boolean =>
   members <= MAX_DESCRIBED_MEMBERS / groups;
 
@@ -71,9 +68,9 @@ export interface ListedMember {
 }
 
 /**
- * Returns members as clients see them. Only members with a user resource have a `$ref`, because other members have no
- * URL. A group has few nested groups, so these always have type and `$ref`.
- * @param names names of the members that have a resource, by id; undefined if there are too many members
+ * Returns members as clients see them. Only users with a resource have a `$ref`, because other users have no URL.
+ * Nested groups always have type and `$ref`, because a group has few of them.
+ * @param names the name of each member that has a resource, by id; undefined if the group has too many members
  */
 export function memberValues(
   members: readonly ListedMember[],
@@ -99,20 +96,20 @@ export function memberValues(
   });
 }
 
-/** A weak tag, because equal resources may be serialised differently (RFC 7644 section 3.14). */
+/** Returns a weak tag, because equal resources can have different JSON texts (RFC 7644 section 3.14). */
 export const etagOf = (version: number): string => `W/"${version}"`;
 
 /**
- * The entity tag while members are being written: the version, and a digest that distinguishes the lists of this
- * version. This tag matches no header (`namesVersion`).
+ * Returns the entity tag of a group while its members are being written: the version, and a digest of the shown
+ * content. `namesVersion` accepts no such tag.
  */
 export const openEtagOf = (version: number, content: string): string => `W/"${version}-${content}"`;
 
 const TAG = /(?:W\/)?"([^"]*)"/g;
 
 /**
- * True if a header If-Match or If-None-Match contains the version or is `*`. The comparison is weak, because all
- * tags of this server are weak. A bare version without quotes is accepted too, because some clients send it.
+ * Returns whether a header If-Match or If-None-Match contains the version or is `*`. The comparison is weak, because
+ * all tags of this server are weak. A bare version without quotes is accepted too, because some clients send it.
  * @param version undefined while members are being written; only `*` matches undefined
  */
 export function namesVersion(header: string, version: number | undefined): boolean {

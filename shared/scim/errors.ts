@@ -1,6 +1,6 @@
 import type { ScimObject } from './value.ts';
 
-/** Detail error keywords (RFC 7644 section 3.12, table 9). */
+/** The detail error keywords of SCIM (RFC 7644 section 3.12, table 9). */
 type ScimErrorType =
   | 'invalidFilter'
   | 'tooMany'
@@ -11,7 +11,7 @@ type ScimErrorType =
   | 'noTarget'
   | 'invalidValue'
   | 'invalidVers'
-  /** RFC 9865 section 2.1. */
+  /** This keyword comes from RFC 9865 section 2.1. */
   | 'invalidCursor'
   | 'invalidCount'
   | 'expiredCursor';

@@ -15,7 +15,7 @@ export interface ListQuery {
   readonly descending: boolean;
   /** The first index is 1. */
   readonly startIndex: number;
-  /** Cursor from the previous page, or empty for the first page (RFC 9865); used instead of `startIndex`. */
+  /** Cursor from the previous page, or empty for the first page (RFC 9865). If present, it replaces `startIndex`. */
   readonly cursor: string | undefined;
   readonly count: number;
   readonly projection: Projection;
@@ -60,8 +60,8 @@ export const hasProjection = (given: ScimObject): boolean =>
 
 /**
  * Reads the parameters of a query string. If a parameter is repeated, its first value counts. An HTML form encodes a
- * space as `+` (URL standard), and a URI encodes it as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a
- * plus sign.
+ * space as `+` (URL standard). A URI encodes it as `%20` (RFC 3986). So if the query contains `%20`, each `+` is a plus
+ * sign.
  */
 export function readQueryString(query: string): ScimObject {
   const given: { [name: string]: ScimValue } = Object.create(null);

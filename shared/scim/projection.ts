@@ -6,8 +6,7 @@ import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } f
 /** The attributes of a response (RFC 7644 section 3.9). */
 export interface Projection {
   /**
-   * The requested attributes, which are returned together with the attributes that are always returned; undefined means
-   * all.
+   * The requested attributes; undefined means all. The response also contains the attributes that are always returned.
    */
   readonly only: readonly AttributePath[] | undefined;
   readonly without: readonly AttributePath[];
@@ -31,8 +30,7 @@ function readPath(text: string): AttributePath {
 }
 
 /**
- * Returns whether the response contains any part of the attribute. If not, the caller does not have to read the
- * attribute.
+ * Returns whether the response contains any part of the attribute. If not, the caller need not read it from the table.
  */
 export function shows(projection: Projection, name: string, type: ResourceType): boolean {
   const names = (path: AttributePath) => placeOf(type, path)?.attribute.name === name;
@@ -40,7 +38,7 @@ export function shows(projection: Projection, name: string, type: ResourceType):
   return !projection.without.some((path) => path.sub === undefined && names(path));
 }
 
-/** Returns the resource with the requested attributes, and always `schemas` and `id`. */
+/** Returns the resource with `schemas`, `id` and the requested attributes. */
 export function project(resource: ScimObject, projection: Projection, type: ResourceType): ScimObject {
   const { only, without } = projection;
   const chosen = only === undefined ? resource : including(resource, only, type);

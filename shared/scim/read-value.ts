@@ -2,22 +2,22 @@ import { type Attribute, asBoolean } from './attribute.ts';
 import { badRequest } from './errors.ts';
 import { elements, fieldOf, isObject, type ScimDraft, type ScimObject, type ScimValue } from './value.ts';
 
-/** Maximum length of a text attribute in characters. Names and matched values are far shorter. */
+/** Maximum length of a text attribute in characters. Usual values are far shorter. */
 const MAX_TEXT_LENGTH = 4_096;
 /** Maximum number of values of a multi-valued attribute, except `members`. */
 export const MAX_VALUES = 1_000;
 
-/** Half of a surrogate pair has no UTF-8 form, so the store could map two different texts to one. */
+/** Matches half of a surrogate pair. Without a UTF-8 form, two different texts could become equal in the table. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Converts a value to the form of its schema:
  *
  * - sub-attributes get their canonical names, and unknown ones are dropped
- * - a boolean may be sent as text ("False")
+ * - a boolean can be text ("False")
  * - a multi-valued attribute becomes a list
  *
- * null and empty lists are no value (RFC 7643 section 2.5).
+ * null and empty lists mean no value (RFC 7643 section 2.5).
  * @returns undefined for no value
  * @throws ScimError invalidValue
  */
@@ -29,7 +29,7 @@ export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | und
   return read.length === 0 ? undefined : read;
 }
 
-/** Entra ID may send a single value as a list of one. */
+/** Entra ID can send a single value as a list of one item. */
 export const singleValue = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
@@ -51,9 +51,9 @@ export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | un
 }
 
 /**
- * Merges the sent sub-attributes into a complex value. null removes a sub-attribute, and sub-attributes that are not
- * sent stay (RFC 7644 section 3.5.2.3). A bare value means an object with that `value`, as some clients send members,
- * addresses and managers.
+ * Merges the sent sub-attributes into a complex value. null removes a sub-attribute. Sub-attributes that are not sent
+ * stay (RFC 7644 section 3.5.2.3). A value without an object around it means an object with that `value`. Some clients
+ * send members, addresses and managers in this form.
  * @returns undefined if no sub-attribute is left
  */
 export function mergeParts(attribute: Attribute, before: ScimObject, raw: ScimValue): ScimObject | undefined {
@@ -85,7 +85,7 @@ function readBoolean(attribute: Attribute, raw: ScimValue): boolean {
 }
 
 function readText(attribute: Attribute, raw: ScimValue): string {
-  // Clients often send an employee number as a number. Other numbers have no single text form.
+  // Clients often send an employee number as a JSON number. Only integers have one text form.
   const text = Number.isSafeInteger(raw) ? String(raw) : raw;
   if (typeof text !== 'string') throw invalidValue(attribute, 'a string');
   if (text === '' && attribute.name === 'externalId')

@@ -8,14 +8,14 @@ export type TypeName = (typeof TYPE_NAMES)[number];
 /** The attribute whose value is unique among the resources of a type. */
 export const UNIQUE_ATTRIBUTE = { User: 'userName', Group: 'displayName' } as const;
 
-/** A type of resource: its schemas, and which of their attributes are stored. */
+/** A type of resource: its schemas, and the attributes that are stored. */
 export interface ResourceType {
   readonly name: TypeName;
   readonly endpoint: '/Users' | '/Groups';
-  /** Attributes that a client may send. */
+  /** Attributes that a client can send. */
   readonly core: Schema;
   readonly extension: Schema | undefined;
-  /** Attributes that are stored and shown. All others are accepted and ignored. */
+  /** Attributes that are stored and shown. Other attributes of the schemas are accepted and ignored. */
   readonly kept: { readonly core: Schema; readonly extension: Schema | undefined };
 }
 
@@ -44,7 +44,7 @@ const NESTING = group(NESTING_GROUP_SCHEMA);
 
 /**
  * @param storeProfile the connection's setting `scim.storeProfile`
- * @param acceptsNested whether groups may be members of groups, from the connection's setting `nested`
+ * @param acceptsNested whether groups can be members of groups, from the connection's setting `nested`
  */
 export const resourceTypes = (storeProfile: boolean, acceptsNested = false): ResourceTypes => ({
   User: storeProfile ? FULL : LEAN,
@@ -74,8 +74,7 @@ const sameName = (name: string) => {
 };
 
 /**
- * Finds the attribute of a path. A path without a schema may also mean an attribute of the extension, because some
- * clients omit the schema.
+ * Finds the attribute of a path. Some clients omit the schema of an attribute of the extension.
  * @returns undefined for an attribute that no schema of the type has
  */
 export function placeOf(type: ResourceType, path: AttributePath): Place | undefined {
@@ -92,7 +91,9 @@ export function placeOf(type: ResourceType, path: AttributePath): Place | undefi
   return found === undefined ? undefined : { extension, attribute, sub: found };
 }
 
-/** Returns whether a path is the URN of the extension itself. The last part of the URN looks like an attribute. */
+/**
+ * Returns whether a path is the URN of the extension itself. The parser takes the last part of a URN for an attribute.
+ */
 export const namesExtension = ({ schema, name, sub }: AttributePath, { extension }: ResourceType): boolean =>
   sub === undefined && `${schema}:${name}`.toLowerCase() === extension?.id.toLowerCase();
 
@@ -104,7 +105,7 @@ export function isKept(type: ResourceType, { extension, attribute }: Place): boo
 const NAME = /^[$a-z][\w$-]*$/i;
 
 /**
- * Parses `[urn:…:]name[.sub]`. A URN may contain dots ("2.0"), so the name starts after the last colon.
+ * Parses `[urn:…:]name[.sub]`. A URN can contain dots ("2.0"), so the name starts after the last colon.
  * @returns undefined for any other text
  */
 export function parseAttributePath(text: string): AttributePath | undefined {

@@ -6,7 +6,7 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Returns a signed assertion of the service account. `claims` replaces some of the default claims. */
+/** Returns a signed assertion of the service account. `claims` overrides default claims. */
 export function serviceAccountAssertion(
   nowMs: number,
   claims: Record<string, unknown>,

@@ -9,13 +9,13 @@ import { PATIENCE_MS } from '../support/patience.ts';
 const run = (...args: string[]) =>
   startProcess(process.execPath, ['--import', 'tsx', 'directory-simulator/main.ts', ...args]);
 
-/** Returns the lines that the command has printed when it begins to listen. */
+/** Waits until the command listens. Returns the lines that it has printed. */
 async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
   await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
   return output.stdout.split('\n');
 }
 
-it('the directory command prints address and credentials, serves, keeps the key and stops on SIGTERM', async () => {
+it('the directory command prints its address and credentials, answers requests, keeps the key, and stops on SIGTERM', async () => {
   const key = join(temporaryFolder(), 'key.json');
   const started = run('google', '--people', '20', '--groups', '3', '--calm', '--key', key);
   const [address = '', administrator, token = '', keyLine] = await listening(started);

@@ -6,7 +6,7 @@ const membersOf = async (google: Google, group: string) =>
   (await readAll(google, `groups/${group}/members`, 'members')).items.map(({ email }) => email).toSorted();
 
 describe('changes of the simulated directory', () => {
-  it('adds and removes members', async () => {
+  it('a change adds or removes a member', async () => {
     const google = startGoogle();
     await google.control('changes', [
       { kind: 'addMember', group: 'g-none', member: 'ann@example.com' },
@@ -22,7 +22,7 @@ describe('changes of the simulated directory', () => {
     expect(await membersOf(google, 'g-sales')).not.toContain('guest@partner.example');
   });
 
-  it('refuses a group that would contain itself, also indirectly', async () => {
+  it('a change is refused if a group would contain itself directly or through other groups', async () => {
     const google = startGoogle();
     for (const [group, member] of [
       ['g-emea', 'g-sales'],
@@ -33,7 +33,7 @@ describe('changes of the simulated directory', () => {
     }
   });
 
-  it('the deletion of a user ends the memberships, which are not restored with the user', async () => {
+  it('the deletion of a user ends all memberships of the user, and a restore of the user does not restore them', async () => {
     const google = startGoogle();
     await google.control('changes', { kind: 'deleteUser', user: 'u-ann' });
     expect(await membersOf(google, 'g-emea')).toEqual([]);
@@ -43,7 +43,7 @@ describe('changes of the simulated directory', () => {
     expect(await membersOf(google, 'g-emea')).toEqual([]);
   });
 
-  it('keeps the old address of a user as an alias, and keeps the id', async () => {
+  it('a user with a new address keeps the id, and the old address becomes an alias', async () => {
     const google = startGoogle();
     await google.control('changes', [
       { kind: 'changeUser', user: 'u-ann', primaryEmail: 'anne@example.com' },
@@ -60,7 +60,7 @@ describe('changes of the simulated directory', () => {
     expect(await membersOf(google, 'g-emea')).toEqual(['anne@example.com']);
   });
 
-  it('a deleted group leaves the groups that contain it', async () => {
+  it('the deletion of a group removes the group from the groups that contain it', async () => {
     const google = startGoogle();
     await google.control('changes', { kind: 'deleteGroup', group: 'g-emea' });
     expect(await membersOf(google, 'g-sales')).not.toContain('emea@example.com');
@@ -85,11 +85,11 @@ describe('changes of the simulated directory', () => {
     [{ kind: 'suspendUser', user: 'u-del' }, 404],
     [{ kind: 'undeleteUser', user: 'u-ann' }, 404],
     [{ kind: 'melt', group: 'g-none' }, 400],
-  ])('refuses the change %j', async (change, status) => {
+  ])('the simulated directory refuses the change %j', async (change, status) => {
     expect((await startGoogle().control('changes', change)).status).toBe(status);
   });
 
-  it('the state endpoint shows the true state without any lag', async () => {
+  it('the state endpoint shows the current state without lag', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 9, groups: 9, members: 9, log: 9 } } });
     await google.control('changes', { kind: 'addMember', group: 'g-none', member: 'u-ann' });
     const { json } = await google.send('GET /_simulator/state');
@@ -99,18 +99,21 @@ describe('changes of the simulated directory', () => {
 });
 
 describe('faults of the simulated directory', () => {
-  it.each(Object.keys(GOOGLE_ERRORS))('answers %s in Google’s form on request', async (error) => {
-    const google = startGoogle();
-    await google.get('groups/g-sales');
-    await google.control('faults', [{ match: { path: '*/groups/*' }, error }]);
-    const expected = GOOGLE_ERRORS[error]?.();
-    const answer = await google.get('groups/g-sales');
-    expect(answer.status).toBe(expected?.status);
-    expect(answer.json ?? answer.text).toEqual(expected?.body);
-    expect((await google.get('groups/g-sales')).status).toBe(200);
-  });
+  it.each(Object.keys(GOOGLE_ERRORS))(
+    'a fault with the name %s is answered in Google’s form',
+    async (error) => {
+      const google = startGoogle();
+      await google.get('groups/g-sales');
+      await google.control('faults', [{ match: { path: '*/groups/*' }, error }]);
+      const expected = GOOGLE_ERRORS[error]?.();
+      const answer = await google.get('groups/g-sales');
+      expect(answer.status).toBe(expected?.status);
+      expect(answer.json ?? answer.text).toEqual(expected?.body);
+      expect((await google.get('groups/g-sales')).status).toBe(200);
+    },
+  );
 
-  it('a fault replaces an answer by a truncated or an empty answer', async () => {
+  it('a fault can replace an answer with a truncated or empty answer', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('faults', [{ body: { kind: 'admin#directory#members' } }, { body: '{"members":[' }]);
@@ -121,13 +124,13 @@ describe('faults of the simulated directory', () => {
     ]);
   });
 
-  it('refuses the name of an error that the dialect does not know', async () => {
+  it('a fault with an unknown error name is refused', async () => {
     const { status, json } = await startGoogle().control('faults', [{ error: 'syncStateNotFound' }]);
     expect(status).toBe(400);
     expect(json.error.message).toContain('userRateLimitExceeded');
   });
 
-  it('random faults have the rate of the settings, and the same seed gives the same faults', async () => {
+  it('random faults have the probability of the settings, and the same seed gives the same faults', async () => {
     const statuses = async () => {
       const google = startGoogle();
       await google.get('groups/g-sales');
@@ -143,7 +146,7 @@ describe('faults of the simulated directory', () => {
 });
 
 describe('member counts of the simulated directory', () => {
-  it('a control makes a member count wrong, absent and correct again', async () => {
+  it('a control makes a member count wrong, absent, and correct again', async () => {
     const google = startGoogle();
     const count = async () => (await google.get('groups/g-sales')).json.directMembersCount;
     await google.control('counts', { group: 'g-sales', count: 400 });
@@ -156,7 +159,7 @@ describe('member counts of the simulated directory', () => {
 });
 
 describe('controls of the simulated directory', () => {
-  it('the log leaves out requests to the controls, and a reset restores the initial state', async () => {
+  it('the request log leaves out requests to the controls, and a reset restores the initial state', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('settings', { absentCounts: 1, lagSeconds: { users: 5 } });
@@ -175,13 +178,13 @@ describe('controls of the simulated directory', () => {
     expect((await google.get('groups/g-sales')).json.directMembersCount).toBe('4');
   });
 
-  it('unknown settings are refused with their names', async () => {
+  it('unknown settings are refused, and the error names them', async () => {
     const { status, json } = await startGoogle().control('settings', { failures: 2, colour: 'red' });
     expect(status).toBe(400);
     expect(json.error.message).toContain('body.failures');
   });
 
-  it('web pages of another origin and other hosts are refused', async () => {
+  it('the simulator refuses web pages of another origin and other host names', async () => {
     const { send } = startGoogle();
     const origin = { origin: 'http://evil.example' };
     expect((await send('GET /_simulator/state', { headers: origin })).status).toBe(403);

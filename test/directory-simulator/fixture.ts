@@ -14,7 +14,7 @@ import { CUSTOMER_KEY, MANAGED_KEY } from './keys.ts';
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const ADMIN = 'liz@example.com';
 
-/** A directory that has each kind of user and member once. */
+/** A directory with one user and one member of each kind. */
 export const WORLD: WorldInput = {
   customerId: 'C03az79cb',
   domain: 'example.com',
@@ -61,8 +61,8 @@ interface Options {
 }
 
 /**
- * Starts a Google directory whose clock the test sets, and returns functions that call it. The default settings have no
- * difficulties.
+ * Starts a Google directory without lag and failures. The test sets its clock. Returns functions that call the
+ * directory.
  */
 export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
   const clock = { ms: NOW_MS };
@@ -120,10 +120,7 @@ export function startGoogle({ world = WORLD, seed = '1', settings = {} }: Option
 
 export type Google = ReturnType<typeof startGoogle>;
 
-/**
- * Reads all pages of a list. Returns the items, and the number of items of each page. `start` is the token of the first
- * page.
- */
+/** Reads all pages of a list from the token `start` on. Returns the items, and the number of items of each page. */
 export async function readAll({ get }: Google, path: string, field: string, start?: string) {
   const items: { id: string; email?: string }[] = [];
   const pages: number[] = [];

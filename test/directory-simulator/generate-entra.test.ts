@@ -8,7 +8,7 @@ const generate = (seed: string) =>
   entraWorld(generateDirectory({ people: 80, groups: 30, seed, nowMs: NOW_MS }), seed);
 
 describe('generated directory of Entra ID', () => {
-  it('a generated directory of Entra ID is the same for the same seed, and has GUIDs as ids', () => {
+  it('two directories of Entra ID generated with the same seed are equal, and their ids are GUIDs', () => {
     expect(generate('7')).toEqual(generate('7'));
     const { users = [], groups = [], customerId } = generate('7');
     const ids = [customerId, ...users.map(({ id }) => id), ...groups.map(({ id }) => id)];

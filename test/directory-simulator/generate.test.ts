@@ -10,12 +10,12 @@ const groups = directory.groups ?? [];
 const kinds = groups.flatMap(({ members = [] }) => members.map(({ kind }) => kind));
 
 describe('generated directory', () => {
-  it('the generated directory is the same for the same seed and day, and differs for another seed', () => {
+  it('two directories generated with the same seed on the same day are equal, and another seed gives another directory', () => {
     expect(generateDirectory({ ...SIZE, nowMs: NOW_MS + 3_600_000 })).toEqual(directory);
     expect(generateDirectory({ ...SIZE, seed: '6' })).not.toEqual(directory);
   });
 
-  it('the generated directory contains the people of the platform with the same seed', () => {
+  it('the generated directory contains the people of the platform that is generated with the same seed', () => {
     const employees = generateWorld(SIZE).companies[0]?.employees ?? [];
     expect(users.map(({ primaryEmail }) => primaryEmail)).toEqual(
       employees.map(({ workEmail }) => workEmail),
@@ -29,14 +29,14 @@ describe('generated directory', () => {
     expect(users.filter(({ isAdmin }) => isAdmin)).toHaveLength(1);
   });
 
-  it('the generated directory contains every kind of member, an empty group, and two groups with one name', () => {
+  it('the generated directory contains every kind of member, an empty group, and two groups with the same name', () => {
     expect(new Set(kinds)).toEqual(new Set(['user', 'group', 'externalUser', 'externalGroup', 'everyone']));
     expect(groups.some(({ members }) => members?.length === 0)).toBe(true);
     expect(new Set(groups.map(({ name }) => name)).size).toBeLessThan(groups.length);
     expect(new Set(groups.map(({ email }) => email)).size).toBe(groups.length);
   });
 
-  it('the generated directory nests groups three levels deep and never in a cycle', () => {
+  it('the generated directory has nested groups of three levels, without a cycle', () => {
     const place = new Map(groups.map(({ id }, index) => [id, index]));
     const children = groups.map(({ members = [] }) =>
       members.flatMap(({ member, kind }) => (kind === 'group' ? [place.get(member) ?? -1] : [])),

@@ -36,7 +36,7 @@ it('opens the directory that the settings name, with the key file from the secre
 });
 
 it.each([
-  ['no directory is set', null, async () => ({}), 'expected the setting directory, got null'],
+  ['the setting directory is null', null, async () => ({}), 'expected the setting directory, got null'],
   [
     'the secret is not a key file',
     { kind: 'google', administrator: ADMIN },
@@ -56,7 +56,7 @@ it.each([
   });
 });
 
-it('a deployed function signs in at no directory on its own machine or in a private network', async () => {
+it('a deployed function refuses the address of a directory on its own machine or in a private network', async () => {
   const { key } = await openGoogle();
   const deployed = directoriesWith(async () => key, true);
   for (const baseUrl of ['https://169.254.169.254', 'https://10.1.2.3', 'http://127.0.0.1:1']) {

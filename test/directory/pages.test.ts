@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ListAnswer, pagesOf } from '../../shared/directory/pages.ts';
 
-/**
- * Creates a listing of one page per cursor. Each page returns the next cursor of the chain, and undefined ends the
- * listing.
- */
+/** Creates a listing with one page for each cursor of the chain. The cursor undefined ends the listing. */
 function listing(chain: readonly (string | undefined)[]) {
   const asked: (string | undefined)[] = [];
   const ask = async (cursor: string | undefined): Promise<ListAnswer<number>> => {
@@ -24,7 +21,7 @@ async function itemsOf(pages: AsyncIterable<{ readonly items: readonly number[] 
 const CLOCK = { clock: () => 0 };
 
 describe('pages of a listing', () => {
-  it('a listing ends only at a page without a next page, even if an earlier page is empty', async () => {
+  it('a listing ends at the page without a next cursor, even if an earlier page is empty', async () => {
     const { ask, asked } = listing(['a', 'empty', 'b', undefined]);
     expect(await itemsOf(pagesOf(CLOCK, 'test', ask))).toEqual([1, 3, 4]);
     expect(asked).toEqual([undefined, 'a', 'empty', 'b']);

@@ -13,7 +13,7 @@ describe('batchOutcome', () => {
     ['an empty object', {}],
     ['an empty list', failures()],
     ['a null list', { batchItemFailures: null }],
-  ])('the handler result %s counts as success', (_, value) => {
+  ])('no message of the batch is returned for the handler result %s', (_, value) => {
     expect(answer(value)).toEqual({ done: IDS, failed: [] });
   });
 
@@ -29,12 +29,12 @@ describe('batchOutcome', () => {
     expect(answer(value)).toEqual({ done: [], failed: IDS, error: expect.any(String) });
   });
 
-  it('the whole batch is returned for an error, and the outcome names the error', () => {
+  it('the whole batch is returned for an error of the handler, and the outcome names the error', () => {
     const result = { ok: false, errorType: 'TypeError', errorMessage: 'broken' } as const;
     expect(batchOutcome(IDS, result)).toEqual({ done: [], failed: IDS, error: 'TypeError: broken' });
   });
 
-  it('each message that the handler names is returned once, and the others are deleted', () => {
+  it('each message that the handler names as failed is returned once, and the other messages are deleted', () => {
     expect(answer(failures('b', 'b'))).toEqual({ done: ['a', 'c'], failed: ['b'] });
   });
 });

@@ -29,7 +29,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
       signal: signal ?? new AbortController().signal,
       pollMs: 5,
     });
-  /** Resolves when the stack reports a backlog for which `wanted` is true. */
+  /** Resolves when the wait reports a backlog that satisfies `wanted`. */
   const backlog = (wanted: (backlog: Backlog) => boolean) =>
     new Promise<void>((resolve) => {
       heard = (one) => wanted(one) && resolve();
@@ -37,7 +37,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
   return { ...queues, applyUrl, standings, wait, backlog, onLastEvent };
 }
 
-it('convergence waits for visible, in-flight and apply messages, and needs two empty checks', async () => {
+it('convergence waits for visible, in-flight and apply messages, and then needs two checks without messages', async () => {
   const { client, queueUrl, applyUrl, send, take, standings, wait, backlog, onLastEvent } = await start(
     async () => [groupOf('a')],
   );
@@ -67,7 +67,7 @@ it('convergence waits for dirty groups, but not for held, failed or unnamed grou
   expect(standings.map(({ groups }) => groups?.unfinished)).toEqual([1, 1, 0, 0]);
 });
 
-it('convergence goes on waiting if a group is dirty again in the last read', async () => {
+it('convergence continues to wait if a group is dirty in the last read', async () => {
   let reads = 0;
   const { wait, standings } = await start(async () => {
     reads += 1;
@@ -77,7 +77,7 @@ it('convergence goes on waiting if a group is dirty again in the last read', asy
   expect(standings).toHaveLength(4);
 });
 
-it('convergence does not wait for a group that is in sync and only waits for one more read', async () => {
+it('convergence does not wait for a group that has the wanted content and only waits for another read', async () => {
   const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
   const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);
   expect((await wait()).converged).toBe(true);

@@ -34,7 +34,7 @@ function membersByGroup(lines: Parameters<typeof worldOfEvents>[0]) {
   );
 }
 
-it('the simulated directory starts with the final groups and members of the event files', () => {
+it('the simulated directory starts with the groups and members that exist after all events of the files', () => {
   const lines = [
     line('group.snapshot', { group: group('g'), members: [member('a'), member('b')] }),
     line('group.member.added', { group: { id: 'g' }, members: [member('c'), member('d')] }),
@@ -49,7 +49,7 @@ it('the simulated directory starts with the final groups and members of the even
   expect(membersByGroup(lines)).toEqual({ Crew: ['bob@acme.test', 'c@acme.test'] });
 });
 
-it('the parts of a snapshot count as one snapshot, and a line without an event is ignored', () => {
+it('the parts of a snapshot are combined into one snapshot, and a line that is not an event is ignored', () => {
   const part = (index: number) => ({ snapshotId: 's', index, count: 2 });
   const lines = [
     line('group.snapshot', { group: group('g'), members: [member('x')] }),
@@ -60,13 +60,13 @@ it('the parts of a snapshot count as one snapshot, and a line without an event i
   expect(membersByGroup(lines)).toEqual({ 'Group g': ['a@acme.test', 'b@acme.test'] });
 });
 
-it('the directory of the bundled company has one user for every address', () => {
+it('the directory of the example company has one user for each address', () => {
   const { users = [], groups = [] } = worldOfEvents(exampleEvents(NOW_MS), NOW_MS);
   expect(groups.length).toBeGreaterThan(30);
   expect(new Set(users.map(({ primaryEmail }) => primaryEmail)).size).toBe(users.length);
 });
 
-it('the simulated directory shows a command that makes a change in it', async () => {
+it('the try command of a simulated directory makes a change in this directory', async () => {
   const members = [member('a'), member('b')];
   const lines = [line('group.snapshot', { group: group('g'), members })];
   const directory = await openDirectory('google', worldOfEvents(lines, NOW_MS));

@@ -13,7 +13,7 @@ it('event files are read line by line, without blank lines, byte order mark and 
   ]);
 });
 
-it('the example is moved in time so that its newest event is at the given instant', () => {
+it('the times of the example are shifted so that its newest event is at the given time', () => {
   const endMs = Date.parse('2031-01-02T03:04:05.678Z');
   const times = exampleEvents(endMs).map(({ text }) => Date.parse(JSON.parse(text).time));
   expect(times.length).toBeGreaterThan(1000);

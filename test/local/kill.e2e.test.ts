@@ -13,17 +13,14 @@ import { companyOf, jumbled, storyOf } from './support/story.ts';
 /** The seed decides the times of the kills. GROUPSYNC_TEST_SEED sets another seed. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
-/**
- * The longest time after which a run is killed. By this time, a run is between its first refresh of people and its
- * second round of writes.
- */
+/** The longest time before a kill. At this time, a run has read the people and has written some groups. */
 const LONGEST_LIFE_MS = 6_000;
 const PEOPLE = 60;
-/** Five times the 150 s that the last run needed on an idle machine. */
+/** Five times the duration of 150 s on an idle machine. */
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(
-  `npm start --data loses nothing when kill -9 ends it at ${KILLS} moments (seed ${SEED})`,
+  `npm start --data loses no change when kill -9 ends it ${KILLS} times (seed ${SEED})`,
   async () => {
     const folder = temporaryFolder();
     const at = (name: string) => join(folder, name);
@@ -58,7 +55,7 @@ it(
     }
 
     const { output, exit } = start();
-    // A group whose write was interrupted is written again after two to three minutes.
+    // groupsync writes a group again two to three minutes after an interrupted write.
     const isReported = () => output.stdout.endsWith('\n');
     const reported = vi.waitUntil(isReported, { timeout: LONGEST_RECOVERY_MS, interval: 20 });
     const ended = exit.then(({ code, stderr }) => {

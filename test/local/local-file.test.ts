@@ -9,7 +9,7 @@ const ADDRESS = LocalFile.parse({
   pid: 4711,
 });
 
-it('the local file is written with its folders, only for its owner, without a temporary file', () => {
+it('writeLocalFile creates the folders, makes the file readable only for its owner, and leaves no temporary file', () => {
   const path = join(temporaryFolder(), 'a', 'b');
   writeLocalFile(join(path, 'local.json'), ADDRESS);
   expect(JSON.parse(readFileSync(join(path, 'local.json'), 'utf8'))).toEqual(ADDRESS);
@@ -17,7 +17,7 @@ it('the local file is written with its folders, only for its owner, without a te
   expect(readdirSync(path)).toEqual(['local.json']);
 });
 
-it('removeLocalFile removes the file of its own process and not of another one', () => {
+it('removeLocalFile removes the file of its own process, but not the file of another process', () => {
   const path = join(temporaryFolder(), 'local.json');
   writeLocalFile(path, ADDRESS);
   removeLocalFile(path, 1);

@@ -48,7 +48,7 @@ describe('parseOptions', () => {
     });
   });
 
-  it('npm start --once has its own local file, unless an option names another', () => {
+  it('npm start --once has its own local file if no option names one', () => {
     expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
     expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
   });
@@ -74,14 +74,14 @@ describe('parseOptions', () => {
     [['--sqs-port', '65536'], /--sqs-port.*port/],
     [['--setting', 'guard'], /--setting.*KEY=VALUE/],
     [['--empty', '--events', 'a'], /exclude each other/],
-  ])('npm start refuses the arguments %j with one line', (args, says) => {
+  ])('npm start refuses the arguments %j with an error of one line', (args, says) => {
     const parse = () => parseOptions(args);
     expect(parse).toThrow(UsageError);
     expect(parse).toThrow(says);
     expect(parse).not.toThrow(/\n/);
   });
 
-  it('prints a help text with every option and examples', () => {
+  it('npm start --help prints a help text with every option and examples', () => {
     const { help } = parseOptions(['--help']) as { help: string };
     const flags = '--once --timeout --events --world --empty --setting --data --json';
     for (const flag of flags.split(' ')) expect(help).toContain(flag);

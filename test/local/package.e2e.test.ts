@@ -24,13 +24,12 @@ import { ROOT, startProcess } from './support/process.ts';
 
 /**
  * These tests install the tarball of `npm pack` into an empty folder, as a user does. So a missing file or dependency
- * makes a test fail. One stack from the package serves the tests of all commands and of the README. Another run syncs
- * the example company.
+ * makes a test fail. The tests of the commands and of the README use the same stack.
  */
 
-/** The largest size of the tarball. It is mostly bundled packages: the SDK in the command and in each function, and the emulators of the local stack. */
+/** The largest size of the tarball, which consists mostly of bundled packages: the SDK and the emulators. */
 const MAX_BYTES = 6_200_000;
-/** The largest size of all that `npm install` brings, as the documentation of the deployment promises. */
+/** The largest size of all installed packages. The documentation of the deployment promises this size. */
 const MAX_INSTALLED_BYTES = 28_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
@@ -55,7 +54,7 @@ beforeAll(async () => {
   // The dependencies as tarballs, so that the installation needs no network.
   const dependencies = Object.keys(packageJson.dependencies).map((name) => pack(`./node_modules/${name}`));
   const tarballs = [packed, ...dependencies].map(({ filename }) => `./${filename}`);
-  // Install scripts would run here.
+  // `npm install` without `--ignore-scripts` runs install scripts.
   const quiet = [
     '--offline',
     '--no-audit',
@@ -76,7 +75,7 @@ beforeAll(async () => {
   stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
   await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: PATIENCE_MS });
   before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
-  // The command has no option for the coalescing window, so it uses the window of `--once`, as for a user.
+  // The run has the coalescing window that `--once` sets, because no option changes it.
   const once = [bin, 'start', '--once', '--json', '--timeout', '280'];
   example = startProcess(process.execPath, once, { cwd: folder });
 });
@@ -104,7 +103,7 @@ it('the package contains only built files, and no source, test or local setting'
   expect(paths).toContain('examples/company.events.jsonl');
   expect(paths).toEqual(expect.arrayContaining(['dist/cdk/package.json', 'dist/cdk/package-lock.json']));
   expect(packed.size).toBeLessThan(MAX_BYTES);
-  // Other packages are bundled in the versions that were tested. The type declarations need zod.
+  // The type declarations need zod. All other packages are bundled in the tested versions.
   expect(Object.keys(packageJson.dependencies)).toEqual(['zod']);
   expect(read('node_modules/groupsync/dist/THIRD-PARTY.txt')).toContain('dynalite');
 });
@@ -116,7 +115,7 @@ it('npm install brings two packages, at most 28 MB and no install script', () =>
   expect(bytes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MAX_INSTALLED_BYTES);
   const { packages } = JSON.parse(read('node_modules/.package-lock.json'));
   expect(Object.keys(packages)).toEqual(['node_modules/groupsync', 'node_modules/zod']);
-  // npm also runs a script for a file binding.gyp.
+  // npm also runs an install script for a package with a file binding.gyp.
   expect(paths.filter((path) => path.endsWith('binding.gyp'))).toEqual([]);
   const scripts = Object.keys(packages).flatMap((path) =>
     Object.keys(JSON.parse(read(`${path}/package.json`)).scripts ?? {}).filter((name) =>
@@ -127,7 +126,7 @@ it('npm install brings two packages, at most 28 MB and no install script', () =>
   expect(JSON.stringify(packages)).not.toContain('hasInstallScript');
 });
 
-it('the packaged app builds the stack in a folder that has only settings, with the CDK from another folder', async () => {
+it('the packaged app builds the CloudFormation stack in a folder that contains only settings', async () => {
   const cwd = mkdtempSync(join(folder, 'settings-'));
   const settings = {
     logLevel: 'warn',
@@ -188,10 +187,7 @@ it('the packaged console serves its page and answers requests', async () => {
   await pMap(ASKED, ask, { concurrency: 3 });
 });
 
-/**
- * Commands with the exit codes that are correct for an empty company. Exit codes 1 and 3 are then not errors of the
- * package.
- */
+/** Commands with their correct exit codes for an empty company. For some commands, these are 1 or 3. */
 const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['status'], [0, 3]],
   [['doctor'], [0, 1, 3]],
@@ -204,7 +200,7 @@ const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['explain', 'nothing', 'unknown'], [1]],
 ];
 
-it('npm start ends quickly in the middle of work, with exit code 1 if --once has not converged', async () => {
+it('npm start ends quickly while it works, and with exit code 1 if --once has not converged', async () => {
   const localFile = join(folder, 'middle/local.json');
   const { exit, output, signal } = groupsync('start', '--once', '--json', '--local-file', localFile);
   onTestFinished(() => void signal('SIGKILL'));
@@ -219,7 +215,7 @@ it('npm start ends quickly in the middle of work, with exit code 1 if --once has
   expect(existsSync(localFile)).toBe(false);
 });
 
-it('npm start --once syncs the example company to the state of the naive reading', async () => {
+it('npm start --once syncs the example company to the groups and members that the events describe', async () => {
   const { code, stdout, stderr } = await example.exit;
   expect(code, stderr).toBe(0);
   const { converged, groups } = JSON.parse(stdout);
@@ -257,7 +253,7 @@ it('npm start --once does not change the local file and log of a running stack',
   expect(readdirSync(join(folder, '.groupsync')).sort()).toEqual(['local.json', 'local.log', 'once.log']);
 });
 
-/** All sh blocks of the README. The first block installs and starts the stack, and the others use this stack. */
+/** All sh blocks of the README. The first block installs and starts the stack. The other blocks use this stack. */
 const [SET_UP = '', ...WALK] = [
   ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm),
 ].map(([, block = '']) => block);
@@ -287,8 +283,8 @@ it.skipIf(!hasTools)(
     const script = PRELUDE + WALK.map(scriptOf).join('\n');
     const { code, stdout, stderr } = await startProcess('bash', ['-c', script], around).exit;
     expect(code, `${stdout}\n${stderr}`).toBe(0);
-    // The dead-lettered message gives status and doctor the exit code 3. The command sync has the exit code 3 because
-    // the platform refuses the credential.
+    // The commands status and doctor exit with 3 because of the dead-lettered message. The command sync exits with 3
+    // because the platform refuses the credential.
     expect(read('codes').trim().split('\n'), stderr).toEqual([
       ...['events 0', 'status 3', 'explain 0', 'import 0', 'dlq 0', 'doctor 3'],
       ...['sync 3', 'connect 0'],
@@ -299,7 +295,7 @@ it.skipIf(!hasTools)(
   120_000,
 );
 
-it('npm start ends soon after Ctrl-C with exit code 0 and removes its local file', async () => {
+it('npm start ends soon after Ctrl-C with exit code 0, and removes its local file', async () => {
   const [, url = ''] = /^console +(\S+)$/m.exec(stack.output.stdout) ?? [];
   expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
   const startedMs = Date.now();
@@ -307,7 +303,7 @@ it('npm start ends soon after Ctrl-C with exit code 0 and removes its local file
   const { code, stderr } = await stack.exit;
   expect(Date.now() - startedMs).toBeLessThan(25_000);
   expect(code).toBe(0);
-  // Any scheduled function may have run while the platform refused the credential.
+  // Scheduled functions can run while the platform refuses the credential, so their 401 errors are allowed.
   expect(stderr).not.toMatch(/^(?!groupsync-\w+ .* 401: ).*(Error|has failed)|^ {4}at /m);
   expect(existsSync(join(folder, '.groupsync/local.json'))).toBe(false);
   await expect(fetch(url)).rejects.toThrow();

@@ -119,7 +119,7 @@ describe('messages after the handler returns', () => {
     expect(await queue.count(queue.deadUrl)).toBe(0);
   });
 
-  it('a message moves to the dead-letter queue after maxReceiveCount receives, and not earlier', async () => {
+  it('a message moves to the dead-letter queue after exactly maxReceiveCount receives', async () => {
     const queue = await startQueue({ maxReceiveCount: 3 });
     await queue.send('poison');
     const counts: string[] = [];

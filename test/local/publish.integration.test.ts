@@ -15,7 +15,7 @@ const batchSizes = (client: SQSClient) =>
     .map((command) => command.input.Entries?.length);
 
 describe('publish', () => {
-  it('sends each line unchanged as one message, ten in a request', async () => {
+  it('each line is sent unchanged as one message, and each request has at most ten messages', async () => {
     const { client, queueUrl, count } = await startQueue();
     vi.spyOn(client, 'send');
     const texts = Array.from({ length: 23 }, (_, n) => `not json ${n} "🚀`);
@@ -24,7 +24,7 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(23);
   });
 
-  it('keeps each request within 1 MiB', async () => {
+  it('each request has at most 1 MiB', async () => {
     const { client, queueUrl } = await startQueue();
     vi.spyOn(client, 'send');
     const half = 'x'.repeat(512 * 1024);
@@ -32,7 +32,7 @@ describe('publish', () => {
     expect(batchSizes(client)).toEqual([2, 1]);
   });
 
-  it('reports the lines that SQS refuses, and sends the others', async () => {
+  it('lines that SQS refuses are reported, and the other lines are sent', async () => {
     const { client, queueUrl, count } = await startQueue();
     const all = lines('good', 'x'.repeat(1_048_577), 'control \u0001', 'fine');
     const { sent, refused } = await publish(client, queueUrl, all);
@@ -43,7 +43,7 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(2);
   });
 
-  it('a message is sent again if SQS failed and the sender made no mistake', async () => {
+  it('a message is sent again if SQS failed without a fault of the sender', async () => {
     const { client, queueUrl, count } = await startQueue();
     const send = client.send.bind(client);
     let failures = 2;

@@ -44,7 +44,7 @@ function run(args: string[], fake = fakeParts()) {
 }
 
 describe('npm start --once', () => {
-  it('publishes the events, waits for them and prints one JSON document', async () => {
+  it('npm start --once --json publishes the events, waits until they are applied, and prints one JSON document', async () => {
     const { world, write, file } = folder();
     const events = write('events.jsonl', '{"id":"a"}\n\n  \nnot json\n');
     const args = ['--once', '--json', '--world', world, '--events', events, '--local-file', file];
@@ -61,7 +61,7 @@ describe('npm start --once', () => {
     expect(printed[0]).not.toContain('app-token');
   });
 
-  it('reads people and wakes groups left dirty before it applies anything', async () => {
+  it('npm start reads the people and wakes dirty groups before it processes events', async () => {
     const { exit, calls, printed } = run(ofOne('--once'));
     await exit;
     expect(calls.slice(0, 4)).toEqual([
@@ -74,7 +74,7 @@ describe('npm start --once', () => {
     expect(printed.join('')).toContain('Group a');
   });
 
-  it('npm start --once ends with exit code 1 and shows a group that stays dirty until the timeout', async () => {
+  it('npm start --once ends with exit code 1 at the timeout and shows the group that is still dirty', async () => {
     const { world, file } = folder();
     const fake = fakeParts();
     fake.groups.push({ ...(await fake.parts.readGroups('default' as never))[0], state: 'dirty' } as never);
@@ -84,7 +84,7 @@ describe('npm start --once', () => {
     expect(JSON.parse(printed[0] ?? '')).toMatchObject({ converged: false, groups: [{ state: 'dirty' }] });
   });
 
-  it('npm start --once does not wait for the end of a coalescing window once all events are ingested', async () => {
+  it('npm start --once ends coalescing windows as soon as all events are ingested', async () => {
     const ingest = async () => {
       const QueueUrl = process.env[ENVIRONMENT.applyQueueUrl];
       await new SQSClient({}).send(
@@ -96,7 +96,7 @@ describe('npm start --once', () => {
 
   it.each([
     ['30 seconds', undefined, '30'],
-    ['the seconds that the environment sets', '2', '2'],
+    ['the value of the environment variable', '2', '2'],
   ])('the coalescing window of a run with --once is %s', async (_, given, expected) => {
     vi.stubEnv(ENVIRONMENT.coalesceSeconds, given);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -110,14 +110,14 @@ describe('npm start --once', () => {
     expect(seconds).toBe(expected);
   });
 
-  it('a run ends with exit code 1 if messages are returned again and again', async () => {
+  it('a run ends with exit code 1 if its messages always return to the queue', async () => {
     const fake = fakeParts({ ingest: () => Promise.reject(new Error('broken')) });
     expect(await run(ofOne('--once', '--timeout', '0.5'), fake).exit).toBe(1);
   });
 });
 
 describe('npm start without --once', () => {
-  it('writes its local file while it runs, and removes it at the end', async () => {
+  it('npm start writes its local file at the start, and removes the file at the end', async () => {
     const { world, file } = folder();
     const { exit, printed, stop } = run(['--empty', '--world', world, '--local-file', file]);
     await vi.waitUntil(() => printed.length === 1, { timeout: PATIENCE_MS, interval: 5 });
@@ -156,7 +156,7 @@ describe('npm start without --once', () => {
   });
 });
 
-describe('second npm start next to a running one', () => {
+describe('second npm start while another npm start runs', () => {
   const beside = async () => {
     const at = folder();
     const args = ['--empty', '--world', at.world, '--local-file', at.file];
@@ -188,7 +188,7 @@ describe('second npm start next to a running one', () => {
     await first.exit;
   });
 
-  it('only one of two runs that start at the same time gets the local file', async () => {
+  it('only one of two runs that start at the same time can use the local file', async () => {
     const { world, file } = folder();
     const runs = [1, 2].map(() => run(['--empty', '--world', world, '--local-file', file]));
     const refused = await Promise.race(runs.map(({ exit }) => exit.catch((caught: unknown) => caught)));
@@ -214,7 +214,7 @@ describe('second npm start next to a running one', () => {
 });
 
 describe('npm start --data', () => {
-  it('npm start --data keeps the tables, and only one run can use them', async () => {
+  it('npm start --data keeps the tables, and only one run at a time can use them', async () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);
@@ -257,7 +257,7 @@ describe('invalid options and files', () => {
     ],
     ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
     ['a value that a setting does not take', () => ['--setting', 'drift=maybe'], /--setting drift: expected/],
-  ])('refuses %s with one line', async (_, args, says) => {
+  ])('npm start refuses %s with an error of one line', async (_, args, says) => {
     const at = folder();
     const { exit } = run(['--local-file', at.file, ...args(at)]);
     const error = await exit.catch((caught: unknown) => caught);

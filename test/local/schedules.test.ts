@@ -16,7 +16,7 @@ function start(task: () => Promise<void>) {
 }
 
 describe('local schedule', () => {
-  it('a schedule runs one period after its start and after the end of each run, and never twice at the same time', async () => {
+  it('a schedule runs its task one period after the start and one period after the end of each run, and never concurrently', async () => {
     let active = 0;
     let most = 0;
     const task = vi.fn(async () => {
@@ -44,7 +44,7 @@ describe('local schedule', () => {
     expect(errors).toHaveLength(2);
   });
 
-  it('a requested run during a scheduled run returns the result of the scheduled run', async () => {
+  it('a call of runNow during a scheduled run waits for this run', async () => {
     const task = vi.fn(() => new Promise<void>((resolve) => setTimeout(resolve, 100)));
     const { schedule } = start(task);
     const both = Promise.all([schedule.runNow(), schedule.runNow()]);

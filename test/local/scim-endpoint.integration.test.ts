@@ -34,7 +34,7 @@ const ask = (path: string, init: RequestInit = {}) =>
     headers: { authorization: `Bearer ${endpoint.token}`, 'content-type': 'application/scim+json' },
   });
 
-it('the local SCIM endpoint answers with locations under its own address', async () => {
+it('the local SCIM endpoint answers with locations that begin with its own address', async () => {
   expect(endpoint.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/scim\/v2$/);
   const made = await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   expect(made.status).toBe(201);
@@ -50,7 +50,7 @@ it('the local SCIM endpoint answers with locations under its own address', async
   expect([gone.status, await gone.text()]).toEqual([204, '']);
 });
 
-it('the local SCIM endpoint gives an OAuth client an access token and logs none of its secrets', async () => {
+it('the local SCIM endpoint gives an OAuth client an access token, and logs neither the token nor the secret', async () => {
   const { token: secret, kept } = await createClient(connection, undefined, world.ports);
   const authorization = `Basic ${Buffer.from(`${kept.client}:${secret}`).toString('base64')}`;
   const body = new URLSearchParams({ grant_type: 'client_credentials' });
@@ -68,12 +68,12 @@ it('the local SCIM endpoint gives an OAuth client an access token and logs none 
   expect(logged).toContain('"endpoint":"oauth"');
 });
 
-it('the local SCIM endpoint stops the read of a body after 5 MB and refuses the request', async () => {
+it('the local SCIM endpoint refuses a request with a body of more than 5 MB', async () => {
   const long = await ask('/Users', { method: 'POST', body: 'x'.repeat(7 * 1024 * 1024) });
   expect(long.status).toBe(413);
 });
 
-it('the local SCIM endpoint refuses an invalid filter of the maximum length, even if percent-encoded', async () => {
+it('the local SCIM endpoint reads a percent-encoded filter of the maximum length, and refuses it as invalid', async () => {
   const nested = `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`;
   for (const filter of [nested, `userName eq "${'\u00e9'.repeat(8_200)}"`]) {
     const encoded = encodeURIComponent(filter).replace(/[()]/g, (one) => (one === '(' ? '%28' : '%29'));
@@ -83,7 +83,7 @@ it('the local SCIM endpoint refuses an invalid filter of the maximum length, eve
   }
 });
 
-it('the local SCIM endpoint logs endpoint, status and connection, and no name, address, id or token', async () => {
+it('the local SCIM endpoint logs endpoint, status and connection, but no name, address, id or token', async () => {
   await ask('/Users', { method: 'POST', body: JSON.stringify(ANN) });
   await ask(`/Groups/some-id?filter=${encodeURIComponent('displayName eq "Secret"')}`);
   const logged = lines.join('\n');
@@ -99,7 +99,7 @@ it('the local SCIM endpoint logs endpoint, status and connection, and no name, a
   expect(metrics).toContainEqual(expect.objectContaining({ ScimRefusals: 1, Kind: '404' }));
 });
 
-it('the local SCIM endpoint revokes its token when it stops', async () => {
+it('the token of the local SCIM endpoint is revoked when the endpoint stops', async () => {
   await endpoint.stop();
   expect(await listTokens(connection, world.ports)).toMatchObject([{ state: 'revoked' }]);
 });

@@ -47,7 +47,7 @@ async function users(name: string): Promise<readonly string[] | undefined> {
 }
 
 it(
-  'Okta connects, pushes people and a group, renames the group, deactivates a user and deletes the group',
+  'the platform follows Okta, which pushes people and a group, renames it, deactivates a user and deletes the group',
   async () => {
     expect((await ask('GET', '/Users?startIndex=1&count=2')).status).toBe(200);
     const ids: string[] = [];
@@ -83,7 +83,7 @@ it(
 );
 
 it(
-  'Entra ID tests the connection, runs a first cycle, then changes members, names and people',
+  'the platform follows Entra ID, which tests the connection, runs a first cycle and changes members, names and people',
   async () => {
     expect(await ask('GET', `/Users?${where('userName eq "b6f1c0de"')}`)).toMatchObject({
       status: 200,

@@ -8,12 +8,9 @@ import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
-/**
- * The number of changes in one burst over several windows. A burst of 10,000 changes takes a minute, so this size is
- * only used if the variable is set.
- */
+/** The number of changes in one burst. It lasts for several coalescing windows. 10,000 changes take a minute. */
 const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 1_000);
-/** The limit is far above the usual duration, for machines that do other work. */
+/** The limit is far above the usual duration, because the machine can be busy. */
 const TIMEOUT_MS = 300_000;
 
 let stack: Awaited<ReturnType<typeof startTestStack>>;
@@ -22,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-/** Returns events that are a millisecond apart. The last event has the present time. */
+/** Returns events with one millisecond between them. The last event has the current time. */
 function eventsOf(source: string, told: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
   const startMs = Date.now() - told.length;
   return told.map((one, n) => ({
@@ -37,7 +34,7 @@ const bodies = (events: readonly RawEvent[]) => events.map((one) => JSON.stringi
 const belongsTo = (seed: string) => (group: { readonly id: string }) => group.id.startsWith(seed);
 
 it(
-  'the local stack shows the naive reading of events in any order with repetitions',
+  'the groups are correct if the local stack gets events in random order with repetitions',
   async () => {
     const events = storyOf({
       seed: 'story',
@@ -100,7 +97,7 @@ it(
 );
 
 it(
-  'a user without a match stays out of the group until the platform has an employee for them',
+  'a user without a match is added to the group only after the platform has an employee for the user',
   async () => {
     const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
     const told = {
@@ -122,7 +119,7 @@ it(
     const after = (await stack.converge()).find(belongsTo('guests'));
     expect(after).toMatchObject({ state: 'in_sync', applied: 3, users: ['u-new', 'u1', 'u2'], pending: [] });
 
-    // The application has no access to the employee any more: no list shows the employee, and a GET by id answers 404.
+    // The application loses its access to the employee. Then no list shows the employee, and a GET by id gets 404.
     await stack.control('employees', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -137,7 +134,7 @@ it(
 );
 
 it(
-  `the local stack writes a burst of ${BURST} changes to one group at most once per window`,
+  `the local stack writes a group at most once per coalescing window during a burst of ${BURST} changes`,
   async () => {
     const told = Array.from({ length: BURST }, (_, n) => ({
       type: `directory.group.member.${n % 3 === 2 ? 'removed' : 'added'}`,
@@ -159,7 +156,7 @@ it(
   TIMEOUT_MS,
 );
 
-it('the feed continues after a restart from the stored position', async () => {
+it('after a restart, groupsync continues to read the feed from the stored position', async () => {
   const readFeed = () => stack.invoke('reconcile', { task: 'feed' });
   await readFeed();
   await readFeed();

@@ -33,7 +33,7 @@ describe('table of groups', () => {
     }
   });
 
-  it('the summary of groups counts the groups by state', () => {
+  it('the summary shows the number of groups in each state', () => {
     expect(groupsSummary(groups)).toBe('3 groups: 1 held, 1 in_sync, 1 unnamed; 3 members pending');
     expect(groupsSummary([])).toBe('0 groups: none; 0 members pending');
   });

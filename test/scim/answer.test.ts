@@ -7,7 +7,7 @@ it.each([
   ['line breaks and control characters', { id: 'a\nb\u0001' }],
   ['characters outside ASCII', { id: 'ä€😀' }],
   ['lists', { members: [{ value: 'x' }, { value: 'y', active: true, n: 1 }] }],
-])('the size of a response is its size in the JSON of Lambda: %s', (_what, document) => {
+])('answerBytes returns the size of the response within the JSON of Lambda: %s', (_what, document) => {
   const body = JSON.stringify(document);
   expect(answerBytes(document)).toBe(Buffer.byteLength(JSON.stringify({ body })) - '{"body":""}'.length);
 });

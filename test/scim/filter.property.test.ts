@@ -9,9 +9,9 @@ import { type AttributePath, resourceTypes } from '../../shared/scim/resource-ty
 import { always, runs } from '../support/engine/runs.ts';
 
 /*
- * Each filter is parsed and evaluated by groupsync and by an independent parser, the oracle. The drawn filters avoid the
- * faults of the oracle by RFC 7644 section 3.4.2.2. The last tests list these faults. Such a test fails once the oracle
- * no longer has the fault.
+ * groupsync and an independent parser, the oracle, parse and evaluate the same random filters. The random filters avoid
+ * the known faults of the oracle, which violate RFC 7644 section 3.4.2.2. The last tests list these faults, and fail if
+ * a new version of the oracle corrects them.
  */
 
 const { User } = resourceTypes(true);
@@ -34,10 +34,10 @@ const texts = (...names: readonly string[]) =>
 const flags = (...names: readonly string[]) =>
   words(fc.constantFrom(...names).chain(anyCase), anyCase('eq'), fc.constantFrom('true', 'false'));
 const present = (...names: readonly string[]) => words(fc.constantFrom(...names), anyCase('pr'));
-/** Draws `ne` only for userName, because both parsers agree about `ne` for an attribute that always has one value. */
+/** Draws `ne` only for userName, because the parsers differ for attributes that can have no value or several values. */
 const differs = words(fc.constant('userName'), anyCase('ne'), deadLetters.map(quoted));
 
-/** Draws filters that join expressions with `and`, `or`, `not` and brackets. */
+/** Draws filters that combine expressions with `and`, `or`, `not` and brackets. */
 function joined(leaf: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const { tree } = fc.letrec<{ tree: string; pair: string }>((tie) => ({
     tree: fc.oneof(
@@ -95,7 +95,7 @@ const users = fc.record(
 const pathText = ({ schema, name, sub }: AttributePath): string =>
   [schema === undefined ? '' : `${schema}:`, name, sub === undefined ? '' : `.${sub}`].join('').toLowerCase();
 
-/** Converts groupsync's tree to the form in which it is compared with the oracle's tree. */
+/** Converts groupsync's tree to the form of the oracle's tree, to compare both. */
 function ours(filter: Filter): unknown {
   switch (filter.kind) {
     case 'and':
@@ -147,7 +147,7 @@ describe('filter parser and filter oracle', () => {
     2_000,
   );
 
-  it('the filter parser refuses the same damaged filters as the oracle', () => {
+  it('the filter parser and the oracle refuse the same invalid filters', () => {
     const pieces = /"(?:[^"\\]|\\.)*"|[()[\]]|[^\s()[\]"]+/g;
     const damage = fc.record({ at: fc.nat(), kind: fc.constantFrom('drop', 'twice', 'swap') });
     let refused = 0;
@@ -169,14 +169,14 @@ describe('filter parser and filter oracle', () => {
     expect(refused).toBeGreaterThan(runs(2_000).numRuns / 20);
   });
 
-  it('a filter matches the same users as the filter of the oracle', () => {
+  it('groupsync and the oracle find the same users with a filter', () => {
     const counts = new Map([
       [true, 0],
       [false, 0],
     ]);
     fc.assert(
       fc.property(filters, users, (text, { emails = [], ...others }) => {
-        // The oracle compares the conditions in brackets with all e-mail addresses at once, so the user has at most one.
+        // In the oracle, different addresses can satisfy the conditions in brackets. So the user has at most one.
         const few = text.includes('[') ? emails.slice(0, 1) : emails;
         const user = few.length === 0 ? others : { ...others, emails: few };
         const mine = matchesFilter(parseFilter(text), user, User);
@@ -206,14 +206,14 @@ describe('known faults of the filter oracle', () => {
   });
 
   it.each<[fault: string, text: string, right: boolean]>([
-    ['compares case although the schema does not', 'userName eq "ann"', true],
-    ['does not read \\u', 'userName eq "\\u0041nn"', true],
+    ['compares case-sensitively although the schema does not', 'userName eq "ann"', true],
+    ['does not decode the escape \\u', 'userName eq "\\u0041nn"', true],
     ['reads \\\\ as two characters', 'userName sw "\\\\" or userName eq "A\\u006en"', true],
-    ['does not know core attributes with their schema', `${User.core.id}:userName eq "Ann"`, true],
+    ['does not find core attributes by names with their schema', `${User.core.id}:userName eq "Ann"`, true],
     ['compares instants as text', 'meta.created eq "2026-11-20T11:00:00+01:00"', true],
     ['does not match a missing value by ne', 'nickName ne "x"', true],
     ['matches by ne if one of several values is unequal', 'emails.value ne "a@x"', false],
-    ['counts an empty text as a present value', 'title pr', false],
+    ['treats an empty text as a present value', 'title pr', false],
     ['does not match a missing value by eq null', 'nickName eq null', true],
     ['does not compare a complex attribute by its value', 'emails eq "a@x"', true],
     [
@@ -222,7 +222,7 @@ describe('known faults of the filter oracle', () => {
       false,
     ],
     [
-      'compares a part of every address, not only of the selected ones',
+      'compares a sub-attribute of every address, not only of the selected addresses',
       'emails[type eq "work"].value eq "b@x"',
       false,
     ],
@@ -236,7 +236,7 @@ describe('known faults of the filter oracle', () => {
   it.each([
     ['a name that begins with a digit', '1name pr'],
     ['a name with three parts', 'name.family.name pr'],
-    ['not as an operator between two expressions', 'userName pr not title pr'],
+    ['the operator not between two expressions', 'userName pr not title pr'],
     ['unlimited nesting', `${'('.repeat(100)}userName pr${')'.repeat(100)}`],
   ])('the oracle accepts an invalid filter: %s', (_fault, text) => {
     const { ours: mine, theirs: other } = readings(text);

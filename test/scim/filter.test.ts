@@ -67,7 +67,7 @@ describe('SCIM filter', () => {
     `${'('.repeat(3_000)}userName pr${')'.repeat(3_000)}`,
     `${'not '.repeat(1_000)}userName pr`,
     `userName eq "${'x'.repeat(9_000)}"`,
-  ])('an invalid filter is refused (%#)', (filter) => {
+  ])('the invalid filter number %# is refused', (filter) => {
     expect(() => parseFilter(filter)).toThrow(
       expect.objectContaining({ status: 400, scimType: 'invalidFilter' }),
     );
@@ -92,12 +92,9 @@ describe('stored data that a filter needs', () => {
     ['not (userName eq "X")', User, undefined],
     ['userName ne "X"', User, undefined],
     ['meta.version eq "X"', User, undefined],
-  ] as const)(
-    'the index look-up of the filter %s has the expected result for the type: $2',
-    (filter, type, expected) => {
-      expect(lookupOf(parseFilter(filter), type)).toEqual(expected);
-    },
-  );
+  ] as const)('the index lookup for the filter %s is correct (%#)', (filter, type, expected) => {
+    expect(lookupOf(parseFilter(filter), type)).toEqual(expected);
+  });
 
   it.each([
     ['displayName eq "X"', []],
@@ -106,7 +103,7 @@ describe('stored data that a filter needs', () => {
     ['not (members.value eq "U")', ['U']],
     ['members pr', 'all'],
     ['id eq "X" or members.value sw "U"', 'all'],
-  ])('the evaluation of the filter %s needs the members %j', (filter, expected) => {
+  ])('the evaluation of the filter %s reads the members %j', (filter, expected) => {
     expect(neededIds(parseFilter(filter), 'members', Group)).toEqual(expected);
   });
 });
@@ -132,7 +129,7 @@ describe('path of a SCIM PATCH', () => {
     'emails[type eq "x"].a.b',
     'name.a.b',
     `members${'['.repeat(3_000)}`,
-  ])('an invalid path is refused (%#)', (text) => {
+  ])('the invalid path number %# is refused', (text) => {
     expect(() => parsePatchPath(text)).toThrow(expect.objectContaining({ scimType: 'invalidPath' }));
   });
 });

@@ -8,15 +8,15 @@ import { elements, type ScimObject, type ScimValue } from '../../shared/scim/val
 import { always, runs } from '../support/engine/runs.ts';
 
 /*
- * These tests compare the result of the server for a PATCH with a second implementation of RFC 7644 section 3.5.2. The
- * second implementation follows the text of the RFC and changes one value at a time.
+ * These tests compare the server's result of a PATCH with the result of a second implementation. It follows the text of
+ * RFC 7644 section 3.5.2 and changes one value at a time.
  */
 
 const { User } = resourceTypes(true);
 
 type Parts = { readonly [part: string]: string | null };
 type Held = Record<string, string>;
-/** A user as a client sees the user. A missing value is null, an empty list or an empty object. */
+/** A user in the form that a client sees. A missing value is null, an empty list or an empty object. */
 type Person = { readonly title: string | null; readonly name: Held; readonly emails: readonly Held[] };
 
 interface Operation {
@@ -31,7 +31,7 @@ interface Operation {
 
 const word = fc.constantFrom('a', 'b', null);
 const type = fc.constantFrom('work', 'home');
-/** Draws an object with any of these parts. Each part has a value or null. */
+/** Draws an object with some of these parts. Each part has a value or is null. */
 const parts = (...names: readonly string[]): fc.Arbitrary<Parts> =>
   fc
     .tuple(...names.map((name) => fc.option(name === 'type' ? type : word, { nil: undefined })))
@@ -74,7 +74,9 @@ const spelt = ({ op, attribute, type: selected, part, value }: Operation): ScimO
   ...(value === undefined ? {} : { value }),
 });
 
-/** Merges the given parts. Parts that are not given stay unchanged, and null removes a part (RFC 7643 section 2.5). */
+/**
+ * Merges the given parts into the value. Other parts stay unchanged, and null removes a part (RFC 7643 section 2.5).
+ */
 const merge = (before: Held, given: Parts): Held =>
   Object.fromEntries(
     Object.entries({ ...before, ...given }).filter((one): one is [string, string] => one[1] !== null),
@@ -82,7 +84,9 @@ const merge = (before: Held, given: Parts): Held =>
 
 const isSomething = (one: Held) => Object.keys(one).length > 0;
 
-/** Removes repeated addresses: those with equal type and value (RFC 7643 section 2.4), and equal ones without a value. */
+/**
+ * Removes repetitions: addresses with equal type and value (RFC 7643 section 2.4), and equal addresses without a value.
+ */
 function distinct(emails: readonly Held[]): readonly Held[] {
   const after: Held[] = [];
   for (const one of emails.filter(isSomething)) {
@@ -107,7 +111,7 @@ function whole(
   const given = (value ?? []).map((one) => merge({}, one)).filter(isSomething);
   if (given.length === 0) return op === 'replace' && !value?.length ? [] : before;
   if (op === 'add') return [...before, ...given];
-  // An address without a value changes the address of its type. If no given address has a value, none is replaced.
+  // A given address without a value changes the address of its type. Without any given value, the list stays.
   const meant = given.map((one) =>
     'value' in one ? one : { ...before.find((old) => old['type'] === one['type']), ...one },
   );
@@ -120,7 +124,7 @@ function selected(before: readonly Held[], { op, type: kind = '', part, value }:
   const given = (part === undefined ? value : { [part]: value ?? null }) as Parts | null | undefined;
   const change = (one: Held): Held => {
     if (given == null) return {};
-    // A given address with a value replaces each selected address. The new address has the selected type.
+    // If the given address has a value, it replaces each selected address and gets the selected type.
     return op === 'replace' && part === undefined && given['value'] != null
       ? merge({ type: kind }, given)
       : merge(one, given);
@@ -167,7 +171,7 @@ always(
   3_000,
 );
 
-it('a PATCH without an address value removes no address, for any notation of the request', () => {
+it('a PATCH that contains no address value removes no address, for each notation of the request', () => {
   const aside = fc.record(
     { display: word, primary: fc.constantFrom(true, false, null), formatted: word },
     { requiredKeys: [] },

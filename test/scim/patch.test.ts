@@ -48,19 +48,19 @@ describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.
     ...both('emails', [{ formatted: 'x' }]),
     ...both('emails', { primary: null }),
     ...both('name', { unheard: 'of' }),
-  ])('%s %j keeps the address and the name', (_, operation) => {
+  ])('the operation %s keeps the address and the name: %j', (_, operation) => {
     expect(patched(operation, full)).toEqual(full);
   });
 
   it.each(both('Emails[Type eq "work"]', { Primary: null }))(
-    '%s removes only the named part',
+    'the operation %s removes only the named part',
     (_, operation) => {
       expect(patched(operation, full)).toEqual({ ...full, emails: [workLess, HOME] });
     },
   );
 
   it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))(
-    '%s removes only that value',
+    'the operation %s removes only the named value',
     (_, operation) => {
       expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
     },
@@ -85,18 +85,18 @@ describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.
 describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
   it.each<[string, ScimObject, ScimObject]>([
     [
-      'reads names and operations in any case',
+      'ignores upper and lower case in names and operations',
       { op: 'ADD', path: 'USERNAME', value: 'b' },
       { ...ann, userName: 'b' },
     ],
     ['reads "False" as false', { op: 'Replace', path: 'active', value: 'False' }, { ...ann, active: false }],
     [
-      'leaves one value primary',
+      'keeps only one primary value',
       add('emails', [{ value: 'n@x', primary: true }]),
       { ...ann, emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] },
     ],
     [
-      'replaces the found values and keeps the attributes of the filter',
+      'replaces the selected values and keeps the sub-attributes of the filter',
       replace('emails[type eq "WORK"]', { value: 'n@x', display: 'N' }),
       { ...ann, emails: [{ type: 'work', value: 'n@x', display: 'N' }, HOME] },
     ],
@@ -105,15 +105,15 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       add('emails', { value: 'H@x', type: 'Home', display: 'H' }),
       { ...ann, emails: [WORK, { value: 'H@x', type: 'Home', display: 'H' }] },
     ],
-    ['reads an empty manager as none', add(`${ENTERPRISE}:manager`, { value: '', $ref: 'x' }), ann],
-    ['reads an empty part of a manager as none', add(`${ENTERPRISE}:manager.value`, ''), ann],
+    ['treats an empty manager as no manager', add(`${ENTERPRISE}:manager`, { value: '', $ref: 'x' }), ann],
+    ['treats an empty manager.value as no manager', add(`${ENTERPRISE}:manager.value`, ''), ann],
     [
       'creates a value from its filter, in the form of the schema',
       { op: 'Add', path: 'roles[primary eq "True"].value', value: 'admin' },
       { ...ann, roles: [{ primary: true, value: 'admin' }] },
     ],
     [
-      'accepts a path with a filter as a name, and creates a missing value',
+      'accepts a path with a filter as an attribute name, and creates a missing value',
       {
         op: 'replace',
         value: { 'emails[type eq "other"].value': 'o@x', 'emails[type eq "home"].value': 'n@x' },
@@ -131,7 +131,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { ...ann, emails: [WORK] },
     ],
     [
-      'removes each of several named values, and no other',
+      'removes named values and ignores a missing value',
       { op: 'Remove', path: 'emails', value: [{ value: 'none@x' }, { value: 'w@x' }] },
       { ...ann, emails: [HOME] },
     ],
@@ -165,7 +165,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       { op: 'replace', value: { emails: null, userName: null } },
       { userName: 'ann', active: true, name: { givenName: 'Ann' } },
     ],
-  ])('applies the operation: %s', (_title, operation, expected) => {
+  ])('a PATCH of attributes %s', (_title, operation, expected) => {
     const before = structuredClone(ann);
     expect(patched(operation)).toEqual(expected);
     expect(ann).toEqual(before);
@@ -182,7 +182,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(patched({ op: 'add', value: { [ENTERPRISE]: null } }, last)).toEqual(last);
   });
 
-  it('a PATCH drops attributes that the type does not keep, with and without a path', () => {
+  it('a PATCH ignores attributes that the type does not store, with and without a path', () => {
     const lean = resourceTypes(false).User;
     for (const operation of [
       add('title', 'T'),
@@ -204,7 +204,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
       'n@x',
       { emails: [{ type: 'other', primary: true, value: 'n@x' }] },
     ],
-  ])('a PATCH creates the missing value that a replace of %s describes', (path, value, made) => {
+  ])('a replace of %s creates the missing value that its filter describes', (path, value, made) => {
     const bare = { userName: 'ann' };
     for (const op of ['Replace', 'replace', 'Add']) {
       expect(applyPatch(bare, readPatch({ Operations: [{ op, path, value }] }), User)).toEqual({
@@ -214,13 +214,13 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     }
   });
 
-  it.each([null, ''])('a PATCH creates no value from a filter alone if the given value is %j', (value) => {
+  it.each([null, ''])('a PATCH with a filter creates no value if the given value is %j', (value) => {
     const bare = { userName: 'ann' };
     const operation = replace('emails[type eq "work"].value', value);
     expect(applyPatch(bare, readPatch({ Operations: [operation] }), User)).toEqual(bare);
   });
 
-  it.each([false, true])('a PATCH never keeps a password (profile kept: %s)', (storeProfile) => {
+  it.each([false, true])('a PATCH never stores a password (scim.storeProfile: %s)', (storeProfile) => {
     const type = resourceTypes(storeProfile).User;
     for (const op of ['add', 'replace', 'remove']) {
       const Operations = [{ op, path: 'password', ...(op === 'remove' ? {} : { value: 'secret' }) }];
@@ -235,7 +235,11 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['an unknown attribute', add('colour', 'x'), 'invalidPath'],
     ['an invalid path', add('a b', 'x'), 'invalidPath'],
     ['an unknown attribute without a path', { op: 'add', value: { title: 'x', colour: 'x' } }, 'invalidPath'],
-    ['an unknown part without a path', { op: 'replace', value: { 'name.colour': 'x' } }, 'invalidPath'],
+    [
+      'an unknown dotted name without a path',
+      { op: 'replace', value: { 'name.colour': 'x' } },
+      'invalidPath',
+    ],
     ['an invalid name without a path', { op: 'add', value: { 'a b': 'x' } }, 'invalidPath'],
     [
       'a name with an invalid filter without a path',
@@ -247,9 +251,9 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['remove without a path, with a value', { op: 'remove', value: { title: 'x' } }, 'noTarget'],
     ['replace of a missing value', replace('emails[value eq "no@x"].type', 'x'), 'noTarget'],
-    ['replace where a filter only excludes', replace('roles[type ne "x"].value', 'x'), 'noTarget'],
+    ['a replace with an excluding filter', replace('roles[type ne "x"].value', 'x'), 'noTarget'],
     ['a path with an invalid filter', replace('emails[type].value', 'x'), 'invalidPath'],
-    ['other schemas', add('schemas', ['x']), 'mutability'],
+    ['schemas of another message', add('schemas', ['x']), 'mutability'],
     ['a list for one value', replace('title', ['x', 'y']), 'invalidValue'],
     ['a change of id', replace('id', 'x'), 'mutability'],
     ['groups of a user', add('groups', [{ value: 'g' }]), 'mutability'],
@@ -257,9 +261,9 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     ['the removal of a required attribute', remove('userName'), 'mutability'],
     ['text for a boolean', replace('active', 'maybe'), 'invalidValue'],
     ['an object for text', replace('title', {}), 'invalidValue'],
-    ['an order of booleans', remove('emails[primary gt "x"]'), 'invalidFilter'],
+    ['an order comparison of booleans', remove('emails[primary gt "x"]'), 'invalidFilter'],
     ['too many values in all', add('emails', [...Array(999).keys()].map(String)), 'invalidValue'],
-    ['half a character', replace('title', '\ud800'), 'invalidValue'],
+    ['half of a surrogate pair', replace('title', '\ud800'), 'invalidValue'],
   ])('a PATCH with %s is refused', (_title, operation, scimType) => {
     expect(() => patched(operation)).toThrow(expect.objectContaining({ status: 400, scimType }));
   });
@@ -279,15 +283,15 @@ describe('PATCH of members', () => {
       [add('members', [{ value: 'x' }, { value: 'x' }, 'y'])],
       { ...kept, present: ['x', 'y'] },
     ],
-    ['adds one object', [add('members', { value: 'x', $ref: null })], { ...kept, present: ['x'] }],
-    ['removes by filter', [remove('members[value eq "a"]')], { ...kept, absent: ['a'] }],
+    ['adds one member', [add('members', { value: 'x', $ref: null })], { ...kept, present: ['x'] }],
+    ['removes a member by a filter', [remove('members[value eq "a"]')], { ...kept, absent: ['a'] }],
     [
-      'removes by a filter of several members',
+      'removes several members by a filter',
       [remove('members[value eq "a" or value eq "z"]')],
       { ...kept, absent: ['a', 'z'] },
     ],
     [
-      'removes by a filter that needs all members',
+      'removes members by a filter that depends on all members',
       [remove('members[not (value eq "a")]')],
       { ...kept, absent: ['b', 'c'] },
     ],
@@ -297,21 +301,21 @@ describe('PATCH of members', () => {
       { ...kept, absent: ['a'] },
     ],
     ['removes no member for an empty list', [{ op: 'remove', path: 'members', value: [] }], kept],
-    ['removes all without a value', [remove('members')], { ...kept, emptied: true }],
+    ['removes all members if the operation has no value', [remove('members')], { ...kept, emptied: true }],
     ['replaces members', [replace('members', [{ value: 'x' }])], { ...kept, emptied: true, present: ['x'] }],
     ['removes all members by an empty list', [replace('members', [])], { ...kept, emptied: true }],
     [
-      'replaces without a path, together with a name',
+      'replaces the members and the name without a path',
       [{ op: 'replace', value: { id: 'g', displayName: 'N', members: [] } }],
       { ...kept, emptied: true, others: 1 },
     ],
     [
-      'adds without a path',
+      'adds a member without a path',
       [{ op: 'add', value: { MEMBERS: [{ value: 'x' }] } }],
       { ...kept, present: ['x'] },
     ],
     [
-      'changes no member when only a name is sent',
+      'changes no member if the value contains only a name',
       [{ op: 'replace', value: { displayName: 'N' } }],
       { ...kept, others: 1 },
     ],
@@ -333,32 +337,32 @@ describe('PATCH of members', () => {
       [replace('members[value eq "a"]', { value: 'a', display: 'A' })],
       { ...kept, present: ['a'] },
     ],
-    ['ignores parts that replace others', [replace('members[value eq "a"]', { display: 'A' })], kept],
+    ['ignores a new sub-attribute', [replace('members[value eq "a"]', { display: 'A' })], kept],
     [
       'follows the order of operations',
       [remove('members[value eq "a"]'), add('members', ['a', 'x']), remove('members[value eq "x"]')],
       { ...kept, present: ['a'], absent: ['x'] },
     ],
     [
-      'follows the order around a replacement',
+      'follows the order of additions before and after a replacement',
       [add('members', ['x']), replace('members', ['y']), add('members', ['z'])],
       { ...kept, emptied: true, present: ['y', 'z'] },
     ],
-    ['ignores parts of a member', [replace('members[value eq "a"].display', 'x')], kept],
-  ])('applies the operation: %s', (_title, operations, expected) => {
+    ['ignores a sub-attribute of a member', [replace('members[value eq "a"].display', 'x')], kept],
+  ])('a PATCH of members %s', (_title, operations, expected) => {
     expect(change(operations)).toEqual(expected);
   });
 
   it.each<[string, ScimObject, string]>([
     ['a replacement of a missing member', replace('members[value eq "z"]', 'b'), 'noTarget'],
-    ['a part of a missing member', replace('members[value eq "z"].display', 'b'), 'noTarget'],
+    ['a sub-attribute of a missing member', replace('members[value eq "z"].display', 'b'), 'noTarget'],
     ['a member without an id', add('members', [{}]), 'invalidValue'],
     ['an empty id', add('members', ['']), 'invalidValue'],
     ['an id that is a number', add('members', [{ value: 7 }]), 'invalidValue'],
-    ['an id as a part', add('members.value', 'a'), 'invalidPath'],
-    ['another id', replace('members[value eq "a"].value', 'b'), 'invalidPath'],
-    ['an id as a part, without a path', { op: 'add', value: { 'members.value': 'a' } }, 'invalidPath'],
-    ['the id of filtered members', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
+    ['a path to the id of the members', add('members.value', 'a'), 'invalidPath'],
+    ['a new id for a member', replace('members[value eq "a"].value', 'b'), 'invalidPath'],
+    ['a dotted name of an id', { op: 'add', value: { 'members.value': 'a' } }, 'invalidPath'],
+    ['a dotted path with a filter', { op: 'add', value: { 'members[value pr]': 'b' } }, 'invalidPath'],
     ['an addition to members that a filter selects', add('members[value eq "a"]', 'b'), 'invalidPath'],
   ])('a PATCH of members with %s is refused', (_title, operation, scimType) => {
     expect(() => change([operation])).toThrow(expect.objectContaining({ status: 400, scimType }));

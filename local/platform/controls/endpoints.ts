@@ -25,7 +25,7 @@ export interface Controls {
   readonly log: RequestLog;
   readonly changeSettings: (settings: Settings) => void;
   readonly reset: () => void;
-  /** Receives unexpected errors, which are defects of the simulator. */
+  /** Receives the errors that are defects of the simulator. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -50,8 +50,8 @@ export const RequestsQuery = z.object({
 });
 
 /**
- * Registers the test controls, which are not in the platform's specification. The controls need no authentication, and
- * accept only requests from this machine.
+ * Registers the test controls, which are not in the platform's specification. They need no authentication, and accept
+ * only requests from this machine.
  */
 export function registerControls(app: FastifyInstance, controls: Controls): void {
   const { simulation, faults, log } = controls;

@@ -2,10 +2,13 @@ import * as z from 'zod';
 
 const Match = z.strictObject({
   method: z.string().toUpperCase().optional(),
-  path: z.string().optional().describe('Glob over the path: `*` is any run of characters, `?` any one.'),
+  path: z
+    .string()
+    .optional()
+    .describe('Glob over the path: `*` matches any characters, `?` matches one character.'),
 });
 
-/** The body of `POST /_simulator/faults`: how the next matching requests fail. */
+/** The body of `POST /_simulator/faults`: the requests that fail, and the form of the failure. */
 export const Fault = z.strictObject({
   match: Match.default({}),
   times: z.int().min(1).default(1),
@@ -17,11 +20,11 @@ export const Fault = z.strictObject({
 });
 export type Fault = z.infer<typeof Fault>;
 
-/** The faults that wait for a request. The first match is used. */
+/** The faults that wait for a matching request, in order. */
 export interface Faults {
-  /** Appends the faults; an empty list removes all. */
+  /** Appends the faults. An empty list removes all faults. */
   add(faults: readonly Fault[]): void;
-  /** Returns the first matching fault and counts it as used once; undefined if the request should succeed. */
+  /** Returns the first matching fault and counts one use of it; undefined if no fault matches. */
   take(method: string, path: string): Fault | undefined;
   list(): readonly Fault[];
 }

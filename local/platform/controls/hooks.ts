@@ -20,7 +20,7 @@ export interface Traffic {
   readonly log: RequestLog;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** True if a path belongs to the API. Pages, documents and controls have no faults and are not logged. */
+  /** Returns whether a path belongs to the API. Requests for other paths have no faults and are not logged. */
   readonly isApi: (path: string) => boolean;
   readonly errorBody: (request: FastifyRequest, error: ApiError) => unknown;
 }
@@ -32,13 +32,13 @@ export function decorateRequests(app: FastifyInstance): void {
 }
 
 /**
- * Injects faults before authentication and validation, as a real outage would. With `drop: "after"`, or with a `body`
- * and no status, the request takes effect, and only its response is changed by the onSend hook.
+ * Injects faults before authentication and validation, as in a real outage. A fault with `drop: "after"`, or with a
+ * `body` and no status, lets the request take effect. The onSend hook then changes the response.
  */
 export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }: Traffic): void {
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
-  // This runs after parsing, so that the log contains the bodies of failed requests too.
+  // This hook runs after parsing, so that the log also contains the bodies of failed requests.
   app.addHook('preValidation', async (request, reply) => {
     const path = pathOf(request);
     if (!isApi(path)) return;
@@ -46,7 +46,7 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
     if (fault === undefined) return;
     request.fault = fault;
     const isClosed = fault.delayMs !== undefined && !(await isWaitedOut(fault.delayMs, closing.signal));
-    // A server that stops closes its connections.
+    // The server stopped during the delay, so it closes the connection.
     if (isClosed) request.fault = { ...fault, drop: 'before' };
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter));
     const status = fault.status ?? (fault.retryAfter === undefined ? undefined : 429);
@@ -67,12 +67,12 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
   });
 }
 
-/** Returns false if the signal ended the wait. */
+/** Waits. Returns false if the signal ended the wait. */
 const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
   delay(delayMs, true, { signal }).catch(() => false);
 
 const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));
-/** Returns the content type of a fault's body. A text imitates the response of a proxy. */
+/** Returns the content type of a fault's body. A string imitates the HTML page of a proxy. */
 const faultType = (body: unknown) => (typeof body === 'string' ? 'text/html; charset=utf-8' : JSON_TYPE);
 const faultText = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 

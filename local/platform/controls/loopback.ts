@@ -6,9 +6,8 @@ type Headers = FastifyRequest['headers'];
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * A web page can make a browser send requests to this port in two ways. It may use a host name that resolves to
- * 127.0.0.1 (DNS rebinding), which the Host header shows. Or it may use the address itself, which the Origin header
- * shows.
+ * A web page can make a browser send requests to this port in two ways. A host name that resolves to 127.0.0.1 (DNS
+ * rebinding) is visible in the Host header. A page that uses the address itself is visible in the Origin header.
  * @throws {ApiError} 403 if the Host header is not loopback
  */
 export function refuseForeignHost(request: FastifyRequest): void {
@@ -21,7 +20,7 @@ export const isOurPage = ({ host, origin }: Headers): boolean =>
   origin === undefined || origin === `http://${host}`;
 
 /**
- * The test controls need no token, so they answer only this machine and no web page of another origin.
+ * Refuses other machines and web pages of another origin, because the test controls need no token.
  * @throws {ApiError} 403 for any other client
  */
 export function refuseOutsiders(request: FastifyRequest): void {

@@ -2,7 +2,7 @@
 export interface LoggedRequest {
   readonly seq: number;
   readonly method: string;
-  /** The path without the query string, which is in `query`. */
+  /** The path without the query string. `query` contains the query string. */
   readonly path: string;
   readonly query: string;
   /** 0 if the request was dropped before it took effect. */
@@ -16,7 +16,7 @@ export interface LoggedRequest {
 
 export interface RequestLog {
   record(request: Omit<LoggedRequest, 'seq' | 'body' | 'bytes'>, body: Buffer | undefined): void;
-  /** Returns the requests after `since`, and the `since` for the next call. */
+  /** Returns the requests after the sequence number `since`, and the value of `since` for the next call. */
   since(since: number, withBodies: boolean): { requests: LoggedRequest[]; next: number };
   clear(): void;
 }
@@ -30,8 +30,8 @@ interface Entry {
 }
 
 /**
- * A log of the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers start at 1 and continue
- * after a clear, so that a client that follows the log misses nothing.
+ * A log of the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers start at 1 and continue after
+ * a clear. So a client that follows the log misses no request.
  */
 export function createRequestLog(maxRequests = MAX_REQUESTS, maxBodyBytes = MAX_BODY_BYTES): RequestLog {
   let entries: Entry[] = [];
@@ -54,7 +54,7 @@ export function createRequestLog(maxRequests = MAX_REQUESTS, maxBodyBytes = MAX_
       entries.push({ request: { seq: last, ...request, bytes }, body });
       bodyBytes += bytes;
       while (bodyBytes > maxBodyBytes) dropOldestBody();
-      // Remove a tenth at a time, because removing from the front of a long array is slow.
+      // A tenth of the entries is removed at once, because removing from the front of a long array is slow.
       if (entries.length > maxRequests) {
         const surplus = Math.max(1, Math.floor(maxRequests / 10));
         while (oldestBody < surplus) dropOldestBody();

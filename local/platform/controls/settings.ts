@@ -16,13 +16,13 @@ export const Settings = z.strictObject({
   feedEnvelope: z.enum(['data', 'flat']),
   /** Format of a feed page without events: an empty list, `events: null`, or `data: null`. */
   emptyFeedPage: z.enum(['list', 'nullEvents', 'nullData']),
-  /** Format of a group's version: text, number, or a number with more digits than a JavaScript number can hold. */
+  /** Format of a group's version: text, a number, or a number that is too large for exact JavaScript numbers. */
   versionForm: z.enum(['text', 'number', 'longNumber']),
   /** The status of a successful POST of a group. */
   createdStatus: z.literal([200, 201]),
-  /** Whether empty ids in `users` are dropped; otherwise the request is rejected. */
+  /** If true, empty ids in `users` are dropped. If false, the request is rejected. */
   dropBlankIds: z.boolean(),
-  /** Whether a write without a change keeps the group's version. */
+  /** Whether a write that changes nothing keeps the group's version. */
   keepVersionIfUnchanged: z.boolean(),
 });
 export type Settings = z.infer<typeof Settings>;

@@ -26,7 +26,7 @@ const markInstalled = endpoint({
   path: '/platform/api/mark_app_installed',
   operationId: 'markAppInstalled',
   area,
-  summary: 'Marks the calling application as installed; so does every other call',
+  summary: 'Marks the calling application as installed, as every other call does',
   response: Ok,
   // The handler does nothing, because every authenticated call marks the application as installed.
   handle: () => ({ ok: true }),
@@ -34,7 +34,7 @@ const markInstalled = endpoint({
 
 export const accountEndpoints = [me, markInstalled];
 
-/** Returns the employee who owns a credential: the one in the world file, else the company's first active employee. */
+/** Returns the owner of a credential. The default is the company's first active employee. */
 export function ownerOf(company: CompanyState, credential: Credential) {
   if (credential.employee !== null) return company.employees.get(credential.employee);
   for (const employee of company.employees.values()) if (employee.roleState === 'ACTIVE') return employee;

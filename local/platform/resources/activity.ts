@@ -8,8 +8,8 @@ import { ActivityPage } from '../schemas/activity.ts';
 const MAX_EVENTS = 1000;
 
 /**
- * Reads a timestamp. A space counts as `+`, because a `+` that was not percent-encoded arrives as a space. A date
- * without a time means the start of that day in UTC.
+ * Reads a timestamp. A space counts as `+`, because a query string decodes `+` as a space. A date means the start of
+ * this day in UTC.
  */
 const TimestampParameter = z
   .string({ error: 'expected one value' })
@@ -29,7 +29,7 @@ const list = endpoint({
   area: 'Company activity',
   summary: 'A page of the activity feed, oldest event first',
   description:
-    'Begin with `startDate`, then send `next` alone. At the end `next` is a cursor that later finds what was written since.',
+    'Begin with `startDate`. Later requests contain only `next`. On the last page, `next` is a cursor that finds later events.',
   query: z.object({
     startDate: TimestampParameter.optional(),
     endDate: TimestampParameter.optional(),

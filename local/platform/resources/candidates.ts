@@ -7,7 +7,8 @@ const push = endpoint({
   path: '/platform/api/ats_candidates/push_candidate',
   operationId: 'pushCandidate',
   area: 'Candidates',
-  summary: 'Pushes a candidate into onboarding; pushing the same candidateId again replaces the candidate',
+  summary:
+    'Pushes a candidate into onboarding; a second push with the same candidateId replaces the candidate',
   oauthOnly: true,
   body: Candidate,
   response: Candidate,

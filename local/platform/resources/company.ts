@@ -59,7 +59,7 @@ const leaveTypes = endpoint({
   path: '/platform/api/company_leave_types',
   operationId: 'listCompanyLeaveTypes',
   area,
-  summary: 'Company leave types, optionally those managed by one application',
+  summary: 'Company leave types; with `managedBy`, only the leave types of one application',
   query: z.object({ managedBy: LeaveManagedBy.optional() }),
   response: z.array(CompanyLeaveType),
   handle: ({ company, query }) =>

@@ -29,7 +29,7 @@ const listAll = endpoint({
   area,
   summary: 'Active and terminated employees',
   description:
-    'ACTIVE and TERMINATED employees provisioned to the application. `send_all_roles=true` gives every employee of the company in every state, `EIN` only those of one employer identification number.',
+    'ACTIVE and TERMINATED employees provisioned to the application. `send_all_roles=true` returns every employee of the company in every state. `EIN` returns only the employees with this employer identification number.',
   query: Pagination.extend({
     EIN: integerParameter(0).optional(),
     send_all_roles: booleanParameter.optional(),
@@ -51,7 +51,7 @@ const readOne = endpoint({
   path: '/platform/api/employees/:employeeId',
   operationId: 'readEmployee',
   area,
-  summary: 'One employee by role id, in whatever state',
+  summary: 'One employee by role id, in any state',
   params: z.object({ employeeId: z.string() }),
   response: Employee,
   handle: ({ company, credential, params }) => {
@@ -66,7 +66,7 @@ export const employeeEndpoints = [listActive, listAll, readOne];
 const hasWorked = (employee: EmployeeRecord) =>
   employee.roleState === 'ACTIVE' || employee.roleState === 'TERMINATED';
 
-/** `12-3456789` and 123456789 identify the same employer. */
+/** Returns the number as digits, because `12-3456789` and 123456789 identify the same employer. */
 const einNumber = (employee: EmployeeRecord) =>
   employee.ein === null ? undefined : Number(employee.ein.replaceAll(/\D/g, ''));
 
@@ -79,8 +79,8 @@ export function employees(company: CompanyState, matches: (employee: EmployeeRec
 
 /**
  * Returns a function that selects the fields allowed by the credential's scopes.
- * @param nickname field name of the work location's nickname; the list of active employees has a capital L
- * (specification, "Employee")
+ * @param nickname name of the field for the nickname of the work location. The list of active employees spells it with
+ * a capital L (specification, "Employee")
  */
 function employeeView(credential: Credential, nickname: 'workLocationNickname' | 'worklocationNickname') {
   const fields = ['id', 'personalEmail', 'roleState', ...fieldsOf(EMPLOYEE_SCOPES, credential.scopes)];

@@ -31,7 +31,8 @@ const create = endpoint({
   operationId: 'createGroup',
   area,
   summary: 'Creates a group',
-  description: 'Two groups may have the same name or spokeId: the specification forbids neither.',
+  description:
+    'Two groups can have the same name or spokeId, because the specification does not forbid this.',
   oauthOnly: true,
   body: CreateGroup,
   response: ShownGroup,
@@ -63,7 +64,7 @@ const replace = endpoint({
   path: one,
   operationId: 'replaceGroup',
   area,
-  summary: 'Replaces a group; a field missing from the body is emptied',
+  summary: 'Replaces a group; fields that the body lacks become empty',
   oauthOnly: true,
   params: ofGroup,
   body: WriteGroup,
@@ -76,7 +77,7 @@ const patch = endpoint({
   path: one,
   operationId: 'patchGroup',
   area,
-  summary: 'Changes a group; a field missing from the body keeps its value',
+  summary: 'Changes a group; fields that the body lacks keep their values',
   oauthOnly: true,
   params: ofGroup,
   body: WriteGroup,
@@ -128,7 +129,7 @@ function write(method: 'PUT' | 'PATCH', call: Write) {
   return groupResponse(changed.group, call);
 }
 
-/** Checks the scopes of a call. This happens before the group is read, because a gateway checks scopes first. */
+/** Checks the scopes of a call. The caller does this before it reads the group, as a gateway would. */
 function checkScopes({ credential }: Call, needed: { readonly groups: boolean; readonly members: boolean }) {
   for (const what of ['groups', 'members'] as const) {
     if (!needed[what] || mayWrite(what, credential.scopes)) continue;
@@ -136,7 +137,7 @@ function checkScopes({ credential }: Call, needed: { readonly groups: boolean; r
   }
 }
 
-/** Returns the group after a write without a change. A setting decides whether it gets a new version. */
+/** Returns the group after a write that changes nothing. A setting decides whether the group gets a new version. */
 function afterUnchangedWrite(group: Group, { company, simulation }: Write): Group {
   if (simulation.settings().keepVersionIfUnchanged) return group;
   const renewed = { ...group, version: simulation.newId() };
@@ -150,10 +151,7 @@ function checkIds(users: readonly string[], { simulation }: Call): string[] {
   throw badRequest(`body.users[${users.indexOf('')}]: expected an id, got an empty string`);
 }
 
-/**
- * A body without a version is accepted unless a setting requires one: the specification does not say that the
- * version is required.
- */
+/** Checks the version in the body. The specification does not require a version, but a setting can require it. */
 function checkVersion(method: 'PUT' | 'PATCH', group: Group, { body, simulation }: Write): void {
   const { requireVersion, enforceVersionOnPatch, staleVersionStatus } = simulation.settings();
   const isCompared = method === 'PUT' || enforceVersionOnPatch;
@@ -165,7 +163,7 @@ function checkVersion(method: 'PUT' | 'PATCH', group: Group, { body, simulation 
   throw new ApiError(
     staleVersionStatus,
     'stale_version',
-    'the group has been changed since the version that the body carries; read it again',
+    'the group has changed since the version in the body; read the group again',
   );
 }
 
@@ -176,8 +174,9 @@ function groupResponse(group: Group, { simulation }: Call) {
 }
 
 /**
- * Returns the version in the format of the setting `versionForm`. Only the same format counts as the same version.
- * A number is derived from the text, so that the version is the same again if the setting changes back.
+ * Returns the version in the format of the setting `versionForm`. Versions of different formats are never equal. The
+ * number is computed from the text, so a version is the same
+ * again if the setting changes back.
  */
 function formatVersion({ version }: Group, { versionForm }: Settings): string | number {
   if (versionForm === 'text') return version;

@@ -25,7 +25,7 @@ const create = endpoint({
   area,
   summary: 'Creates a leave request (alpha)',
   description:
-    'A request with an `externalId`, or of a leave type that a partner manages, is partner-managed: it may have any status and no `leavePolicy`. Answers an array with the one request.',
+    'A request is partner-managed if it has an `externalId` or if a partner manages its leave type. Such a request can have any status and needs no `leavePolicy`. The answer is an array with this request.',
   body: CreateLeave,
   response: z.array(LeaveRequest).length(1),
   handle: (call) => {
@@ -40,7 +40,7 @@ const update = endpoint({
   operationId: 'updateLeaveRequest',
   area,
   summary: 'Updates a leave request',
-  description: 'Answers an array with the one request.',
+  description: 'The answer is an array with this request.',
   params: ofRequest,
   body: UpdateLeave,
   response: z.array(LeaveRequest).length(1),
@@ -55,14 +55,14 @@ const process = endpoint({
   path: '/platform/api/leave_requests/:id/process',
   operationId: 'processLeaveRequest',
   area,
-  summary: 'Approves or declines a pending leave request; only for an admin or a manager',
-  description: 'Approved requests become APPROVED, declined ones REJECTED.',
+  summary: 'Approves or declines a pending leave request; the caller must be an admin or a manager',
+  description: 'An approved request becomes APPROVED. A declined request becomes REJECTED.',
   params: ofRequest,
   query: z.object({ action: z.enum(['approve', 'decline']) }),
   response: ProcessedLeaveRequest,
   handle: (call) => {
     if (call.credential.role === 'employee') {
-      throw forbidden('only an admin or a manager may process leave requests');
+      throw forbidden('only an admin or a manager can process leave requests');
     }
     const request = leaveRequestOf(call.company, call.params.id);
     const { leaveType, ...rest } = leaveResponse(

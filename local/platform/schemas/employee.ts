@@ -65,7 +65,7 @@ const fields = {
   workLocation: Address.nullable(),
   worklocationNickname: z
     .string()
-    .describe('Work location nickname; the active-employees list spells it workLocationNickname.'),
+    .describe('Work location nickname. The list of active employees spells the field workLocationNickname.'),
   spokeId: z.string().nullable(),
   endDate: z.string().nullable(),
   workEmail: z.string().nullable(),
@@ -77,7 +77,9 @@ const fields = {
   isRemote: z.boolean(),
   employeeNumber: z.string().describe('Sequential within the company.'),
   level: z.string(),
-  teams: z.array(z.unknown()).describe('Item shape is not specified; the generator uses team names.'),
+  teams: z
+    .array(z.unknown())
+    .describe('The specification does not define the items. The generator uses team names.'),
   photo: z.string(),
   smallPhoto: z.string(),
 };
@@ -88,12 +90,14 @@ const guaranteed = {
   roleState: RoleState,
 };
 
-/** Specification, "Employee", as returned. Only three fields are guaranteed; scopes decide the others. */
+/**
+ * An employee as returned (specification, "Employee"). Three fields are always present. Scopes decide the other fields.
+ */
 export const Employee = z
   .object({ ...guaranteed, ...z.object(fields).partial().shape, workLocationNickname: z.string().optional() })
   .meta({ id: 'Employee' });
 
-/** An employee in the simulator's state: all fields, and those that decide which list shows the employee. */
+/** An employee in the simulator's state, with the fields that decide which list shows the employee. */
 export const EmployeeRecord = z.object({
   ...guaranteed,
   ...fields,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Specification, "Group". `users` may contain ids that belong to no employee; `version` is opaque. */
+/** Specification, "Group". `users` can contain ids that belong to no employee. `version` is opaque. */
 export const Group = z.object({
   id: z.string(),
   spokeId: z.string().nullable(),
@@ -24,7 +24,7 @@ export const CreateGroup = z
   .object({ ...z.object(body).partial().shape, name: body.name.min(1) })
   .meta({ id: 'CreateGroup' });
 
-/** Body of PUT and PATCH /groups/{groupId}. The method decides what a missing field means. */
+/** Body of PUT and PATCH /groups/{groupId}. A missing field becomes empty with PUT and keeps its value with PATCH. */
 export const WriteGroup = z
   .object(body)
   .partial()
@@ -32,7 +32,9 @@ export const WriteGroup = z
     version: z
       .union([z.string(), z.number()])
       .optional()
-      .describe('The version that this change was computed from, in the form of the answer that showed it.'),
+      .describe(
+        'The version of the group before this change, in the same form as in the answer that showed the version.',
+      ),
   })
   .meta({ id: 'WriteGroup' });
 export type WriteGroup = z.infer<typeof WriteGroup>;

@@ -11,7 +11,7 @@ const NumericString = z
 const changeable = {
   companyLeaveType: z.string(),
   leavePolicy: z.string().min(1).nullable(),
-  status: LeaveStatus.describe('Only partner-managed requests may use a value other than PENDING.'),
+  status: LeaveStatus.describe('Only partner-managed requests can have a value other than PENDING.'),
   startDate: CalendarDate,
   endDate: CalendarDate,
   startDateStartTime: Timestamp.nullable(),
@@ -23,7 +23,9 @@ const changeable = {
   externalId: z.string().min(1).nullable(),
 };
 
-/** Body of POST /leave_requests. Which fields are required is our choice, except for leavePolicy. */
+/**
+ * Body of POST /leave_requests. The specification requires only leavePolicy. The simulator also requires other fields.
+ */
 export const CreateLeave = z
   .object({
     role: z.string(),

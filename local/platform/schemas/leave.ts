@@ -61,7 +61,7 @@ export const LeaveRequest = z
   .meta({ id: 'LeaveRequest' });
 export type LeaveRequest = z.infer<typeof LeaveRequest>;
 
-/** The process endpoint has another name for the leave type (specification, "Leave request"). */
+/** In the answer of the process endpoint, the leave type has another name (specification, "Leave request"). */
 export const ProcessedLeaveRequest = LeaveRequest.omit({ leaveType: true })
   .extend({ leaveTypeUniqueId: z.string() })
   .meta({ id: 'ProcessedLeaveRequest' });
@@ -71,7 +71,7 @@ export type LeaveRecord = z.infer<typeof LeaveRecord>;
 
 const Decimal = z
   .union([z.string(), z.number()])
-  .describe('Hours. One endpoint returns a string, another endpoint a number.');
+  .describe('Hours, as a string in one endpoint and as a number in another endpoint.');
 
 export const LeaveBalance = z
   .object({

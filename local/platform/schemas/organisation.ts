@@ -19,7 +19,7 @@ export type WorkLocation = z.infer<typeof WorkLocation>;
 /** The list endpoint returns no ids (specification, "Work location"). */
 export const ListedWorkLocation = WorkLocation.omit({ id: true }).meta({ id: 'ListedWorkLocation' });
 
-/** Specification, "Company". Scopes decide all fields except the id. */
+/** Specification, "Company". The id is always present. Scopes decide the other fields. */
 export const Company = z
   .object({
     id: z.string(),

@@ -6,10 +6,7 @@ import { Group } from '../schemas/group.ts';
 import { LeaveRecord } from '../schemas/leave.ts';
 import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
-/**
- * One change of the state. If a change was applied twice, its activity events would appear twice. So the journal
- * contains each change once.
- */
+/** One change of the state. The journal contains it once, because a repetition would repeat its activity events. */
 export const Change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('group'), company: z.string(), group: Group }),
   z.object({ kind: z.literal('groupDeleted'), company: z.string(), id: z.string() }),
@@ -53,7 +50,7 @@ export function applyChange(state: State, change: Change): void {
   }
 }
 
-/** A candidate with a known id replaces the earlier one. */
+/** A candidate with a known id replaces the earlier candidate. */
 function putCandidate(candidates: Candidate[], candidate: Candidate): void {
   const known = candidate.candidateId ?? null;
   const index = known === null ? -1 : candidates.findIndex((other) => other.candidateId === known);

@@ -167,14 +167,14 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
 }
 
 /**
- * A credential names its company by id or name. If there is only one company, the credential need not name the company.
+ * Returns the company of a credential, which names the company by id or name. If there is only one company, a
+ * credential without a name belongs to this company.
  */
 function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string | undefined, path: string) {
   const all = [...companies.values()];
   const only = named === undefined && all.length === 1 ? all[0] : undefined;
   const found = only ?? companies.get(named ?? '') ?? all.find((company) => company.name === named);
-  if (found === undefined)
-    throw new WorldError(`${path}: expected the id or the name of one of the companies`);
+  if (found === undefined) throw new WorldError(`${path}: expected the id or the name of a company`);
   return found;
 }
 

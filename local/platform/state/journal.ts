@@ -17,26 +17,26 @@ import { worldFromState } from './to-world.ts';
 import { parseWorld } from './world.ts';
 
 /*
- * The data file. Line 1 is a whole world. Every further line holds the changes of one request:
+ * The data file. Line 1 is a whole world. Every later line contains the changes of one request:
  *
  *     {"groupsyncPlatform":1,"world":{…}}\n [change, change]\n [change]\n …
  *
- * A line is written by one append before the response is sent, so a confirmed change survives kill -9. (A power cut may
- * lose the last lines.) A line without its newline was never confirmed and is cut off at the next start. When the
- * changes are much larger than the world, a new file with the present world replaces the file by a rename.
+ * One append writes a line before the response is sent, so a confirmed change survives kill -9. (A power cut can lose
+ * the last lines.) A line without its newline was never confirmed, and the next start removes it. When the changes are
+ * much larger than the world, a new file with the current world replaces the file by a rename.
  */
 
 const Header = z.object({ groupsyncPlatform: z.literal(1), world: z.unknown() });
 const Line = z.array(Change);
 const MIN_BYTES_BEFORE_COMPACTION = 8 * 1024 * 1024;
 
-/** Thrown for a data file that cannot be continued. */
+/** The data file cannot be used. */
 export class JournalError extends Error {
   override readonly name = 'JournalError';
 }
 
 export interface Journal {
-  /** Writes the changes. When it returns, they survive a kill of this process. @throws if they cannot be written */
+  /** Writes the changes. After the return, they survive a kill of this process. @throws if they cannot be written */
   append(changes: readonly Change[]): void;
   /** Rewrites the file if its changes are much larger than its world. */
   compactIfDue(state: State): void;
@@ -75,7 +75,7 @@ function parseLine<T>(schema: z.ZodType<T>, line: string, where: string): T {
   return parsed.data;
 }
 
-/** Opens the data file for appending and first rewrites it with this state, which drops an incomplete last line. */
+/** Rewrites the data file with this state, which drops an incomplete last line. Then opens the file for appending. */
 export function openJournal(file: string, state: State): Journal {
   let descriptor = -1;
   let worldBytes = 0;
@@ -84,7 +84,7 @@ export function openJournal(file: string, state: State): Journal {
   const rewrite = (current: State) => {
     const text = `${JSON.stringify({ groupsyncPlatform: 1, world: worldFromState(current) })}\n`;
     const temporary = `${file}.new`;
-    // The file contains tokens, so only its owner may read it.
+    // The file contains tokens, so only its owner can read it.
     const next = openSync(temporary, 'w', 0o600);
     writeFileSync(next, text);
     fsyncSync(next);
@@ -103,7 +103,7 @@ export function openJournal(file: string, state: State): Journal {
       try {
         writeFileSync(descriptor, line);
       } catch (error) {
-        // Remove the partial line, because otherwise the lines after it could not be read.
+        // The partial line is removed. Otherwise the lines after it could not be read.
         ftruncateSync(descriptor, totalBytes);
         throw error;
       }

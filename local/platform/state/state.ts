@@ -12,7 +12,7 @@ export type ActivityEntry = FeedEntry<ActivityBatch>;
 
 /** Activity events. Entries are only appended and never moved, so the position of an entry is a cursor. */
 export interface ActivityLog {
-  /** Changes whenever the log starts again, so that cursors of an earlier log are rejected. */
+  /** The id of this log. A reset gives the log a new id, so that cursors of the earlier log are rejected. */
   readonly feed: string;
   readonly batches: ActivityBatch[];
   readonly entries: ActivityEntry[];
@@ -32,9 +32,11 @@ export interface CompanyState {
   readonly customFields: readonly CustomField[];
   readonly leaveTypes: ReadonlyMap<string, LeaveTypeRecord>;
   readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
-  /** By role id, in the order of arrival. The lists have the same order. */
+  /**
+   * The employees by role id, in the order in which they joined the company. Lists of employees have the same order.
+   */
   readonly employees: Map<string, EmployeeRecord>;
-  /** The role id of each user id. If a user has several roles, it is the id of an active one. */
+  /** The role id of each user id. For a user with several roles, it is the id of an active role. */
   readonly roleByUser: Map<string, string>;
   readonly groups: Map<string, Group>;
   readonly leaveRequests: Map<string, LeaveRecord>;

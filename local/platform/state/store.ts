@@ -5,19 +5,19 @@ import type { State } from './state.ts';
 import { worldFromState } from './to-world.ts';
 import type { World } from './world.ts';
 
-/** The only place that changes the state. */
+/** The only module that changes the state. */
 export interface Store {
   readonly state: State;
-  /** Applies these changes together. When it returns, all survive a kill. If it throws, none was applied. */
+  /** Applies all changes, or none after an error. After the return, all changes survive a kill. */
   commit(changes: readonly Change[]): void;
-  /** Returns to the world that the store was opened with. */
+  /** Restores the world with which the store was opened. */
   reset(): void;
   close(): void;
 }
 
 export interface StoreOptions {
   readonly world: World;
-  /** File of the state; without it, the state is in memory. Existing state takes precedence over `world`. */
+  /** The file of the state. Without a file, the state is in memory. State in the file takes precedence over `world`. */
   readonly dataFile?: string | undefined;
   readonly newId: NewId;
 }
@@ -28,7 +28,7 @@ export interface StoreOptions {
  * @throws {JournalError} for a data file that cannot be read
  */
 export function openStore({ world, dataFile, newId }: StoreOptions): Store {
-  // Ids are generated once, so that everything has the same id after a reset as at the start.
+  // Ids are generated once, so that every object has the same id after a reset.
   const initial = worldFromState(stateFromWorld(world, newId));
   const kept = dataFile === undefined ? undefined : readJournal(dataFile, newId);
   let state = kept ?? stateFromWorld(initial, newId);

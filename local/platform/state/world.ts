@@ -10,7 +10,7 @@ import { CustomField } from '../schemas/organisation.ts';
 const Text = z.union([z.string(), z.number().transform(String)]);
 const id = z.string().min(1).optional();
 
-/** An employee in a world file: the specification's fields, all optional, with either spelling of the nickname. */
+/** An employee in a world file. All fields are optional. Both spellings of the nickname are accepted. */
 export const WorldEmployee = EmployeeRecord.partial().extend({
   workLocationNickname: z.string().optional(),
   employeeNumber: Text.optional(),
@@ -75,7 +75,7 @@ export const World = z.object({
 export type World = z.infer<typeof World>;
 export type WorldInput = z.input<typeof World>;
 
-/** Thrown for a world file that cannot be used. The message is one line that names the field. */
+/** The world file cannot be used. The message is one line that names the field. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }

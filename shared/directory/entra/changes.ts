@@ -10,18 +10,16 @@ import { type Graph, listPages } from './graph.ts';
 import { Change } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
-/** A link to changes is valid for seven days ("Use delta query", token duration). */
+/** Older links are not used. A link to changes is valid for seven days ("Use delta query", token duration). */
 const LONGEST_MS = 6 * DAY_MS;
-/**
- * With this header, the answer contains only changed properties. That is enough, because the reader needs only the ids.
- */
+/** With this header, the answer contains only changed properties. The reader needs only the ids. */
 const HEADERS = { prefer: 'return=minimal' };
 
-/** The links from which later changes are read, and the time when they were created. */
+/** The links to later changes, and the time at which the links were created. */
 const Cursor = z.object({ groups: z.string(), users: z.string(), atMs: z.number() });
 type Cursor = Readonly<z.infer<typeof Cursor>>;
 
-/** Properties whose changes are reported. `members` is a relationship of groups. */
+/** Properties whose changes are reported. For groups, `members` is a relationship. */
 const TRACKED = {
   groups: 'displayName,members',
   users: 'accountEnabled,mail,userPrincipalName',
@@ -29,15 +27,16 @@ const TRACKED = {
 type Resource = keyof typeof TRACKED;
 
 /**
- * Whether only a full read is right: the directory refuses the link ("Use delta query", synchronization reset), or the
- * round does not end. A later attempt with the same link would fail in the same way.
+ * Returns whether a full read is needed: the directory refuses the link ("Use delta query", synchronization reset), or
+ * the round does not end. A retry with the same link would fail again.
  */
 const isReset = (error: unknown): boolean =>
   error instanceof DirectoryError && error.kind === 'odd' && error.reason !== undefined;
 
 /**
- * Reads which groups and users have changed. It makes two calls if nothing has changed. If the directory does not
- * accept the links any more, the result is a reset with a new cursor, which begins before the reset.
+ * Reads which groups and users have changed. If nothing has changed, it makes two calls. If the directory no longer
+ * accepts the links, the result is a reset with a new cursor. The new cursor starts before the full read after the
+ * reset.
  */
 export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
   const nowMs = graph.clock();
@@ -75,7 +74,7 @@ export async function cursorNow(graph: Graph): Promise<string> {
 
 const textOf = (cursor: Cursor): string => JSON.stringify(cursor);
 
-/** Returns undefined if the text is not a cursor of this directory, because the connection read another one before. */
+/** Returns undefined for a cursor of another directory, which the connection read before. */
 function readCursor(text: string): Cursor | undefined {
   const json = parseJson(text);
   return json.ok ? Cursor.safeParse(json.value).data : undefined;
@@ -83,7 +82,7 @@ function readCursor(text: string): Cursor | undefined {
 
 type Entry = z.infer<typeof Change>;
 
-/** Reads a round of changes. Only the link to later changes marks its end. */
+/** Reads a round of changes. The round ends at the page that has the link to later changes. */
 async function readChanges(graph: Graph, resource: Resource, url: string) {
   const operation = `${resource}.delta`;
   const entries: Entry[] = [];
@@ -97,7 +96,7 @@ async function readChanges(graph: Graph, resource: Resource, url: string) {
   throw new DirectoryError('odd', `${operation}: expected a link to the next page or to later changes`);
 }
 
-/** An object may have several entries, without an order. If one of them is a removal, the object is read to check it. */
+/** Combines the entries of each object, in any order. If one entry is a removal, the caller checks the object. */
 function changesOf(entries: readonly Entry[], nowMs: number): readonly DirectoryChange[] {
   const byKey = new Map<string, DirectoryChange>();
   for (const entry of entries) {
@@ -115,7 +114,7 @@ function changesOf(entries: readonly Entry[], nowMs: number): readonly Directory
 const USER = '#microsoft.graph.user';
 const GROUP = '#microsoft.graph.group';
 
-/** Returns the changed users and groups. Devices and service principals are left out, as in the lists of members. */
+/** Returns the changed members that are users or groups. Devices and service principals are left out. */
 const membersIn = ({ 'members@delta': members = [] }: Entry, atMs: number): readonly NamedMember[] =>
   members.flatMap(({ id: key, '@odata.type': type, '@removed': removed }) => {
     const named = { key, atMs, isMember: removed === undefined };

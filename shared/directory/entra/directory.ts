@@ -13,14 +13,11 @@ export interface EntraOptions {
   readonly tenant: string;
   readonly clientId: string;
   readonly credential: Credential;
-  /** Base URL of another host with the same APIs, such as a simulator; undefined: Microsoft. */
+  /** Base URL of another host with the same APIs, such as a simulator. undefined means Microsoft. */
   readonly baseUrl?: string | undefined;
 }
 
-/**
- * How late lists and changes may be. In a dynamic group, a change may be even later, because its members follow from a
- * rule.
- */
+/** The expected maximum delay of lists and changes. Changes of a dynamic group's members can be later. */
 const LAG_MS = 10 * 60_000;
 /** Returns a directory that reads Entra ID through Microsoft Graph. */
 export function createEntraDirectory(options: EntraOptions, world: DirectoryWorld): Directory {

@@ -8,7 +8,9 @@ import { hostsOf } from './hosts.ts';
 import { refuseHiddenGroups, userMemberPages } from './members.ts';
 import { createAccessTokens } from './sign-in.ts';
 
-/** Calls that need each right. Only the first page of a list is read, except for groups with hidden membership. */
+/**
+ * For each right, a call that needs it. Only the check of hidden memberships reads more than the first page of a list.
+ */
 const CALLS = {
   groups: (graph) => firstOf(groupPages(graph)),
   async members(graph, isSelected) {
@@ -41,8 +43,7 @@ export async function examineEntra(
 }
 
 /**
- * Tests the credential. The sign-in tests a client secret, so here only the token of AWS for a federated credential is
- * tested.
+ * Tests the AWS token of a federated credential. A client secret has no step of its own, because the sign-in tests it.
  */
 const examineCredential = async (
   credential: EntraOptions['credential'],

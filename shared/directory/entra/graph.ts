@@ -17,7 +17,7 @@ export interface Graph {
   url(path: readonly string[], query?: Readonly<Record<string, string>>): string;
   /**
    * Returns a link of an answer.
-   * @throws DirectoryError `odd` if the link leads to another host: the token must not be sent there
+   * @throws DirectoryError `odd` if the link leads to another host, which must not receive the token
    */
   ownLink(operation: string, link: string): string;
 }
@@ -54,16 +54,13 @@ export interface Listing<Item extends z.ZodType> {
 export interface GraphPage<Item> {
   readonly items: readonly Item[];
   readonly asOfMs: number;
-  /** The count of the whole list; only the first page may have it. */
+  /** The number of items in the whole list. Only the first page can have this number. */
   readonly count: number | undefined;
   /** The link to the changes after this list. Only the last page of a list of changes has it. */
   readonly deltaLink: string | undefined;
 }
 
-/**
- * Reads a list to its end. Every page except the last one has a link to the next page. So a page without items is not
- * the end.
- */
+/** Reads a list to its end. Every page except the last has a link to the next page, even an empty page. */
 export function listPages<Item extends z.ZodType>(
   graph: Graph,
   { operation, url, item, headers = {} }: Listing<Item>,

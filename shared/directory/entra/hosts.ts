@@ -10,6 +10,6 @@ const MICROSOFT: Hosts = {
   login: 'https://login.microsoftonline.com',
 };
 
-/** @param baseUrl base URL of another host with both APIs, such as a simulator; undefined: Microsoft */
+/** @param baseUrl base URL of another host with both APIs, such as a simulator; undefined means Microsoft */
 export const hostsOf = (baseUrl: string | undefined): Hosts =>
   baseUrl === undefined ? MICROSOFT : { graph: baseUrl, login: baseUrl };

@@ -10,13 +10,12 @@ const COUNTED = { consistencylevel: 'eventual' };
 const READ_HIDDEN = 'Member.Read.Hidden';
 const HIDDEN = 'HiddenMembership';
 
-/** How often an empty list without a count is requested. */
+/** Maximum number of requests for a list that is empty and has no count. */
 const MAX_UNCOUNTED = 3;
 
 /**
- * Lists the direct members that are users. Devices and service principals are left out. An empty list is accepted only
- * with a count, because an absent count does not mean 0.
- * @throws DirectoryError `odd` if no empty list has a count, or if the membership is hidden
+ * Lists the direct members that are users, without devices and service principals. An empty list needs a count.
+ * @throws DirectoryError `odd` if no attempt returns a count, or if the membership is hidden
  */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   for (let attempt = 1; attempt <= MAX_UNCOUNTED; attempt += 1) {
@@ -62,7 +61,7 @@ export async function* groupMemberPages(graph: Graph, group: string): AsyncGener
 /** Lists the direct members that are users or groups. Both lists are read at the same time, which halves the time. */
 export async function* memberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const groups = allPages(groupMemberPages(graph, group));
-  // If the users cannot be read either, their error is thrown, and the error of the groups is ignored.
+  // If both lists fail, the error of the users is thrown. The error of the groups must not count as unhandled.
   groups.catch(() => undefined);
   yield* userMemberPages(graph, group);
   yield* await groups;
@@ -86,9 +85,8 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
 }
 
 /**
- * Refuses a group with hidden membership. Without the right to read it, such a group looks like a group without
- * members.
- * @throws DirectoryError `odd` for this group, unless the access token has the right
+ * Refuses a group with hidden membership if the access token lacks the right to read it. The group would look empty.
+ * @throws DirectoryError `odd` for such a group
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {
   if (await mayReadHidden(graph)) return;
@@ -99,11 +97,11 @@ async function refuseHidden(graph: Graph, group: string): Promise<void> {
 
 const VISIBILITY = { $select: `${GROUP_PROPERTIES},visibility` };
 
-/** The number of groups in a message. */
+/** Maximum number of groups that a message names. */
 const MAX_SHOWN = 5;
 
 /**
- * Refuses a directory that has selected groups with hidden membership, if the right to read it is missing.
+ * Refuses a directory if a selected group has hidden membership and the right to read it is missing.
  * @throws DirectoryError `odd` that names the groups
  */
 export async function refuseHiddenGroups(graph: Graph, isSelected: SelectsGroup): Promise<void> {
@@ -128,8 +126,8 @@ const mayReadHidden = async ({ tokens }: Graph): Promise<boolean> =>
   rolesIn(await tokens.current()).includes(READ_HIDDEN);
 
 /**
- * Returns the roles in an access token. Microsoft may change the form of these tokens. The result is then empty, and a
- * group with hidden membership is refused while it shows no members.
+ * Returns the roles in an access token. If Microsoft changes the form of these tokens, the result is empty. A group
+ * with hidden membership is then refused while it shows no members.
  */
 function rolesIn(token: string): readonly unknown[] {
   try {

@@ -8,10 +8,7 @@ export const MAX_PAGE = '999';
 export const GROUP_PROPERTIES = 'id,displayName';
 export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
-/**
- * Returns a group without an address and a count: Graph finds groups only by id, and sends the count with the first
- * page of members.
- */
+/** Returns a group without address and count. Graph sends the count with the first page of members. */
 export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: displayName,
@@ -20,10 +17,9 @@ export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGr
 });
 
 /**
- * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. The principal name of
- * a guest is not an address that the guest knows.
- * @throws DirectoryError `denied` if the application may not read users. Without this right, it is unknown whether the
- * user is active
+ * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. For a guest, the
+ * principal name is an artificial name.
+ * @throws DirectoryError `denied` if the application lacks the right to read users and their state
  */
 export function userOf(
   operation: string,

@@ -4,9 +4,9 @@ import { ErrorCode } from '../error-code.ts';
 import type { DirectoryAnswer } from '../exchange.ts';
 import { kindOf, refused, signInKindOf } from '../refusal.ts';
 
-/** "Microsoft Graph error responses and resource types". */
+/** The error of an answer of Graph ("Microsoft Graph error responses and resource types"). */
 const GraphError = z.object({ error: z.object({ code: ErrorCode }) });
-/** RFC 6749, section 5.2, with the numbers of Microsoft. */
+/** The error of the token endpoint (RFC 6749, section 5.2), with Microsoft's error numbers. */
 const TokenError = z.object({
   error: ErrorCode.optional().catch(undefined),
   error_codes: z.array(z.number()).default([]),
@@ -39,7 +39,9 @@ export function tokenRefusal(
   return refused(operation, answer.status, { kind, reason, retryAfterMs: waitOf(answer, nowMs) });
 }
 
-/** Returns the time of the header `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). */
+/**
+ * Returns the wait in ms that `Retry-After` demands. The header contains seconds or a date (RFC 9110, section 10.2.3).
+ */
 function waitOf({ retryAfter: header }: DirectoryAnswer, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;

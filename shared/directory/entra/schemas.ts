@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /*
- * The properties of Microsoft Graph v1.0 that the reader uses. A property without a value is null, or absent in a list
- * of changes.
+ * The properties of Graph v1.0 that the reader uses. Without a value, a property is null, or absent in a list of
+ * changes.
  */
 
 const filled = z.string().min(1);
@@ -17,8 +17,8 @@ export const Group = z.object({
 export const GroupVisibility = Group.extend({ visibility: nullable });
 
 /**
- * Resource type user. All properties but `id` are null if the application may not read users ("Limited information
- * returned for inaccessible member objects").
+ * Resource type user. All properties except `id` are null if the application lacks the right to read users ("Limited
+ * information returned for inaccessible member objects").
  */
 export const User = z.object({
   id: filled,
@@ -44,7 +44,7 @@ const ChangedMember = z.object({
  */
 export const Change = z.object({
   id: filled,
-  /** Present only if it has changed. */
+  /** Present only if the name has changed. */
   displayName: nullable,
   '@removed': Removed,
   'members@delta': z.array(ChangedMember).optional(),

@@ -27,7 +27,7 @@ export async function changesSince(api: Api, cursor: string, nowMs: number): Pro
   const ofGroups = await activitiesOf(api, 'groups_enterprise', startTime);
   return {
     groups: latestOf([...ofAdministrators, ...ofGroups], GROUP_PARAMETERS),
-    // A change of a membership also names its user. Such a change belongs to the group.
+    // An event about a membership also names a user. Such an event is a change of the group.
     users: latestOf(ofAdministrators.map(withoutGroupEvents), USER_PARAMETERS),
     cursor: cursorAt(nowMs),
   };
@@ -59,8 +59,7 @@ const withoutGroupEvents = ({ id, events }: Entry): Entry => ({
 const DELETIONS = new Set(['DELETE_GROUP', 'delete_group', 'DELETE_USER']);
 
 /**
- * Names of the events that change only the members of a group. After any other event, the name of the group may have
- * changed and is read too.
+ * Names of the events that change only members of a group. After other events, the reader also reads the group's name.
  */
 const MEMBERSHIPS = new Set([
   'ADD_GROUP_MEMBER',
@@ -85,8 +84,8 @@ const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
 const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
 
 /**
- * Returns two changes of each key: the latest deletion and the latest other change. Both are needed, because a new
- * group or user may get the address of a deleted one.
+ * Returns two changes of each key: the latest deletion and the latest change of another kind. Both are needed, because
+ * a new group or user can have the address of a deleted one.
  */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();

@@ -53,11 +53,11 @@ export interface Federation extends Credential {
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-/** The scope that the method signJwt of IAM Credentials requires. It also accepts the scope for all of IAM. */
+/** The scope that the method signJwt of IAM Credentials requires. The method also accepts the scope of the IAM API. */
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /**
- * Returns the credential of a service account whose key stays with Google. No secret is stored:
+ * Returns the credential of a service account whose key never leaves Google. No secret is stored:
  *
  *     role of the function ──AWS STS──▶ web identity token ──Google STS──▶ federated token ──signJwt──▶ assertion
  */

@@ -20,12 +20,12 @@ export interface GoogleOptions {
   readonly credential: Credential;
   /** Address of the administrator on whose behalf the service account reads. */
   readonly administrator: string;
-  /** Base URL of another host with the same API, such as a simulator; undefined: Google. */
+  /** Base URL of another host with the same API, such as a simulator. undefined means Google. */
   readonly baseUrl?: string | undefined;
 }
 
 const AUTH = 'https://www.googleapis.com/auth/';
-/** The smallest scopes that read groups, members, users and the two logs. */
+/** The smallest scopes that read groups, members, users and logs. */
 export const SCOPES = {
   groups: `${AUTH}admin.directory.group.readonly`,
   members: `${AUTH}admin.directory.group.member.readonly`,
@@ -107,7 +107,7 @@ function groupOf({ id, email, name, directMembersCount = '' }: z.infer<typeof Gr
   return { id: groupId(id), name: name === '' ? email : name, address: email, userCount };
 }
 
-/** Members with one of these statuses may not sign in. Members of other companies have no status. */
+/** Members with one of these statuses cannot sign in. Members of other companies have no status. */
 const INACTIVE_STATUSES = new Set(['SUSPENDED', 'ARCHIVED']);
 
 function memberOf({ id, type, email, status = '' }: z.infer<typeof Member>): DirectoryMember {

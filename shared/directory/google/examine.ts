@@ -10,7 +10,7 @@ import { claimsOf, createAccessTokens, type SignInOptions } from './sign-in.ts';
 
 /**
  * Tries each step of reading a Google directory: the calls of the sign-in, the administrator, and then each right. Each
- * right is tried with an access token for this right alone, so that the result names a scope that is not delegated.
+ * right is tried with an access token for only this right. So the result shows which scope is not delegated.
  */
 export async function examineGoogle(
   options: GoogleOptions,
@@ -62,8 +62,7 @@ type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise
 /** For each right, a call that needs it. Only the first page of a list is read. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   groups: (api) => firstOf(groupPages(api)),
-  // The address names no group. This is enough, because the API checks the right to list members before it searches for
-  // the group.
+  // The administrator is not a group, but the API checks the right to list members before it searches for the group.
   members: (api, { administrator }) => unlessMissing(() => firstOf(memberPages(api, administrator))),
   users: (api, { administrator }) => findUser(api, administrator),
   reports: (api, _, world) => changesSince(api, cursorAt(world.clock()), world.clock()),

@@ -17,6 +17,6 @@ const GOOGLE: Hosts = {
   iam: 'https://iamcredentials.googleapis.com',
 };
 
-/** @param baseUrl base URL of another host with all these APIs, such as a simulator; undefined: Google */
+/** @param baseUrl base URL of another host with all these APIs, such as a simulator; undefined means Google */
 export const hostsOf = (baseUrl: string | undefined): Hosts =>
   baseUrl === undefined ? GOOGLE : { api: baseUrl, token: `${baseUrl}/token`, sts: baseUrl, iam: baseUrl };

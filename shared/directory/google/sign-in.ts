@@ -15,8 +15,7 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ASSERTION_SECONDS = 3_600;
 
 /**
- * Signs in as a service account (RFC 7523). The sign-in uses `tokenUrl`, and ignores the address of the token endpoint
- * in the key file.
+ * Signs in as a service account (RFC 7523) at `tokenUrl`. The address of the token endpoint in the key file is ignored.
  */
 export const createAccessTokens = (options: SignInOptions, world: DirectoryWorld): AccessTokens =>
   keepAccessToken(async () => {

@@ -16,8 +16,8 @@ export interface ApiCall<Body extends z.ZodType> {
   readonly path: string;
   readonly body: Body;
   /**
-   * True if every organisation has this resource. Then 404 means that a right is missing: if the application is limited
-   * to a resource set, Okta answers 404 to a request without the scope.
+   * True if every organisation has this resource. A 404 then means that a right is missing: Okta answers 404 to a
+   * request without the scope if the application is limited to a resource set.
    */
   readonly isFixed?: boolean;
 }
@@ -35,13 +35,13 @@ export interface Api {
 }
 
 export interface ApiOptions {
-  /** Every request is sent to this host. Without a slash at the end. */
+  /** The base URL of the organisation, without a slash at the end. Every request is sent to this host. */
   readonly orgUrl: string;
   readonly authorization: Authorization;
   readonly limits: RateLimits;
 }
 
-/** The first request, a request with a new token, and a request with a new nonce. */
+/** Three requests: the first one, one with a new token, and one with a new nonce. */
 const MAX_REQUESTS = 3;
 
 /** Reads the APIs of one organisation. */

@@ -32,7 +32,7 @@ export const keySigner = (jwk: PrivateJwk): Signer => ({
       const key = await importJWK(jwk as JWK, alg);
       return await new SignJWT({ ...claims }).setProtectedHeader({ alg, kid: jwk.kid }).sign(key);
     } catch {
-      // The error has no `cause`, because its text may quote the key.
+      // The error has no `cause`, because the text of the cause can quote the key.
       throw new DirectoryError('denied', 'key: expected a private RSA or EC key as JWK');
     }
   },

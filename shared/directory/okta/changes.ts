@@ -9,8 +9,8 @@ import type { LogEvent } from './schemas.ts';
 import { userList, userOf } from './users.ts';
 
 /**
- * The length of the time span that each run reads again, because clocks differ and answers are late. The log is not
- * read again, because its cursor follows the order of storage.
+ * The time span of the lists that each run reads again, because clocks differ and answers are late. The log needs no
+ * overlap, because its cursor follows the order of storage.
  */
 const OVERLAP_MS = 5 * 60_000;
 
@@ -26,11 +26,11 @@ export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: now
 /**
  * Reads which groups and users have changed. If nothing has changed, it makes three calls:
  *
- *   call                        | shows                              | never shows
+ *   call                        | shows                              | does not show
  *   ----------------------------|------------------------------------|-------------------------------------------
  *   groups changed since a time | new, renamed, and with new members | deleted groups, members who were deleted
- *   users changed since a time  | new, renamed, switched on or off   | deleted users
- *   the System Log              | all of these, and deletions        | some entries for minutes, a few for ever
+ *   users changed since a time  | new, renamed, enabled or disabled  | deleted users
+ *   the System Log              | all of these, and deletions        | some entries for minutes, a few never
  */
 export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);
@@ -78,7 +78,7 @@ async function changedUsers(api: Api, sinceMs: number): Promise<readonly Directo
   return changes;
 }
 
-/** Events that report the end of a group or user. Okta deletes for ever, and never uses an id again. */
+/** Events that report a deletion. Deletions in Okta are permanent, and Okta never reuses an id. */
 const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
 
 /** Events that add or remove a member, and whether the member is in the group after the event. */
@@ -88,8 +88,8 @@ const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
 };
 
 /**
- * Returns the changes of groups or users in the log. A change of a membership also names its user. Such a change
- * belongs to the group.
+ * Returns the changes of groups or users in the log. An event about a membership is a change of the group, not of the
+ * user.
  */
 const changesIn = (events: readonly LogEvent[], type: 'User' | 'UserGroup'): readonly DirectoryChange[] =>
   events
@@ -115,9 +115,7 @@ function membersIn(event: LogEvent): readonly NamedMember[] {
   return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
 }
 
-/**
- * Returns the latest change of each key. A deletion is final, so a change from a list that is late does not replace it.
- */
+/** Returns the latest change of each key. A change from a delayed list does not replace a deletion, which is final. */
 function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();
   for (const change of changes) {

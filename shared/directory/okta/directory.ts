@@ -30,7 +30,7 @@ export function createOktaDirectory(options: ApiOptions, world: DirectoryWorld):
   };
 }
 
-/** Lists the members of every state. */
+/** Lists the members with any status. */
 export async function* memberPages(api: Api, group: string): AsyncGenerator<DirectoryPage<DirectoryMember>> {
   const path = pathOf(['groups', group, 'users'], { limit: PAGE_SIZE });
   for await (const { items, asOfMs } of listPages(api, { operation: 'listGroupUsers', path, item: User })) {
@@ -38,7 +38,7 @@ export async function* memberPages(api: Api, group: string): AsyncGenerator<Dire
   }
 }
 
-/** Reads one page with one user. */
+/** Reads one page with one user, to test the right to read users. */
 export async function tryUsers(api: Api): Promise<void> {
   for await (const _ of listPages(api, userList({ limit: '1' }))) return;
 }

@@ -12,7 +12,7 @@ export interface ProvenRequest {
   readonly url: string;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** The nonce that the server last gave. */
+  /** The latest nonce of the server. */
   readonly nonce: string | undefined;
   /** The access token of a call of the API; undefined for a request of a token. */
   readonly token?: string;
@@ -20,7 +20,7 @@ export interface ProvenRequest {
 
 const ALGORITHM = 'ES256';
 
-/** Creates a key. It is created at the first proof, because most organisations ask for none. */
+/** Creates a key. The key is created at the first proof, because most organisations require no proof. */
 export function createProofKey(newId: NewId): ProofKey {
   let pair:
     | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>

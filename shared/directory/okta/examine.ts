@@ -28,7 +28,7 @@ interface Examined {
 const RIGHTS = ['groups', 'members', 'users', 'reports'] as const;
 type Right = (typeof RIGHTS)[number];
 
-/** Members of groups need no scope of their own. */
+/** The scope for groups also allows reading members. */
 const SCOPE_OF: Readonly<Record<Right, string>> = { ...SCOPES, members: SCOPES.groups };
 
 /** For each right, a call that needs it. Only the first page of a list is read. */
@@ -43,8 +43,8 @@ const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown
 };
 
 /**
- * Tries each step of reading an organisation: the signature, the sign-in, and then each right. Each right is tried with a
- * token for its scope alone, so that the result names a scope that is not granted.
+ * Tries each step of reading an organisation: the signature, the sign-in, and then each right. Each right is tried with
+ * a token for only its scope. So the result shows which scope is not granted.
  */
 export async function examineOkta(
   { orgUrl, credential }: Examined,
@@ -78,7 +78,7 @@ export async function examineOkta(
   return [signed, entered, ...(await examineRights(apiOf, world))];
 }
 
-/** The sign-in works if Okta grants any scope. */
+/** The step of the sign-in succeeds if Okta grants at least one scope. */
 async function signInOnce(signIns: readonly SignIn[]): Promise<DirectoryStep> {
   const outcomes = await Promise.all(signIns.map((signIn) => attempt(() => signIn.current())));
   const [first = { value: undefined }] = outcomes;

@@ -17,7 +17,7 @@ export const groupList = (query: {
   isFixed: true,
 });
 
-/** Lists the groups of every type: those of Okta, of apps, and the built-in ones. */
+/** Lists the groups of every type: Okta groups, app groups and built-in groups. */
 export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<DirectoryGroup>> {
   for await (const { items, asOfMs } of listPages(api, groupList({ expand: 'stats' }))) {
     yield { items: items.map(groupOf), asOfMs };
@@ -25,8 +25,8 @@ export async function* groupPages(api: Api): AsyncGenerator<DirectoryPage<Direct
 }
 
 /**
- * Finds a group by its id. The list is requested first, because only the list counts the users. It may begin with empty
- * pages, and an empty list does not prove that the group does not exist.
+ * Finds a group by its id. The list is requested first, because only the list counts the users. The list can begin with
+ * empty pages. An empty list does not prove that the group does not exist.
  */
 export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | undefined> {
   const filter = `id eq ${JSON.stringify(id)}`;

@@ -7,9 +7,9 @@ import { DirectoryError } from '../../sync/ports/directory.ts';
  *     link: <https://acme.okta.com/api/v1/groups?limit=200>; rel="self"
  *     link: <https://acme.okta.com/api/v1/groups?after=00g…&limit=200>; rel="next"
  *
- * A page without the link `self` may not be the last one, because a proxy may have removed the headers.
- * @param requested the address of the requested page. A link to another host or another list is refused, because the
- * token would be sent to that host.
+ * A page without the link `self` is refused, because a proxy may have removed the headers.
+ * @param requested the address of the requested page. A link to another host or another list is refused. Another host
+ * must not receive the token.
  * @throws DirectoryError `odd`
  */
 export function nextPage(
@@ -40,7 +40,7 @@ interface Link {
 }
 
 /**
- * Returns the links of one header (RFC 8288, section 3). Okta sends each link in a separate header, but a proxy may
+ * Returns the links of one header (RFC 8288, section 3). Okta sends each link in a separate header, but a proxy can
  * join them.
  */
 const linksIn = (header: string): readonly Link[] =>

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DirectoryPage } from '../../sync/ports/directory.ts';
 import type { Api } from './api.ts';
 
-/** Okta will lower the default, so the size of a page is always given. All lists accept 200. */
+/** The page size of every request. Okta plans to lower the default. All lists accept 200. */
 export const PAGE_SIZE = '200';
 
 export interface List<Item extends z.ZodType> {

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 /** Okta keeps events for 90 days. */
 const LONGEST_AGO_MS = 89 * DAY_MS;
 
-/** The events that name groups and users. Sign-ins, which are most of the log, are left out. */
+/** The filter for events about groups and users. Most events of the log are sign-ins, which the filter leaves out. */
 const FILTER = [
   'eventType sw "group.lifecycle."',
   'eventType sw "group.user_membership."',
@@ -44,7 +44,7 @@ export const firstPoll = (sinceMs: number, nowMs: number): string =>
  * event that was stored late is not skipped. Every page has a next link. An empty page means that there are no more
  * events now, and its next link continues later.
  * @param next the link of the last poll
- * @param first the poll that is used if Okta refuses the link, or if the filter has changed since
+ * @param first the poll to use if Okta refuses the link, or if this version has another filter than the link
  */
 export async function pollLog(api: Api, next: string | undefined, first: string): Promise<LogRead> {
   if (next === undefined || filterOf(next) !== FILTER) return poll(api, first, false);
@@ -52,7 +52,7 @@ export async function pollLog(api: Api, next: string | undefined, first: string)
     return await poll(api, next, false);
   } catch (error) {
     if (!(error instanceof DirectoryError) || error.kind !== 'odd' || error.reason === undefined) throw error;
-    // Okta answered 400. The cursor is the reason, because Okta has accepted the same filter before.
+    // Okta answered 400. The cursor must be the reason, because Okta accepted the same filter in the previous poll.
     return poll(api, first, true);
   }
 }

@@ -1,20 +1,17 @@
 import type { DirectoryAnswer, DirectoryWorld } from '../exchange.ts';
 import { headersOf } from '../exchange.ts';
 
-/**
- * The longest wait. A limit counts the calls of one minute ("Rate limits"), so a longer wait would only come from a
- * wrong clock.
- */
+/** The longest wait. A limit counts the calls of one minute ("Rate limits"), so a longer wait means a wrong clock. */
 const LONGEST_WAIT_MS = 61_000;
 /** Time that is added to `X-Rate-Limit-Reset`, because that header has whole seconds. */
 const MARGIN_MS = 1_000;
 /** The part of a limit that the calls of this process may use. */
 const OWN_SHARE = 1 / 2;
-/** The part of a limit that this process never uses, so that other programs can always send some calls. */
+/** The part of a limit that this process leaves to other programs. */
 const RESERVED_SHARE = 1 / 10;
 
 export interface RateLimits {
-  /** Sends one call, as soon as the limit of its operation allows that. */
+  /** Sends one call as soon as the limit of its operation allows the call. */
   run(operation: string, send: () => Promise<DirectoryAnswer>): Promise<DirectoryAnswer>;
 }
 
@@ -24,9 +21,9 @@ interface Window {
   /** The fewest remaining calls that an answer has shown. Calls of other programs are counted too. */
   remaining: number;
   resetMs: number;
-  /** The calls that this process has sent. */
+  /** The calls that this process has sent in this minute. */
   own: number;
-  /** The calls without an answer. */
+  /** The calls of this process that have no answer yet. */
   inFlight: number;
 }
 
@@ -88,8 +85,7 @@ function takeNote(window: Window, answer: DirectoryAnswer, nowMs: number): void 
   window.limit = limit;
   window.remaining = isNew ? remaining : Math.min(window.remaining, remaining);
   if (isNew) {
-    // This is the first answer of a minute. The calls of this minute are the answered call and the calls that still
-    // have no answer.
+    // A new minute has begun. Only the answered call and the calls without an answer belong to this minute.
     window.own = window.inFlight;
     window.resetMs = Math.min(endMs, latestMs);
   }

@@ -1,10 +1,7 @@
 import * as z from 'zod';
 import { ErrorCode } from '../error-code.ts';
 
-/*
- * The fields of Okta's Groups, Users and System Log APIs that the reader uses. Lists are JSON arrays. Their next pages
- * are in headers.
- */
+/* The fields of Okta's Groups, Users and System Log APIs that the reader uses. Links to next pages are in headers. */
 
 const filled = z.string().min(1);
 const Time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -46,7 +43,7 @@ export const Token = z.object({
 });
 /** The answer that refuses a token (RFC 6749, section 5.2). */
 export const TokenRefusal = z.object({ error: ErrorCode });
-/** A refused proof of a key (RFC 9449, sections 7.1 and 8). Okta may send it in the body only. */
+/** A refused proof of a key (RFC 9449, sections 7.1 and 8). Some answers of Okta have this error only in the body. */
 export const ProofRefusal = z.object({ error: z.enum(['invalid_dpop_proof', 'use_dpop_nonce']) });
 
 /** A private key in the form that Okta shows once, when it creates the key (RFC 7517). */

@@ -17,14 +17,14 @@ export interface AccessToken {
 export interface SignIn {
   current(): Promise<AccessToken>;
   forget(token: AccessToken): void;
-  /** Keeps the nonce of an answer, for the next proofs. Returns false if there is none. */
+  /** Keeps the nonce of an answer, for the next proofs. Returns false if the answer has no nonce. */
   keepNonce(answer: DirectoryAnswer): boolean;
   /** Returns a proof of the key for a call of the API. */
   proofFor(url: string, token: AccessToken): Promise<string>;
 }
 
 export interface SignInOptions {
-  /** Without a slash at the end. */
+  /** The base URL of the organisation, without a slash at the end. */
   readonly orgUrl: string;
   readonly clientId: string;
   readonly signer: Signer;
@@ -34,15 +34,15 @@ export interface SignInOptions {
 
 /** The lifetime of an assertion. Okta accepts an hour at most, and answers a request within seconds. */
 const ASSERTION_SECONDS = 300;
-/** How long before its end a token is renewed. */
+/** How long before its expiry a token is renewed. */
 const EARLY_MS = 300_000;
-/** The first request, a request with a proof, and a request with a nonce. */
+/** Three requests: the first one, one with a proof, and one with a nonce. */
 const MAX_REQUESTS = 3;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
  * Signs in as an application, with a signed assertion (RFC 7523). An organisation may ask for tokens that are bound to
- * a key (RFC 9449). The first request has no proof. If Okta asks for one, all further requests have it:
+ * a key (RFC 9449). The first request has no proof. If Okta asks for a proof, all later requests contain a proof:
  *
  *     request ──400 invalid_dpop_proof──▶ with proof ──400 use_dpop_nonce──▶ with nonce ──▶ bound token
  */

@@ -6,7 +6,7 @@ import { type Api, pathOf } from './api.ts';
 import { type List, PAGE_SIZE } from './lists.ts';
 import { User } from './schemas.ts';
 
-/** A list of users. A list without a filter does not contain users who are deprovisioned. */
+/** A list of users. Without a filter, the list omits deprovisioned users. */
 export const userList = (query: {
   readonly filter?: string;
   readonly limit?: string;
@@ -24,9 +24,9 @@ export const findUser = (api: Api, key: string): Promise<DirectoryUser | undefin
   });
 
 /**
- * Users of these states may not sign in until an administrator changes that. An account that is locked or has an
- * expired password becomes usable without an administrator, so its memberships stay. Okta's own provisioning treats
- * them in the same way.
+ * Users with one of these statuses cannot sign in until an administrator changes the status. A locked account, or one
+ * with an expired password, becomes usable without an administrator. So its memberships stay, as in Okta's
+ * provisioning.
  */
 const INACTIVE_STATUSES = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 

@@ -32,7 +32,7 @@ export const okta: Vendor<'okta'> = {
   },
 };
 
-/** @throws DirectoryError `denied` if the secret has another form; the message does not show the secret */
+/** @throws DirectoryError `denied` if the secret has the wrong form. The message does not show the secret */
 async function credentialOf(
   { clientId, keyArn }: DirectoryOf<'okta'>,
   readSecret: ReadSecret,

@@ -34,8 +34,8 @@ interface Named {
 type Lookup = (path: AttributePath) => Named | undefined;
 
 /**
- * Returns whether a resource matches a filter that was already checked. An unknown attribute has no value (RFC 7644
- * section 3.4.2.1).
+ * Returns whether a resource matches a filter. The caller has checked the filter with `checkFilter`. An unknown
+ * attribute has no value (RFC 7644 section 3.4.2.1).
  */
 export function matchesFilter(filter: Filter, resource: ScimObject, type: ResourceType): boolean {
   return holds(filter, (path) => valuesAt(resource, type, path));
@@ -136,7 +136,7 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
 
-/** Operators by the sign of `value - wanted`. */
+/** For each operator, whether the difference `value - wanted` satisfies the operator. */
 const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => boolean } = {
   gt: (difference) => difference > 0,
   ge: (difference) => difference >= 0,
@@ -144,7 +144,7 @@ const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => bool
   le: (difference) => difference <= 0,
 };
 
-/** Returns the value in the form in which it is compared: case folded, instants and booleans parsed. */
+/** Returns the value in the form that comparisons use: text in folded case, and instants and booleans parsed. */
 function form(attribute: Attribute, value: ScimValue): ScimValue {
   if (typeof value !== 'string') return value;
   if (attribute.type === 'boolean') return asBoolean(value) ?? value;
@@ -169,7 +169,7 @@ function compareTexts(value: string, operator: Comparison, wanted: string): bool
 /**
  * Sorts resources by an attribute. Resources without the attribute come last, or first in descending order (RFC 7644
  * section 3.4.2.3). Resources with equal values keep their order. If a resource has several values, its primary value
- * is used, or else its first value.
+ * decides, or its first value if none is primary.
  */
 export function sorted(
   resources: readonly ScimObject[],

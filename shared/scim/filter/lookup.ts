@@ -2,20 +2,19 @@ import { namedIds } from '../patch/members.ts';
 import { type AttributePath, placeOf, type ResourceType, UNIQUE_ATTRIBUTE } from '../resource-type.ts';
 import { conjuncts, type Filter } from './evaluate.ts';
 
-/** An index lookup that finds all resources which can match a filter, without reading every resource. */
+/** An index lookup that finds all resources that can match a filter, without reading every resource. */
 export interface Lookup {
   readonly by: 'id' | 'unique' | 'externalId' | 'member' | 'group' | 'emails' | 'employeeNumber';
   readonly value: string;
 }
 
 /**
- * Returns a lookup for a part of the filter that must be true and selects one value of an indexed attribute. The first
- * such part counts; undefined if there is none.
+ * Returns a lookup for the first part that must be true and selects one value of an indexed attribute, if there is one.
  */
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];
 
-/** Lists that contain ids of other resources. A filter on them becomes a lookup by such an id. */
+/** Lists that contain ids of other resources. A filter on such a list becomes a lookup by one of these ids. */
 const LISTS = { members: 'member', groups: 'group' } as const;
 type ListName = keyof typeof LISTS;
 
@@ -71,8 +70,8 @@ function idsNamedBy(filter: Filter, list: ListName, type: ResourceType): readonl
 }
 
 /**
- * Returns the members of a group (or groups of a user) that must be known to evaluate a filter. The result is the ids
- * that the filter looks for, or 'all' if the filter needs the whole list.
+ * Returns the ids of the group's members (or the user's groups) that the filter needs; 'all' if it needs the whole
+ * list.
  */
 export function neededIds(filter: Filter, list: ListName, type: ResourceType): readonly string[] | 'all' {
   const named = idsNamedBy(filter, list, type);

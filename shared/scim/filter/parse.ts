@@ -3,10 +3,10 @@ import { badRequest } from '../errors.ts';
 import { type AttributePath, parseAttributePath } from '../resource-type.ts';
 import { COMPARISONS, type Comparison, type Filter, type Literal } from './evaluate.ts';
 
-/** Maximum nesting of parentheses, brackets and `not`. The parser and the evaluator recurse no deeper. */
+/** Maximum nesting of parentheses, brackets and `not`. It limits the recursion of the parser and of the evaluator. */
 const MAX_FILTER_DEPTH = 32;
 
-/** A PATCH path: an attribute, optionally a filter on its values, optionally a sub-attribute. */
+/** A PATCH path: an attribute, and optionally a filter on its values and a sub-attribute. */
 export interface PatchPath {
   readonly path: AttributePath;
   readonly where: Filter | undefined;
@@ -64,7 +64,7 @@ class Reader {
     return this.#at === this.#tokens.length;
   }
 
-  /** Consumes a bracket or a keyword. A string literal never matches, because strings keep their quotes. */
+  /** Consumes the next token if it is this bracket or keyword. A string never matches, because its token has quotes. */
   take(text: string): boolean {
     const taken = this.#tokens[this.#at]?.toLowerCase() === text;
     if (taken) this.#at += 1;
@@ -111,7 +111,7 @@ class Reader {
   }
 
   #expected(what: string) {
-    return badRequest('invalidFilter', `expected ${what} as part ${this.#at + 1} of the filter`);
+    return badRequest('invalidFilter', `expected ${what} as token ${this.#at + 1} of the filter`);
   }
 }
 
@@ -141,7 +141,9 @@ function readUnary(reader: Reader, depth: number): Filter {
   return { kind: 'element', path, where: withPart(reader, where) };
 }
 
-/** Reads a filter after "[" and the closing bracket. The grammar (`valFilter`) allows no brackets inside. */
+/**
+ * Reads the filter after "[", and the closing bracket. The grammar (`valFilter`) allows no brackets within brackets.
+ */
 function readWhere(reader: Reader, depth: number): Filter {
   const where = readOr(reader, depth);
   reader.expect(']');
@@ -179,11 +181,11 @@ function readPart(reader: Reader): string {
   return path.name;
 }
 
-/** Maximum length of a filter or path. Clients send far shorter ones, and parsing a text of this length is fast. */
+/** Maximum length of a filter or path. Filters of clients are far shorter, and parsing this length is fast. */
 const MAX_FILTER_LENGTH = 8_192;
 
 /**
- * A bracket, a string, or a word. Its position decides whether a word is a path, an operator, a keyword or a number.
+ * A token: a bracket, a string or a word. The position of a word shows whether it is a path, an operator or a value.
  */
 const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
 /** A number in JSON syntax. For example, 01 is not a number. */
@@ -201,7 +203,7 @@ function tokenise(text: string): readonly string[] {
     TOKEN.lastIndex = at;
     const found = TOKEN.exec(text);
     if (found === null)
-      throw badRequest('invalidFilter', `expected the end of a string begun before character ${end}`);
+      throw badRequest('invalidFilter', `expected a closing quotation mark before character ${end}`);
     at = TOKEN.lastIndex;
     tokens.push(found[1] ?? '');
   }

@@ -13,9 +13,8 @@ import { type Assignment, assign } from './assign.ts';
 import type { PatchOperation } from './operation.ts';
 
 /**
- * Returns the resource after the operations, applied in order; the argument stays unchanged. Attributes that the
- * type does not store are accepted and ignored.
- * @throws ScimError if one operation is invalid; then none is applied
+ * Returns a new resource with the operations applied in order. Attributes that the type does not store are ignored.
+ * @throws ScimError if one operation is invalid
  */
 export function applyPatch(resource: ScimObject, operations: readonly PatchOperation[], type: ResourceType) {
   const draft = structuredClone(resource) as ScimDraft;
@@ -28,14 +27,14 @@ export function applyPatch(resource: ScimObject, operations: readonly PatchOpera
   return draft;
 }
 
-/** Reads the resource of a POST or PUT: the known attributes that clients may write. */
+/** Reads the resource of a POST or PUT: the known attributes that clients can write. */
 export function readResource(body: ScimObject, type: ResourceType): ScimObject {
   const draft: ScimDraft = {};
   assignAll(draft, { op: 'add', path: undefined, value: body }, type);
   return draft;
 }
 
-/** Rejects attribute names in an operation without a path that would be rejected as a path. */
+/** Checks the attribute names in the value of an operation without a path, by the same rules as a path. */
 function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
@@ -55,14 +54,14 @@ function checkSchemaOf(path: AttributePath, type: ResourceType): void {
 }
 
 const unknownAttribute = ({ name }: ResourceType) =>
-  badRequest('invalidPath', `expected an attribute of ${name}, got one that its schemas do not know`);
+  badRequest('invalidPath', `expected an attribute of ${name}, got one that is not in its schemas`);
 
 function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: ResourceType): void {
   if (path === undefined) return;
   const place = placeOf(type, path.path);
   if (place !== undefined) {
     if (isReadOnly(place))
-      throw badRequest('mutability', `${place.attribute.name}: expected an attribute that may be written`);
+      throw badRequest('mutability', `${place.attribute.name}: expected an attribute that clients can write`);
     if (isKept(type, place)) write(draft, place, { op, where: path.where, value });
     return;
   }
@@ -73,9 +72,8 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
 }
 
 /**
- * Applies an operation without a path, whose value is an object of attributes. Their names may be dotted
- * (`name.givenName`) or contain the schema, as in Entra ID. Unknown and read-only attributes are ignored; null
- * removes a value.
+ * Applies an operation without a path, whose value is an object of attributes. Entra ID sends names with dots
+ * (`name.givenName`) and names with the schema. Unknown and read-only attributes are ignored. null removes a value.
  */
 function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: ResourceType): void {
   if (!isObject(value)) return;
@@ -92,7 +90,7 @@ function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: Resour
   }
 }
 
-/** Returns undefined if nothing changes. If the filter selects no value, the change creates one. */
+/** Returns the change of one attribute, if any. If the filter selects no value, the change creates a value. */
 function changeOf(
   op: PatchOperation['op'],
   item: ScimValue,

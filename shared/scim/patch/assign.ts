@@ -34,12 +34,12 @@ type Target = Pick<Place, 'attribute' | 'sub'>;
  *  | list[filter]        | merged, or created     | replaced, or created      | selected values removed |
  *  | a sub-attribute     | set, or created        | set, or created           | removed                 |
  *
- * If the filter of a replace selects no value, the replace is rejected with noTarget. There is one exception: the
- * filter describes the value well enough to create it (`describes`). Microsoft Entra ID sends `Replace emails[type eq
- * "work"].value` for a user without an address, in one PATCH with other changes of the user.
+ * If the filter of a replace selects no value, the replace is rejected with noTarget. There is one exception: if the
+ * filter describes a complete value (`describes`), the replace creates it. Microsoft Entra ID sends `Replace
+ * emails[type eq "work"].value` for a user without an address, in one PATCH with other changes of the user.
  *
- * If the attribute has a sub-attribute `value`, an item without `value` replaces no item. It is merged into an existing
- * item.
+ * If the attribute has a sub-attribute `value`, a new item without `value` replaces no item. It is merged into an
+ * existing item.
  */
 export function assign(holder: ScimDraft, target: Target, change: Assignment): void {
   const { attribute } = target;
@@ -50,7 +50,7 @@ export function assign(holder: ScimDraft, target: Target, change: Assignment): v
   const isEmpty = after === undefined || (Array.isArray(after) && after.length === 0);
   if (!isEmpty) holder[attribute.name] = after;
   else if (attribute.required)
-    throw badRequest('mutability', `${attribute.name}: expected a value, which it needs`);
+    throw badRequest('mutability', `${attribute.name}: expected a value, because the attribute is required`);
   else delete holder[attribute.name];
 }
 
@@ -76,13 +76,13 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
-  // Only null or an empty list empties the attribute. Values without any known sub-attribute change nothing.
+  // Only null or an empty list empties the attribute. Values without a known sub-attribute have no effect.
   if (read.length === 0 && elements(value).length > 0) return before;
   const list = op === 'replace' ? replacedBy(read, before, attribute) : [...before, ...read];
   return withoutDuplicates(list, list.length - 1, attribute);
 }
 
-/** Replaces the list. Items without `value` are merged into existing ones instead. */
+/** Replaces the list. New items without `value` are merged into existing items instead. */
 function replacedBy(
   read: readonly ScimValue[],
   before: readonly ScimValue[],
@@ -93,7 +93,7 @@ function replacedBy(
   return isReplaced ? given : [...before, ...given];
 }
 
-/** True if the item contains the sub-attribute `value` and can therefore replace another item. */
+/** Returns whether the item contains the sub-attribute `value` and can therefore replace another item. */
 const canReplace = (one: ScimValue | undefined, attribute: Attribute): boolean =>
   one !== undefined &&
   (!isObject(one) || one['value'] !== undefined || partNamed(attribute, 'value') === undefined);
@@ -113,10 +113,7 @@ function withoutNamed(before: readonly ScimValue[], attribute: Attribute, value:
 
 const idOf = (element: ScimValue): ScimValue | undefined => (isObject(element) ? element['value'] : element);
 
-/**
- * Changes the items that the filter selects; without a filter, all items. The change replaces each item, or sets one of
- * its sub-attributes.
- */
+/** Replaces the items that the filter selects (or all items), or sets one sub-attribute of each of these items. */
 function changedElements(
   before: readonly ScimValue[],
   target: Target,
@@ -152,7 +149,7 @@ function createdElement(
   return changedElement(where === undefined ? {} : impliedBy(where, attribute), target, change, given);
 }
 
-/** @param given the new value, if the change is of a whole item */
+/** @param given the new value, if the change replaces the whole item */
 function changedElement(
   element: ScimValue,
   { attribute, sub }: Target,
@@ -166,22 +163,23 @@ function changedElement(
     : merged(attribute, parts, value ?? null);
 }
 
-/** @throws ScimError noTarget if the filter selects no value and does not describe one to create */
+/** @throws ScimError noTarget if the filter selects no value and does not describe a complete value */
 function checkCreatable(where: Filter | undefined, { name }: Attribute): void {
   if (where === undefined || describes(where)) return;
   throw badRequest('noTarget', `${name}: expected a filter that selects a value, got one that selects none`);
 }
 
-/** Keeps the values that the filter requires, so that the same request finds the item again. */
+/**
+ * Returns the new item with the values that the filter requires, so that a repetition of the request finds the item.
+ */
 function replacedElement(parts: ScimObject, given: ScimValue, implied: ScimObject = {}): ScimValue {
   const found = Object.entries(parts).filter(([name]) => implied[name] !== undefined);
   return isObject(given) ? { ...Object.fromEntries(found), ...given } : given;
 }
 
 /**
- * Returns whether the filter describes a value well enough to create one: the filter only compares sub-attributes for
- * equality, but not `value`. A filter on `value` means one existing item, so a replace of a missing item is a client
- * error.
+ * Returns whether a value can be created from the filter: each condition compares a sub-attribute other than `value`
+ * for equality. A filter on `value` means an existing item, so its absence is a client error.
  */
 const describes = (where: Filter): boolean =>
   conjuncts(where).every(
@@ -241,7 +239,7 @@ function keyOf(one: ScimValue, attribute: Attribute): string {
 }
 
 /**
- * Keeps at most one primary item (RFC 7643 section 2.4): the item at `newest` if it is primary, else the last primary
+ * Keeps one primary item (RFC 7643 section 2.4): the item at `newest` if it is primary, otherwise the last primary
  * item.
  */
 function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {

@@ -12,13 +12,15 @@ import {
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
-/** A change of a group's members, expressed without reading the current members. */
+/** A change of a group's members that does not depend on the current members. */
 export type MemberOperation =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
-  /** Removes the members that a filter selects, if the filter needs the current members. */
+  /** Removes the members that a filter selects, for a filter that depends on the current members. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
-  /** Replaces the members that a filter selects. The filter must select at least one. Without ids, the members stay. */
+  /**
+   * Replaces the members that a filter selects. It must select at least one member. Without `ids`, the members stay.
+   */
   | {
       readonly kind: 'replaceWhere';
       readonly where: Filter;
@@ -27,7 +29,7 @@ export type MemberOperation =
 
 export const MAX_ID_LENGTH = 512;
 
-/** Separates operations on members from all others. An operation without a path may contain both. */
+/** Separates changes of members from changes of other attributes. One operation without a path can contain both. */
 export function splitGroupPatch(operations: readonly PatchOperation[], type: ResourceType) {
   const members: MemberOperation[] = [];
   const attributes: PatchOperation[] = [];
@@ -47,7 +49,7 @@ export function splitGroupPatch(operations: readonly PatchOperation[], type: Res
 
 /**
  * Separates `members` (in any spelling) from a group's other attributes.
- * @throws ScimError invalidPath for a path to some members or to a sub-attribute
+ * @throws ScimError invalidPath for a path with a filter or with a sub-attribute
  */
 export function splitMembers(value: ScimObject, type: ResourceType) {
   let members: ScimValue | undefined;
@@ -70,14 +72,14 @@ export const isMembersPath = (path: AttributePath, type: ResourceType): boolean 
  *
  * | op      | `members`, value a list | value absent | `members[filter]`             | `members[filter].part` |
  * |---------|-------------------------|--------------|-------------------------------|------------------------|
- * | add     | these are added         | rejected     | rejected                      | no effect              |
+ * | add     | listed members added    | rejected     | rejected                      | no effect              |
  * | replace | the list is replaced    | rejected     | selected members are replaced | no effect              |
- * | remove  | these are removed       | all removed  | selected members are removed  | no effect              |
+ * | remove  | listed members removed  | all removed  | selected members are removed  | no effect              |
  *
- * null means an empty list (RFC 7643 section 2.5), so a remove of null removes none. A replace whose filter selects no
- * member is rejected with noTarget (RFC 7644 section 3.5.2.3). Sub-attributes of a member (`display`, `type`) are not
- * stored, so changing them has no effect. The sub-attribute `value` is the member's id, which never changes, so a
- * change of it is rejected.
+ * The value null means an empty list (RFC 7643 section 2.5), so a remove with null removes no member. A replace whose
+ * filter selects no member is rejected with noTarget (RFC 7644 section 3.5.2.3). The sub-attributes `display` and
+ * `type` of a member are not stored, so changing them has no effect. The sub-attribute `value` is the member's id. Ids
+ * never change, so a change of `value` is rejected.
  */
 function memberOperations(
   { op, value }: PatchOperation,
@@ -116,7 +118,10 @@ function replacements(value: ScimValue, type: ResourceType): readonly string[] |
 }
 
 const invalidMembersPath = () =>
-  badRequest('invalidPath', 'members: expected the path of whole members, whose ids never change');
+  badRequest(
+    'invalidPath',
+    'members: expected a path to whole members, because the id of a member never changes',
+  );
 
 function setOperation(op: PatchOperation['op'], value: ScimValue, type: ResourceType): MemberOperation {
   return { kind: op, ids: readMemberIds(value, type, op !== 'remove') };
@@ -130,9 +135,8 @@ export const groupAsMember = () =>
   );
 
 /**
- * Reads the ids of a list of members: objects with `value`, or bare ids as some clients send them. Duplicates are
- * dropped.
- * @param join whether the ids become members; a group may become a member only if the type accepts groups
+ * Reads the ids of a list of members without duplicates. An item is an object with `value`, or an id alone.
+ * @param join whether the ids become members. Only then are groups refused if the type does not accept groups
  * @throws ScimError invalidValue
  */
 export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {
@@ -166,16 +170,16 @@ export function namedIds(where: Filter): readonly string[] | undefined {
   return isId && typeof where.value === 'string' ? [where.value] : undefined;
 }
 
-/** @throws ScimError 413 if the request would take longer than its client waits */
+/** @throws ScimError 413 if the request would take longer than the gateway's timeout */
 export function checkMemberCount(count: number): void {
   if (count <= MAX_MEMBERS_CHANGED) return;
   throw new ScimError(
     413,
-    `members: expected at most ${MAX_MEMBERS_CHANGED} in one request; send the rest in another`,
+    `members: expected at most ${MAX_MEMBERS_CHANGED} in one request; send the other members in another request`,
   );
 }
 
-/** The net effect of operations on the members: whether all are removed first, and which are then added and removed. */
+/** The net effect of operations on the members. */
 export interface MemberChange {
   /** If true, members that are not in `present` are removed. */
   readonly emptied: boolean;
@@ -183,7 +187,7 @@ export interface MemberChange {
   readonly absent: ReadonlySet<string>;
 }
 
-/** True if the change names at least one member. Whether it has an effect depends on the current list. */
+/** Returns whether the change can have an effect. The actual effect depends on the current members. */
 export const changesMembers = ({ emptied, present, absent }: MemberChange): boolean =>
   emptied || present.size + absent.size > 0;
 

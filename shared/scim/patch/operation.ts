@@ -7,11 +7,11 @@ import { fieldOf, isObject, type ScimValue } from '../value.ts';
 export interface PatchOperation {
   readonly op: 'add' | 'remove' | 'replace';
   readonly path: PatchPath | undefined;
-  /** undefined if the client sent no value; null is a value. */
+  /** undefined if the client sent no value. null is a value. */
   readonly value: ScimValue | undefined;
 }
 
-/** Maximum number of operations per request. Providers that send more values put them into one operation. */
+/** Maximum number of operations per request. Identity providers that change many values put them into one operation. */
 const MAX_OPERATIONS = 5_000;
 
 const Operation = z.lazy(() =>
@@ -62,7 +62,7 @@ function pathless(
   op: PatchOperation['op'],
   { value, where }: { readonly value: ScimValue | undefined; readonly where: string },
 ): ScimValue {
-  if (op === 'remove') throw badRequest('noTarget', `${where}: expected a path, which remove needs`);
+  if (op === 'remove') throw badRequest('noTarget', `${where}: expected a path, because remove needs one`);
   if (value === undefined || !isObject(value)) {
     throw badRequest('invalidValue', `${where}: expected a path, or a value that is an object of attributes`);
   }

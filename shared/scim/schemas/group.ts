@@ -1,9 +1,6 @@
 import { type Attribute, attribute, type Schema, text } from '../attribute.ts';
 
-/**
- * Attributes of every resource, independent of its schema (RFC 7643 section 3.1). `/Schemas` does not list these
- * attributes.
- */
+/** Attributes of every resource (RFC 7643 section 3.1). `/Schemas` does not list these attributes. */
 export const COMMON_ATTRIBUTES: readonly Attribute[] = [
   attribute('reference', 'schemas', 'Schemas of the resource.', {
     multiValued: true,
@@ -30,8 +27,8 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
 ];
 
 /**
- * Returns the schema of groups (RFC 7643 sections 4.2 and 8.7.1). Names are unique here, because a platform group is
- * found by its name.
+ * Returns the schema of groups (RFC 7643 sections 4.2 and 8.7.1). Names are unique, because groupsync finds a platform
+ * group by its name.
  * @param memberTypes types of resources that may be members
  */
 const groupSchema = (memberTypes: readonly string[]): Schema => ({

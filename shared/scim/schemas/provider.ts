@@ -63,7 +63,7 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
 const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
   yesNo('cursor', 'Whether pages can be requested by cursor.'),
   yesNo('index', 'Whether pages can be requested by startIndex.'),
-  exact('defaultPaginationMethod', 'The method if the request names neither.', optional),
+  exact('defaultPaginationMethod', 'The method for requests without cursor and startIndex.', optional),
   attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
   attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
 ]);

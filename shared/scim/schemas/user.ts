@@ -3,7 +3,7 @@ import { type Attribute, attribute, flag, plural, type Schema, text } from '../a
 const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE_URN = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
-/** Attributes that matching and membership need. They are always stored. */
+/** Attributes that are always stored, because matching and membership need them. */
 const NEEDED: readonly Attribute[] = [
   text('userName', 'Login name; unique without regard to case.', { required: true, uniqueness: 'server' }),
   flag('active', 'Whether the user counts as a member of groups.'),
@@ -79,9 +79,7 @@ const schema =
 const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
-/**
- * The groups of a user. This attribute is computed from the members of the groups for each response, and never stored.
- */
+/** The groups of a user. This attribute is not stored. Each response computes it from the members of the groups. */
 const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the members of the groups.', {
   multiValued: true,
   mutability: 'readOnly',
@@ -112,7 +110,7 @@ export const FULL_USER = [
   user([...NEEDED, ...PROFILE, GROUPS]),
   enterprise([EMPLOYEE_NUMBER, ...ENTERPRISE_PROFILE]),
 ] as const;
-/** All attributes of RFC 7643 section 4.1, which a client may send. */
+/** All attributes that a client can send (RFC 7643 section 4.1). */
 export const NAMED_USER = user([...FULL_USER[0].attributes, PASSWORD]);
 /** Attributes that are stored without `scim.storeProfile`. */
 export const LEAN_USER = [user([...NEEDED, GROUPS]), enterprise([EMPLOYEE_NUMBER])] as const;

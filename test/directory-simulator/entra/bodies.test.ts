@@ -4,7 +4,7 @@ import { DAY_MS, EVENTUAL, NOW_MS, startEntra } from './fixture.ts';
 const METADATA = 'https://graph.microsoft.com/v1.0/$metadata#';
 
 describe('bodies of Microsoft Graph in the documented form', () => {
-  it('shows a group with all fields of the example of "Get group"', async () => {
+  it('a group has all fields of the example of "Get group"', async () => {
     const { json } = await startEntra().get('groups/g-team');
     expect(json).toEqual({
       '@odata.context': `${METADATA}groups/$entity`,
@@ -42,7 +42,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows the selected properties of a group, and its id', async () => {
+  it('a group with $select has the selected properties and its id', async () => {
     const { json } = await startEntra().get('groups/g-sales?$select=displayName,securityEnabled');
     expect(json).toEqual({
       '@odata.context': `${METADATA}groups(displayName,securityEnabled)/$entity`,
@@ -52,7 +52,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows a user with the fields that are returned by default', async () => {
+  it('a user has the fields that Graph returns by default', async () => {
     const { json } = await startEntra().get('users/u-liz');
     expect(json).toEqual({
       '@odata.context': `${METADATA}users/$entity`,
@@ -70,7 +70,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows a guest, whose principal name differs from the address', async () => {
+  it('a guest has a principal name that differs from the address', async () => {
     const select =
       'id,mail,userPrincipalName,userType,accountEnabled,otherMails,externalUserState,creationType';
     const { json } = await startEntra().get(`users/u-gus?$select=${select}`);
@@ -87,7 +87,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows a disabled user, and the further addresses of a user', async () => {
+  it('a user can be disabled and can have several addresses', async () => {
     const entra = startEntra();
     expect((await entra.get('users/u-sue?$select=accountEnabled')).json.accountEnabled).toBe(false);
     expect((await entra.get('users/u-ann?$select=proxyAddresses')).json.proxyAddresses).toEqual([
@@ -96,7 +96,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     ]);
   });
 
-  it('shows the members of a cast as in the example of "List group members"', async () => {
+  it('members in a list with a cast have the form of the example of "List group members"', async () => {
     const path = 'groups/g-emea/members/microsoft.graph.user?$count=true&$select=displayName,id';
     expect((await startEntra().get(path, EVENTUAL)).json).toEqual({
       '@odata.context': `${METADATA}users(displayName,id)`,
@@ -105,7 +105,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows members of different kinds with their types', async () => {
+  it('members of different kinds have their types in @odata.type', async () => {
     const { json } = await startEntra().get('groups/g-emea/members');
     expect(json).toEqual({
       '@odata.context': `${METADATA}directoryObjects`,
@@ -128,7 +128,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows changes as in the example of "Get incremental changes for groups"', async () => {
+  it('changes of groups have the form of the example of "Get incremental changes for groups"', async () => {
     const { json } = await startEntra().get(
       "groups/delta?$select=displayName,description,members&$filter=id eq 'g-emea'",
     );
@@ -145,7 +145,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('shows a deleted user', async () => {
+  it('a deleted user has a deletion time', async () => {
     const path = 'directory/deletedItems/microsoft.graph.user?$select=id,displayName,deletedDateTime';
     expect((await startEntra().get(path)).json.value).toEqual([
       {
@@ -156,7 +156,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     ]);
   });
 
-  it('shows an error with a code, a message and an inner error', async () => {
+  it('an error has a code, a message and an inner error', async () => {
     expect((await startEntra().get('groups/absent')).json).toEqual({
       error: {
         code: 'Request_ResourceNotFound',
@@ -170,7 +170,7 @@ describe('bodies of Microsoft Graph in the documented form', () => {
     });
   });
 
-  it('adds undocumented fields on request', async () => {
+  it('an answer has undocumented fields if the settings require them', async () => {
     const entra = startEntra({ settings: { unknownFields: true } });
     const answers = await Promise.all(Array.from({ length: 5 }, () => entra.get('users')));
     expect(answers.some(({ text }) => text.includes('"preview'))).toBe(true);

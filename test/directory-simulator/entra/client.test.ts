@@ -13,9 +13,8 @@ import { EVENTUAL, type Item, idsOf, startEntra } from './fixture.ts';
 const GRAPH = 'https://graph.microsoft.com';
 
 /**
- * Opens the vendor's own client for the simulator. The client sends its token only to addresses with https, so the last
- * step of its chain translates between the address of Graph and the address of the simulator. Only this file loads the
- * client.
+ * Opens Microsoft's client for the simulator. The client sends its token only to addresses with https. So the last step
+ * of its middleware chain translates between the address of Graph and the address of the simulator.
  */
 async function openClient(settings: Partial<Settings> = {}) {
   const entra = startEntra({ settings });
@@ -54,7 +53,7 @@ async function readPages({ client }: Opened, path: string, headers: Record<strin
 }
 
 describe("Microsoft's client for Node with the simulator", () => {
-  it('reads users, groups and members page by page from a realistic directory', async () => {
+  it("Microsoft's client reads users, groups and members page by page from a directory with realistic settings", async () => {
     const opened = await openClient({ ...REALISTIC_ENTRA_SETTINGS, failures: 0 });
     expect(idsOf((await readPages(opened, '/users?$top=2')).items)).toEqual([
       'u-ann',
@@ -67,14 +66,14 @@ describe("Microsoft's client for Node with the simulator", () => {
     expect(idsOf(members.items)).toEqual(['d-laptop', 'g-emea', 'u-gus', 'u-liz', 'u-sue']);
   });
 
-  it('reads and counts the members of one kind', async () => {
+  it("Microsoft's client reads and counts the members of one kind", async () => {
     const opened = await openClient();
     const path = '/groups/g-sales/members/microsoft.graph.user?$count=true&$top=1';
     const { items, count } = await readPages(opened, path, EVENTUAL);
     expect([count, idsOf(items)]).toEqual([3, ['u-gus', 'u-liz', 'u-sue']]);
   });
 
-  it('reads the changes of groups and of users, and continues with the link of the last round', async () => {
+  it("Microsoft's client reads changes of groups and users, and continues with the link of the previous round", async () => {
     const opened = await openClient({ pageSizes: 'random', emptyPages: 0.3 });
     const groups = await readPages(opened, '/groups/delta?$select=displayName,members');
     const users = await readPages(opened, '/users/delta');
@@ -88,7 +87,7 @@ describe("Microsoft's client for Node with the simulator", () => {
     expect((await readPages(opened, users.deltaLink)).items).toEqual([]);
   });
 
-  it('recognises the errors of Graph', async () => {
+  it("Microsoft's client recognises the errors of Graph", async () => {
     const { client, entra } = await openClient();
     await expect(client.api('/groups/absent').get()).rejects.toMatchObject({
       statusCode: 404,

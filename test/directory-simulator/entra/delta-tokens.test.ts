@@ -3,7 +3,7 @@ import { DAY_MS, readAll, startEntra } from './fixture.ts';
 
 describe('tokens of changes', () => {
   it.each(['syncStateNotFound', 'resyncRequired'])(
-    'a token of changes expires on request, with the error %s and the way to begin again',
+    'a control lets delta tokens expire with the error %s, and the answer has the address for a new first request',
     async (error) => {
       const entra = startEntra();
       const { deltaLink } = await readAll(entra, 'groups/delta');
@@ -15,7 +15,7 @@ describe('tokens of changes', () => {
     },
   );
 
-  it('a token of changes expires after seven days', async () => {
+  it('a delta token expires after seven days', async () => {
     const entra = startEntra();
     const { deltaLink } = await readAll(entra, 'users/delta');
     entra.clock.ms += 7 * DAY_MS;
@@ -26,7 +26,7 @@ describe('tokens of changes', () => {
     expect((await entra.get(deltaLink)).json.error.code).toBe('syncStateNotFound');
   });
 
-  it('a token of changes is refused by another resource and with unsupported parameters', async () => {
+  it('a delta token is refused for another resource and with unsupported parameters', async () => {
     const entra = startEntra();
     const { deltaLink } = await readAll(entra, 'users/delta');
     const refused = [
@@ -40,7 +40,7 @@ describe('tokens of changes', () => {
     for (const path of refused) expect((await entra.get(path)).status, path).toBe(400);
   });
 
-  it('the full name of the function answers as the short name', async () => {
+  it('a request with the full name of the delta function has the same answer as with the short name', async () => {
     const entra = startEntra();
     for (const path of ['users/microsoft.graph.delta', 'users/delta()', 'users/microsoft.graph.delta()']) {
       expect((await entra.get(path)).status, path).toBe(200);

@@ -65,7 +65,7 @@ describe('changes of groups', () => {
     });
   });
 
-  it('shows added and removed members of the changed group only', async () => {
+  it('a round shows the added and removed members of only the changed group', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'groups/delta?$select=displayName,members');
     await entra.change(
@@ -84,7 +84,7 @@ describe('changes of groups', () => {
     expect(await changes()).toEqual([]);
   });
 
-  it('shows only the changed properties if the client prefers a minimal answer', async () => {
+  it('a round shows only the changed properties if the client prefers a minimal answer', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'groups/delta?$select=displayName,description,members');
     await entra.change({ kind: 'changeGroup', group: 'g-sales', description: 'Shops' });
@@ -93,7 +93,7 @@ describe('changes of groups', () => {
     expect(await changes()).toEqual([{ id: 'g-sales', displayName: 'Sales', description: null }]);
   });
 
-  it('the changes of groups do not show a property that is not selected', async () => {
+  it('a round does not show changes of properties that the client did not select', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'groups/delta?$select=displayName');
     await entra.change(
@@ -103,7 +103,7 @@ describe('changes of groups', () => {
     expect(await changes()).toEqual([]);
   });
 
-  it('$deltatoken=latest shows no objects, and later only what changed since then', async () => {
+  it('$deltatoken=latest shows no objects, and the next round shows only later changes', async () => {
     const entra = startEntra();
     const { items, deltaLink } = await readAll(entra, 'groups/delta?$deltatoken=latest&$select=members');
     expect(items).toEqual([]);
@@ -125,7 +125,7 @@ describe('changes of groups', () => {
     expect((await entra.get("groups/delta?$filter=displayName eq 'Sales'")).status).toBe(400);
   });
 
-  it('a deleted security group is gone at once, and a Microsoft 365 group after 30 days', async () => {
+  it('a deleted security group is permanently deleted at once, and a Microsoft 365 group after 30 days', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'groups/delta?$select=displayName');
     await entra.change({ kind: 'deleteGroup', group: 'g-none' }, { kind: 'deleteGroup', group: 'g-team' });
@@ -151,7 +151,7 @@ describe('changes of groups', () => {
     ]);
   });
 
-  it('shows the removal of a deleted member only if the settings report deletions', async () => {
+  it('a round shows the removal of a deleted member only if the settings report deletions', async () => {
     for (const [unreportedDeletions, shown] of [
       [0, ['g-emea', 'g-team']],
       [1, []],
@@ -163,7 +163,7 @@ describe('changes of groups', () => {
     }
   });
 
-  it('changed members of a dynamic group appear late', async () => {
+  it('changes of the members of a dynamic group appear later than other changes', async () => {
     const entra = startEntra({ settings: { lagSeconds: { dynamicMembers: 3_600 } } });
     const changes = await follow(entra, 'groups/delta?$select=members');
     await entra.change({ kind: 'addMember', group: 'g-rule', member: 'u-ann' });
@@ -172,7 +172,7 @@ describe('changes of groups', () => {
     expect(idsOf(await changes())).toEqual(['g-rule']);
   });
 
-  it('groups may contain each other', async () => {
+  it('two groups can contain each other', async () => {
     const entra = startEntra();
     const { status } = await entra.change({ kind: 'addMember', group: 'g-emea', member: 'g-sales' });
     expect(status).toBe(200);
@@ -203,7 +203,7 @@ describe('changes of users', () => {
     expect(await changes()).toEqual([{ id: 'u-ann', '@removed': { reason: 'deleted' } }]);
   });
 
-  it('shows users who are new, restored, disabled or enabled', async () => {
+  it('a round shows users who are new, restored, disabled or enabled', async () => {
     const entra = startEntra();
     const changes = await follow(entra, 'users/delta?$select=accountEnabled');
     await entra.change(
@@ -221,7 +221,7 @@ describe('changes of users', () => {
   });
 });
 
-describe('rounds of changes with all difficulties', () => {
+describe('rounds of changes with lag, repetitions and small pages', () => {
   const people = Array.from({ length: 300 }, (_, index) => ({
     id: `p${String(index).padStart(3, '0')}`,
     primaryEmail: `p${index}@contoso.example`,
@@ -235,7 +235,7 @@ describe('rounds of changes with all difficulties', () => {
     ],
   };
 
-  it('one group is spread over several pages, and an empty page is not the end', async () => {
+  it('a large group has entries on several pages, and an empty page can have a link to a next page', async () => {
     const entra = startEntra({ world, settings: HARD });
     const rounds = await Promise.all(SEEDS.map(() => readAll(entra, 'groups/delta?$select=members')));
     expect(rounds.every(({ items }) => items.filter(({ id }) => id === 'g').length > 1)).toBe(true);
@@ -243,7 +243,7 @@ describe('rounds of changes with all difficulties', () => {
   });
 
   it.each(SEEDS)(
-    'a client that applies all entries has the members of the directory (seed %s)',
+    'a client that applies all entries gets the same members as the directory (seed %s)',
     async (seed) => {
       const settings = { ...HARD, lagSeconds: { delta: 300 }, repeatedChanges: 0.5 };
       const entra = startEntra({ world, seed, settings });
@@ -272,7 +272,7 @@ describe('rounds of changes with all difficulties', () => {
     },
   );
 
-  it('repeats earlier changes, and shows a change late', async () => {
+  it('a round can repeat earlier changes and show a change late', async () => {
     const entra = startEntra({ settings: { repeatedChanges: 1, lagSeconds: { delta: 300 } } });
     entra.clock.ms += DAY_MS;
     entra.forgetToken();

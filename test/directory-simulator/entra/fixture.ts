@@ -15,7 +15,7 @@ export const TENANT = '22222222-bbbb-4000-8000-000000000002';
 export const SECRET = 'simulated-client-secret';
 const SCOPE = 'https://graph.microsoft.com/.default';
 
-/** A directory that has each kind of user, group and member once. */
+/** A directory with one user, group and member of each kind. */
 export const WORLD: WorldInput = {
   customerId: TENANT,
   domain: 'contoso.example',
@@ -81,8 +81,8 @@ interface Options {
 }
 
 /**
- * Starts an Entra directory whose clock the test sets, and returns functions that call it. The default settings have no
- * difficulties.
+ * Starts an Entra directory without lag and failures. The test sets its clock. Returns functions that call the
+ * directory.
  */
 export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options = {}) {
   const clock = { ms: NOW_MS };
@@ -117,7 +117,7 @@ export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options
       json: isJson ? response.json() : undefined,
     };
   };
-  /** Sends a form to the token endpoint. `changed` replaces fields of a request with the client secret. */
+  /** Sends a form to the token endpoint. `changed` overrides fields of a valid request with the client secret. */
   const signIn = (changed: Record<string, string | undefined> = {}, tenant = TENANT) => {
     const usual = {
       grant_type: 'client_credentials',
@@ -134,14 +134,14 @@ export function startEntra({ world = WORLD, seed = '1', settings = {} }: Options
     });
   };
   let token: string | undefined;
-  /** Sends a GET to Graph with a token. The path may be the address of a next page. */
+  /** Sends a GET to Graph with a token. The path can be the address of a next page. */
   const get = async (path: string, headers: Record<string, string> = {}) => {
     token ??= (await signIn()).json.access_token as string;
     const local = path.startsWith('http') ? path.replace(/^http:\/\/[^/]+/, '') : `/v1.0/${path}`;
     return send(`GET ${encodeURI(decodeURI(local))}`, { token, headers });
   };
   const control = async (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
-  /** Makes changes one second later, and lets another second pass. */
+  /** Advances the clock by one second, makes the changes, and advances the clock by another second. */
   const change = async (...changes: unknown[]) => {
     clock.ms += 1_000;
     const answer = await control('changes', changes);

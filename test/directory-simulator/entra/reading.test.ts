@@ -4,7 +4,7 @@ import { DAY_MS, EVENTUAL, idsOf, readAll, startEntra } from './fixture.ts';
 const SALES_USERS = 'groups/g-sales/members/microsoft.graph.user';
 
 describe('lists of Microsoft Graph', () => {
-  it('groups and users are listed without deleted ones, page by page', async () => {
+  it('lists of groups and users leave out deleted objects, and have pages', async () => {
     const entra = startEntra();
     const groups = await readAll(entra, 'groups?$top=4');
     expect(groups.pages).toEqual([4, 2]);
@@ -16,7 +16,7 @@ describe('lists of Microsoft Graph', () => {
     ]);
   });
 
-  it('the address of the next page keeps the query', async () => {
+  it('the address of the next page contains the query of the first request', async () => {
     const entra = startEntra();
     const { json } = await entra.get('users?$select=id&$top=1');
     expect(json['@odata.nextLink']).toMatch(
@@ -24,7 +24,7 @@ describe('lists of Microsoft Graph', () => {
     );
   });
 
-  it('refuses a page size above 999, and page tokens that are unknown or have expired', async () => {
+  it('a list refuses a page size above 999, and unknown and expired page tokens', async () => {
     const entra = startEntra();
     expect((await entra.get('users?$top=999')).status).toBe(200);
     expect((await entra.get('users?$top=1000')).json.error.code).toBe('Request_BadRequest');
@@ -43,7 +43,7 @@ describe('lists of Microsoft Graph', () => {
     ["users?$filter=userType eq 'Guest'", ['u-gus']],
     ['users?$filter=accountEnabled eq false', ['u-sue']],
     ["users?$filter=mail eq 'ann@contoso.example' or id eq 'u-liz'", ['u-ann', 'u-liz']],
-  ])('answers the filter %s', async (path, ids) => {
+  ])('a list supports the filter %s', async (path, ids) => {
     expect(idsOf((await readAll(startEntra(), path)).items)).toEqual(ids);
   });
 
@@ -52,12 +52,12 @@ describe('lists of Microsoft Graph', () => {
     'users?$expand=manager',
     'users?$search="a"',
     'users?$skip=1',
-  ])('refuses the query %s', async (path) => {
+  ])('Graph refuses the query %s', async (path) => {
     const { status, json } = await startEntra().get(path);
     expect([status, json.error.code]).toEqual([400, 'Request_UnsupportedQuery']);
   });
 
-  it('finds a user by id and by principal name, and not by another address', async () => {
+  it('a user is found by id and by principal name, but not by another address', async () => {
     const entra = startEntra();
     expect((await entra.get('users/ann@contoso.example')).json.userPrincipalName).toBe('ann@contoso.example');
     const guest = `users/${encodeURIComponent('gus_partner.example#EXT#@contoso.example')}`;
@@ -69,7 +69,7 @@ describe('lists of Microsoft Graph', () => {
     expect((await entra.get('groups/sales@contoso.example')).status).toBe(404);
   });
 
-  it('deleted users are listed for 30 days', async () => {
+  it('the list of deleted users contains a user for 30 days after the deletion', async () => {
     const entra = startEntra();
     const path = 'directory/deletedItems/microsoft.graph.user';
     expect(idsOf((await readAll(entra, path)).items)).toEqual(['u-del']);
@@ -97,7 +97,7 @@ describe('members of a group', () => {
     expect(idsOf((await readAll(entra, 'groups/g-sales/members')).items)).not.toContain('s-robot');
   });
 
-  it('a cast lists and counts one kind, and its items have no type', async () => {
+  it('a list with a cast shows and counts members of one kind, without @odata.type', async () => {
     const entra = startEntra();
     const users = await entra.get(`${SALES_USERS}?$select=id&$count=true`, EVENTUAL);
     expect(users.json['@odata.count']).toBe(3);
@@ -106,7 +106,7 @@ describe('members of a group', () => {
     expect([groups.json['@odata.count'], idsOf(groups.json.value)]).toEqual([1, ['g-emea']]);
   });
 
-  it('the count is only on the first page, and needs the header', async () => {
+  it('only the first page has the count, and only if the request has the header ConsistencyLevel', async () => {
     const entra = startEntra();
     const first = await entra.get(`${SALES_USERS}?$count=true&$top=2`, EVENTUAL);
     expect(first.json['@odata.count']).toBe(3);
@@ -116,7 +116,7 @@ describe('members of a group', () => {
     expect((await entra.get(`${SALES_USERS}?$count=true`)).json).not.toHaveProperty('@odata.count');
   });
 
-  it('a control makes the count wrong, absent and correct again', async () => {
+  it('a control makes the count wrong, absent, and correct again', async () => {
     const entra = startEntra();
     const count = async () => (await entra.get(`${SALES_USERS}?$count=true`, EVENTUAL)).json['@odata.count'];
     await entra.control('counts', { group: 'g-sales', count: 400 });
@@ -127,14 +127,14 @@ describe('members of a group', () => {
     expect(await count()).toBe(3);
   });
 
-  it('the count lags behind the list', async () => {
+  it('the count shows a change later than the list', async () => {
     const entra = startEntra({ settings: { lagSeconds: { counts: 600 } } });
     await entra.change({ kind: 'addMember', group: 'g-sales', member: 'u-ann' });
     const { json } = await entra.get(`${SALES_USERS}?$count=true`, EVENTUAL);
     expect([json['@odata.count'], json.value.length]).toEqual([3, 4]);
   });
 
-  it('a deleted user is no member, and is a member again after a restore', async () => {
+  it('a deleted user is not a member, and is a member again after a restore', async () => {
     const entra = startEntra();
     const members = async () => idsOf((await readAll(entra, 'groups/g-emea/members')).items);
     await entra.change({ kind: 'deleteUser', user: 'u-ann' });
@@ -143,7 +143,7 @@ describe('members of a group', () => {
     expect(await members()).toEqual(['u-ann']);
   });
 
-  it('hidden membership looks like an empty group without the right', async () => {
+  it('a group with hidden membership looks empty without the right Member.Read.Hidden', async () => {
     const entra = startEntra();
     expect(idsOf((await readAll(entra, 'groups/g-hidden/members')).items)).toEqual(['u-liz']);
     await entra.control('rights', { roles: ['GroupMember.Read.All', 'User.Read.All'] });
@@ -154,7 +154,7 @@ describe('members of a group', () => {
     expect(items.find(({ id }) => id === 'g-hidden')).toEqual({ id: 'g-hidden' });
   });
 
-  it('a member of a kind that the application may not read has only a type and an id', async () => {
+  it('a member has only a type and an id if the application lacks the right for its kind', async () => {
     const entra = startEntra();
     await entra.control('rights', { roles: ['GroupMember.Read.All'] });
     entra.forgetToken();
@@ -166,7 +166,7 @@ describe('members of a group', () => {
 });
 
 describe('rights and limits', () => {
-  it('a lost right is answered with Authorization_RequestDenied', async () => {
+  it('a request after the loss of a right is answered with Authorization_RequestDenied', async () => {
     const entra = startEntra();
     await entra.get('groups');
     await entra.control('rights', { roles: ['GroupMember.Read.All'] });
@@ -184,14 +184,14 @@ describe('rights and limits', () => {
     }
   });
 
-  it('above the limit, the answer says when to try again', async () => {
+  it('a request above the limit is answered with 429 and the time of the next attempt', async () => {
     const entra = startEntra({ settings: { queriesPerMinute: 2 } });
     const answers = [await entra.get('groups'), await entra.get('groups'), await entra.get('groups')];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(answers[2]?.headers['retry-after']).toBe('10');
   });
 
-  it('a fault by name has the status, the body and the delay of the error', async () => {
+  it('a fault with the name of an error has the status, body and Retry-After of this error', async () => {
     const entra = startEntra();
     await entra.get('groups');
     await entra.control('faults', [{ error: 'tooManyRequests' }, { error: 'gatewayTimeout' }]);
@@ -204,7 +204,7 @@ describe('rights and limits', () => {
     expect((await entra.get('groups')).status).toBe(504);
   });
 
-  it('random failures are 429, 500, 502, 503 and 504', async () => {
+  it('random failures have the statuses 429, 500, 502, 503 and 504', async () => {
     const entra = startEntra();
     await entra.get('groups');
     await entra.control('settings', { failures: 0.5 });
@@ -213,7 +213,7 @@ describe('rights and limits', () => {
     expect(new Set(answers)).toEqual(new Set([200, 429, 500, 502, 503, 504]));
   });
 
-  it('a reset restores directory, rights, secret and tokens of changes', async () => {
+  it('a reset restores the directory, the rights, the client secret and the delta tokens', async () => {
     const entra = startEntra();
     const { deltaLink } = await readAll(entra, 'groups/delta');
     await entra.control('rights', { roles: [] });

@@ -28,7 +28,7 @@ describe('token endpoint of Entra ID', () => {
     expect((await read()).json.error.code).toBe('InvalidAuthenticationToken');
   });
 
-  it('the domain of the customer names the tenant as well', async () => {
+  it('the domain of the customer can name the tenant', async () => {
     expect((await startEntra().signIn({}, 'contoso.example')).status).toBe(200);
   });
 
@@ -41,7 +41,7 @@ describe('token endpoint of Entra ID', () => {
     [{ grant_type: 'password' }, TENANT, 400, 'unsupported_grant_type', 70_003],
     [{}, 'other.example', 400, 'invalid_request', 90_002],
   ])(
-    'refuses the request %j of tenant %s with %i %s AADSTS%i',
+    'the request %j to the tenant %s is refused with %i %s AADSTS%i',
     async (changed, tenant, status, error, code) => {
       const answer = await startEntra().signIn(changed, tenant);
       expect(answer.status).toBe(status);
@@ -78,13 +78,13 @@ describe('sign-in to Entra ID without a stored secret', () => {
     [{ subject: `${ROLE_ARN}-other` }, 700_213],
     [{ audience: 'https://graph.microsoft.com' }, 700_212],
     [{ algorithm: 'ES384' }, 700_027],
-  ])('refuses a web identity token with %j as AADSTS%i', async (body, code) => {
+  ])('a web identity token with %j is refused with AADSTS%i', async (body, code) => {
     const entra = startEntra();
     const { status, json } = await assert(entra, await webIdentity(entra, body));
     expect([status, json.error, json.error_codes]).toEqual([401, 'invalid_client', [code]]);
   });
 
-  it('refuses a web identity token that has expired, or of another issuer', async () => {
+  it('a web identity token is refused if it has expired or has another issuer', async () => {
     const entra = startEntra();
     const token = await webIdentity(entra);
     await entra.control('federation', { issuer: 'https://sts.test' });
@@ -94,7 +94,7 @@ describe('sign-in to Entra ID without a stored secret', () => {
     expect((await assert(entra, token)).json.error_codes).toEqual([700_024]);
   });
 
-  it('trusts the keys of an issuer outside the simulator', async () => {
+  it('a control adds keys of an issuer outside the simulator, whose tokens are then accepted', async () => {
     const entra = startEntra();
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const issuer = 'https://sts.test';

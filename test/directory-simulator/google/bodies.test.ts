@@ -33,7 +33,7 @@ describe('bodies of the Directory API in the documented form', () => {
     });
   });
 
-  it('shows a group, with its member count as a string', async () => {
+  it('a group has the documented fields, and its member count is a string', async () => {
     const { get } = startGoogle();
     expect((await get('groups/sales@example.com')).json).toEqual({
       kind: 'admin#directory#group',
@@ -49,7 +49,7 @@ describe('bodies of the Directory API in the documented form', () => {
     });
   });
 
-  it('shows members: statuses, a nested group without its members, an external member without a status', async () => {
+  it('members have a status, except external members, and a nested group does not show its members', async () => {
     const { get } = startGoogle();
     const { json } = await get('groups/g-sales/members');
     expect(json).toEqual({ kind: 'admin#directory#members', etag, members: expect.any(Array) });
@@ -66,7 +66,7 @@ describe('bodies of the Directory API in the documented form', () => {
     );
   });
 
-  it('shows all users of the company as one member of the type CUSTOMER without an address', async () => {
+  it('one member of the type CUSTOMER without an address represents all users of the company', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-all/members')).json.members).toEqual([
       {
@@ -80,18 +80,18 @@ describe('bodies of the Directory API in the documented form', () => {
     ]);
   });
 
-  it('leaves out an empty list', async () => {
+  it('an answer leaves out an empty list', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-none/members')).json).toEqual({ kind: 'admin#directory#members', etag });
   });
 
-  it('answers whether a user is a direct or an indirect member', async () => {
+  it('hasMember tells whether a user is a direct or indirect member', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-sales/hasMember/a@example.com')).json).toEqual({ isMember: true });
     expect((await get('groups/g-emea/hasMember/sue@example.com')).json).toEqual({ isMember: false });
   });
 
-  it('shows an activity of the admin console', async () => {
+  it('a change in the admin console is an activity of the log admin', async () => {
     const { get, control } = startGoogle();
     await control('changes', { kind: 'addMember', group: 'g-none', member: 'ann@example.com' });
     const { json } = await get('activity/users/all/applications/admin');
@@ -123,7 +123,7 @@ describe('bodies of the Directory API in the documented form', () => {
     ]);
   });
 
-  it('shows an activity of the log of enterprise groups', async () => {
+  it('a change of a group is an activity of the log groups_enterprise', async () => {
     const { get, control } = startGoogle();
     const change = { kind: 'removeMember', group: 'g-emea', member: 'u-ann', via: 'groups' };
     await control('changes', change);
@@ -162,7 +162,7 @@ describe('errors of the Directory API in the documented form', () => {
     ['users?domain=other.example', 404, 'notFound', 'Resource Not Found: domain'],
     ['groups?customer=my_customer&pageToken=abc', 400, 'invalid', 'Invalid Input: abc'],
     ['nothing', 404, 'notFound', 'Resource Not Found: the method'],
-  ])('%s is answered with %i %s', async (path, status, reason, message) => {
+  ])('the request %s is answered with %i %s', async (path, status, reason, message) => {
     const { get } = startGoogle();
     const answer = await get(path);
     const errors = [{ message, domain: 'global', reason }];

@@ -6,10 +6,7 @@ import { PROVIDER } from '../../../directory-simulator/google/federation.ts';
 import { CLOUD_PLATFORM, READ_ALL } from '../../../directory-simulator/google/scopes.ts';
 import { ADMIN, startGoogle } from '../fixture.ts';
 
-/**
- * Opens Google's own client for the simulator. The client has built-in addresses, so its requests get the host of the
- * simulator. Only this file loads the client.
- */
+/** Opens Google's client. Its addresses are built in, so each request is redirected to the simulator. */
 async function openClient(settings: Partial<Settings> = {}) {
   const google = startGoogle({ settings });
   google.clock.ms = Date.now();
@@ -53,7 +50,7 @@ async function pages<T>(read: (at: { pageToken?: string }) => Promise<Page<T>>):
 }
 
 describe("Google's client for Node with the simulator", () => {
-  it('signs in with the key of the service account at the public address of the token endpoint', async () => {
+  it("Google's client signs in with the key of the service account at the public address of the token endpoint", async () => {
     const client = await openClient();
     const { access_token, expiry_date } = await client.auth.authorize();
     expect(access_token).toMatch(/^ya29\./);
@@ -61,7 +58,7 @@ describe("Google's client for Node with the simulator", () => {
     expect([...client.asked]).toEqual(['oauth2.googleapis.com']);
   });
 
-  it('reads users, groups and members page by page from a realistic directory', async () => {
+  it("Google's client reads users, groups and members page by page from a directory with realistic settings", async () => {
     const client = await openClient({ ...REALISTIC_SETTINGS, failures: 0, absentCounts: 0 });
     const directory = directoryOf(client);
     const customer = 'my_customer';
@@ -85,7 +82,7 @@ describe("Google's client for Node with the simulator", () => {
     expect(client.google.defects).toEqual([]);
   });
 
-  it('gets one user, one group and one member, and asks for a membership', async () => {
+  it("Google's client gets one user, one group, one member, and the answer of hasMember", async () => {
     const directory = directoryOf(await openClient());
     const { data: user } = await directory.users.get({ userKey: 'a@example.com' });
     const { data: group } = await directory.groups.get({ groupKey: 'verkauf@example.com' });
@@ -112,7 +109,7 @@ describe("Google's client for Node with the simulator", () => {
     }
   });
 
-  it('recognises the errors of the Directory API', async () => {
+  it("Google's client recognises the errors of the Directory API", async () => {
     const client = await openClient();
     const directory = directoryOf(client);
     const absent = directory.groups.get({ groupKey: 'absent@example.com' });
@@ -124,19 +121,19 @@ describe("Google's client for Node with the simulator", () => {
     });
   });
 
-  it('shows why a sign-in is refused', async () => {
+  it("Google's client shows the reason of a refused sign-in", async () => {
     const client = await openClient();
     client.auth.subject = 'absent@example.com';
     await expect(client.auth.authorize()).rejects.toThrow('invalid_grant: Invalid email or User ID');
   });
 
-  it('exchanges a web identity token, and signs a JWT for the service account with the result', async () => {
+  it("Google's client exchanges a web identity token for a federated token that can sign a JWT", async () => {
     const { google, url, fetchImplementation } = await openClient();
     const pool = new IdentityPoolClient({
       type: 'external_account',
       audience: PROVIDER,
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      // The library sends the token exchange with its own transport, which the test cannot redirect.
+      // The library sends the token exchange without the test's redirection, so it gets the address of the simulator.
       token_url: `${url}/v1/token`,
       scopes: [CLOUD_PLATFORM],
       subject_token_supplier: {

@@ -36,27 +36,30 @@ const assertion = {
 };
 
 describe('sign-in without a stored secret', () => {
-  it.each(['RS256', 'ES384'])('a web identity token (%s) leads to a directory token', async (algorithm) => {
-    const google = startGoogle();
-    const exchanged = await exchange(google, await webIdentity(google, { algorithm }));
-    expect(exchanged.json).toEqual({
-      access_token: expect.any(String),
-      issued_token_type: EXCHANGE.requestedTokenType,
-      token_type: 'Bearer',
-      expires_in: 3_600,
-    });
-    const signed = await sign(google, exchanged.json.access_token, assertion);
-    expect(signed.json).toEqual({ keyId: expect.any(String), signedJwt: expect.any(String) });
-    const token = await google.send('POST /token', {
-      body: { grant_type: JWT_BEARER, assertion: signed.json.signedJwt },
-    });
-    const read = await google.send('GET /admin/directory/v1/groups/g-sales', {
-      token: token.json.access_token,
-    });
-    expect(read.status).toBe(200);
-  });
+  it.each(['RS256', 'ES384'])(
+    'a web identity token (%s) can be exchanged for a token that reads the directory',
+    async (algorithm) => {
+      const google = startGoogle();
+      const exchanged = await exchange(google, await webIdentity(google, { algorithm }));
+      expect(exchanged.json).toEqual({
+        access_token: expect.any(String),
+        issued_token_type: EXCHANGE.requestedTokenType,
+        token_type: 'Bearer',
+        expires_in: 3_600,
+      });
+      const signed = await sign(google, exchanged.json.access_token, assertion);
+      expect(signed.json).toEqual({ keyId: expect.any(String), signedJwt: expect.any(String) });
+      const token = await google.send('POST /token', {
+        body: { grant_type: JWT_BEARER, assertion: signed.json.signedJwt },
+      });
+      const read = await google.send('GET /admin/directory/v1/groups/g-sales', {
+        token: token.json.access_token,
+      });
+      expect(read.status).toBe(200);
+    },
+  );
 
-  it('accepts a token exchange as a form with the names of RFC 8693', async () => {
+  it('a token exchange can be a form with the names of RFC 8693', async () => {
     const google = startGoogle();
     const form = new URLSearchParams({
       grant_type: EXCHANGE.grantType,
@@ -70,7 +73,7 @@ describe('sign-in without a stored secret', () => {
     expect((await google.send('POST /v1/token', { body: form.toString(), headers })).status).toBe(200);
   });
 
-  it('refuses tokens for another audience, and tokens that have expired', async () => {
+  it('the token exchange refuses tokens for another audience and expired tokens', async () => {
     const google = startGoogle();
     const other = await exchange(google, await webIdentity(google, { audience: 'sts.example' }));
     expect([other.status, other.json.error]).toEqual([400, 'invalid_grant']);
@@ -79,7 +82,7 @@ describe('sign-in without a stored secret', () => {
     expect((await exchange(google, token)).json.error).toBe('invalid_grant');
   });
 
-  it('refuses an exchange that is incomplete, names another provider, or has an Authorization header', async () => {
+  it('the token exchange refuses a request that is incomplete, names another provider, or has an Authorization header', async () => {
     const google = startGoogle();
     const token = await webIdentity(google);
     const body = { ...EXCHANGE, subjectToken: token };
@@ -95,7 +98,7 @@ describe('sign-in without a stored secret', () => {
     ]);
   });
 
-  it('lets only the allowed role sign for the service account', async () => {
+  it('only an allowed role can sign for the service account', async () => {
     const google = startGoogle();
     const federated = async (body = {}) =>
       (await exchange(google, await webIdentity(google, body))).json.access_token;
@@ -106,7 +109,7 @@ describe('sign-in without a stored secret', () => {
     expect((await sign(google, (await google.signIn()).json.access_token, assertion)).status).toBe(403);
   });
 
-  it('refuses to sign a token that lives over twelve hours, or a payload that is no JSON object', async () => {
+  it('signJwt refuses a token that is valid for more than twelve hours, and a payload that is not a JSON object', async () => {
     const google = startGoogle();
     const token = (await exchange(google, await webIdentity(google))).json.access_token;
     const tooLong = { ...assertion, exp: NOW_SECONDS + 12 * 3_600 + 1 };
@@ -121,7 +124,7 @@ describe('sign-in without a stored secret', () => {
     expect((await google.send(path, { token: token.access_token })).status).toBe(403);
   });
 
-  it('trusts the keys of an issuer outside the simulator', async () => {
+  it('a control adds keys of an issuer outside the simulator, whose tokens are then accepted', async () => {
     const google = startGoogle();
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
     const issuer = 'https://sts.test';

@@ -25,7 +25,7 @@ const read = (google: Google, path = PATH) => readAll(google, path, 'members');
 const everybody = users.map(({ id }) => id);
 
 describe('paging of the simulated directory', () => {
-  it('pages are full and in a fixed order if the directory has no faults', async () => {
+  it('pages are full and sorted by id with calm settings', async () => {
     const { items, pages } = await read(startGoogle({ world }), `${PATH}?maxResults=25`);
     expect(pages).toEqual([25, 25, 10]);
     expect(items.map(({ id }) => id)).toEqual(everybody);
@@ -41,7 +41,7 @@ describe('paging of the simulated directory', () => {
     },
   );
 
-  it('repeats members, has empty pages in the middle, and changes the order with each listing', async () => {
+  it('the settings can repeat members, insert empty pages, and change the order with each listing', async () => {
     const google = startGoogle({ world, settings: HARD });
     const listings = await Promise.all([read(google), read(google), read(google), read(google)]);
     expect(new Set(listings.map(({ items }) => items[0]?.id)).size).toBeGreaterThan(1);
@@ -50,14 +50,14 @@ describe('paging of the simulated directory', () => {
     expect(new Set(listings.flatMap(({ pages }) => pages)).size).toBeGreaterThan(3);
   });
 
-  it('gives the same pages for the same seed, and different ones for another seed', async () => {
+  it('a listing has the same pages for the same seed, and different pages for another seed', async () => {
     const pagesOf = async (seed: string) => read(startGoogle({ world, seed, settings: HARD }));
     expect(await pagesOf('7')).toEqual(await pagesOf('7'));
     expect(await pagesOf('7')).not.toEqual(await pagesOf('8'));
   });
 
   it.each(SEEDS)(
-    'members who stay are shown even if others join and leave between pages (seed %s)',
+    'members who stay are shown even if other members join and leave between pages (seed %s)',
     async (seed) => {
       const google = startGoogle({ world, seed, settings: { ...HARD, emptyPages: 0 } });
       const first = await google.get(`${PATH}?maxResults=20`);
@@ -92,7 +92,7 @@ describe('page tokens', () => {
     expect((await google.get(`${PATH}?roles=OWNER&pageToken=${token}`)).status).toBe(400);
   });
 
-  it('page tokens expire on request, and after three days', async () => {
+  it('page tokens expire after three days, and when a control requires it', async () => {
     const google = startGoogle({ world });
     const isRefused = async (token: string) => {
       google.forgetToken();

@@ -10,15 +10,15 @@ describe('users.list', () => {
     return items.map(({ id }) => id).toSorted();
   };
 
-  it('users.list contains suspended and archived users, and no deleted ones', async () => {
+  it('users.list contains suspended and archived users, but no deleted users', async () => {
     expect(await read('')).toEqual(['u-ann', 'u-art', 'u-liz', 'u-sue']);
   });
 
-  it('users.list contains users deleted in the last 20 days on request', async () => {
+  it('users.list with showDeleted contains only the users who were deleted in the last 20 days', async () => {
     expect(await read('&showDeleted=true')).toEqual(['u-del']);
   });
 
-  it('finds users by state and by address', async () => {
+  it('users.list finds users by state and by address', async () => {
     expect(await read('&query=isSuspended=true')).toEqual(['u-sue']);
     expect(await read('&query=email:a*%20isArchived=false')).toEqual(['u-ann']);
   });
@@ -28,7 +28,7 @@ describe('users.list', () => {
     expect((await get('users?customer=my_customer&query=manager=x')).status).toBe(400);
   });
 
-  it('users.list sorts on request', async () => {
+  it('users.list sorts by the requested attribute', async () => {
     const google = startGoogle({ settings: { pageOrder: 'random' } });
     const { items } = await readAll(google, 'users?customer=my_customer&orderBy=email', 'users');
     expect(items.map(({ id }) => id)).toEqual(['u-ann', 'u-art', 'u-liz', 'u-sue']);
@@ -36,19 +36,19 @@ describe('users.list', () => {
 });
 
 describe('groups.list', () => {
-  it('groups.list contains the groups that are not deleted', async () => {
+  it('groups.list contains no deleted groups', async () => {
     const { items } = await readAll(startGoogle(), 'groups?customer=my_customer', 'groups');
     expect(items.map(({ id }) => id).toSorted()).toEqual(['g-all', 'g-emea', 'g-none', 'g-sales']);
   });
 
-  it('lists the groups that have a user as a direct member', async () => {
+  it('groups.list with userKey contains the groups that have this user as a direct member', async () => {
     const { items } = await readAll(startGoogle(), 'groups?userKey=a@example.com', 'groups');
     expect(items.map(({ id }) => id)).toEqual(['g-emea']);
   });
 });
 
 describe('members.list', () => {
-  it('finds a group by its alias, and members by their role', async () => {
+  it('a group is found by its alias, and members are found by their role', async () => {
     const { items } = await readAll(
       startGoogle(),
       'groups/verkauf@example.com/members?roles=OWNER',
@@ -57,7 +57,7 @@ describe('members.list', () => {
     expect(emails(items)).toEqual(['liz@example.com']);
   });
 
-  it('leaves out indirect members if a listing requests that', async () => {
+  it('a list with indirect members leaves some of them out if the settings require it', async () => {
     const path = 'groups/g-sales/members?includeDerivedMembership=true';
     const whole = await readAll(startGoogle(), path, 'members');
     expect(emails(whole.items)).toContain('ann@example.com');
@@ -66,7 +66,7 @@ describe('members.list', () => {
     expect(less.items).toHaveLength(5);
   });
 
-  it('refuses a status request for an external member, and shows the status in other answers', async () => {
+  it('a request for the field status is refused if the group has an external member', async () => {
     const { get } = startGoogle();
     const fields = 'fields=nextPageToken,members(id,status)';
     expect((await get(`groups/g-sales/members?${fields}`)).status).toBe(403);
@@ -75,7 +75,7 @@ describe('members.list', () => {
     });
   });
 
-  it('gets one member, and an external one by address', async () => {
+  it('members.get finds a member, and finds an external member by address', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-sales/members/guest@partner.example')).json).toMatchObject({
       email: 'guest@partner.example',
@@ -85,12 +85,12 @@ describe('members.list', () => {
 });
 
 describe('missing and additional fields of answers', () => {
-  it('leaves out the member count on request', async () => {
+  it('groups lack the member count if the settings require it', async () => {
     const { get } = startGoogle({ settings: { absentCounts: 1 } });
     expect((await get('groups/g-sales')).json).not.toHaveProperty('directMembersCount');
   });
 
-  it('adds undocumented fields on request', async () => {
+  it('answers have undocumented fields if the settings require them', async () => {
     const google = startGoogle({ settings: { unknownFields: true } });
     const answers = await Promise.all(Array.from({ length: 30 }, () => google.get('groups/g-sales/members')));
     const unknown = (value: object) => Object.keys(value).some((name) => name.startsWith('preview'));
@@ -100,7 +100,7 @@ describe('missing and additional fields of answers', () => {
 });
 
 describe('lag of the simulated directory', () => {
-  it('shows an earlier state of members for a while, and the new state afterwards', async () => {
+  it('a list of members shows the earlier state during the lag, and the new state afterwards', async () => {
     const google = startGoogle({ settings: { lagSeconds: { users: 0, groups: 0, members: 60, log: 0 } } });
     const read = async () => emails((await readAll(google, 'groups/g-emea/members', 'members')).items);
     await google.control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
@@ -123,7 +123,7 @@ describe('lag of the simulated directory', () => {
 });
 
 describe('permissions of a call', () => {
-  it('refuses a call whose token lacks the scope', async () => {
+  it('a call is refused if its token lacks the scope', async () => {
     const google = startGoogle();
     const { json } = await google.signIn({ scope: READ_GROUPS });
     const token = json.access_token;
@@ -135,7 +135,7 @@ describe('permissions of a call', () => {
     expect(refused.json.error.details[0].reason).toBe('ACCESS_TOKEN_SCOPE_INSUFFICIENT');
   });
 
-  it('refuses a call without a token, and with one that has expired', async () => {
+  it('a call without a token or with an expired token is refused', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     expect((await google.send('GET /admin/directory/v1/groups/g-sales')).status).toBe(401);
@@ -147,14 +147,14 @@ describe('permissions of a call', () => {
   it.each([
     ['has no administrator’s rights', { sub: 'ann@example.com' }],
     ['is for the service account itself', { sub: undefined }],
-  ])('refuses a token that %s', async (_, claims) => {
+  ])('a call is refused if its token %s', async (_, claims) => {
     const google = startGoogle();
     const token = (await google.signIn(claims)).json.access_token;
     const { status, json } = await google.send('GET /admin/directory/v1/groups/g-sales', { token });
     expect([status, json.error.errors[0].reason]).toEqual([403, 'forbidden']);
   });
 
-  it('counts the requests of a user per minute', async () => {
+  it('requests of a user above the limit per minute are refused', async () => {
     const google = startGoogle({ settings: { queriesPerMinute: 2 } });
     const statuses = [];
     for (let call = 0; call < 3; call += 1) statuses.push((await google.get('groups/g-sales')).status);

@@ -29,13 +29,13 @@ const CHANGES = [
 ] as const;
 
 describe('activities.list', () => {
-  it.each(CHANGES)('the log of the admin console shows %s as %s', async (kind, name, change) => {
+  it.each(CHANGES)('the log admin shows the change %s as the event %s', async (kind, name, change) => {
     const google = startGoogle();
     expect((await google.control('changes', { kind, ...change })).status).toBe(200);
     expect(await names(google, 'admin')).toEqual([name]);
   });
 
-  it('the log of enterprise groups has only changes of groups', async () => {
+  it('the log groups_enterprise contains only changes of groups', async () => {
     const google = startGoogle();
     await google.control(
       'changes',
@@ -52,7 +52,7 @@ describe('activities.list', () => {
     ]);
   });
 
-  it('activities.list names groups by id on request', async () => {
+  it('activities.list names groups by id if the settings require it', async () => {
     const google = startGoogle({ settings: { loggedIdentifier: 'id' } });
     await google.control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-liz' });
     const [item] = await items(google, 'groups_enterprise');
@@ -62,7 +62,7 @@ describe('activities.list', () => {
     ]);
   });
 
-  it('lists newest first, between two times, and filters by event and parameter', async () => {
+  it('activities.list shows the newest entry first, and filters by time, event and parameter', async () => {
     const google = startGoogle();
     const start = new Date(google.clock.ms).toISOString();
     for (const [kind, member] of [
@@ -88,7 +88,7 @@ describe('activities.list', () => {
     expect(wrong.status).toBe(400);
   });
 
-  it('shows changes late and out of order, and leaves some out', async () => {
+  it('activities.list shows changes late and out of order, and never shows some changes', async () => {
     const lagSeconds = { users: 0, groups: 0, members: 0, log: 180 };
     const google = startGoogle({ settings: { lagSeconds, lostLogEntries: 0.1 } });
     const changes = Array.from({ length: 100 }, (_, index) => ({
@@ -112,7 +112,7 @@ describe('activities.list', () => {
     expect(later.length).toBeLessThan(100);
   });
 
-  it('activities.list refuses applications that are not simulated', async () => {
+  it('activities.list refuses logs that are not simulated', async () => {
     expect((await startGoogle().get('activity/users/all/applications/drive')).status).toBe(400);
   });
 });

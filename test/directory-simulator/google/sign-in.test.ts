@@ -16,7 +16,7 @@ const exchange = (google: Google, assertion: string, grantType = JWT_BEARER) =>
   });
 
 describe('sign-in with the key of a service account', () => {
-  it('gives an access token for an hour in the name of an administrator', async () => {
+  it('the sign-in gives an access token that is valid for an hour in the name of an administrator', async () => {
     const { status, json } = await startGoogle().signIn();
     expect([status, json]).toEqual([
       200,
@@ -29,7 +29,7 @@ describe('sign-in with the key of a service account', () => {
     ]);
   });
 
-  it('accepts its own address as the audience', async () => {
+  it('the token endpoint accepts its own address as the audience', async () => {
     expect((await startGoogle().signIn({ aud: 'http://127.0.0.1:40913/token' })).status).toBe(200);
   });
 
@@ -44,17 +44,17 @@ describe('sign-in with the key of a service account', () => {
     ['no scope', { scope: '' }, 400, 'invalid_scope'],
     ['an unknown administrator', { sub: 'absent@example.com' }, 400, 'invalid_grant'],
     ['a suspended administrator', { sub: 'sue@example.com' }, 400, 'invalid_grant'],
-    ['another audience', { aud: 'https://example.com/token' }, 400, 'invalid_grant'],
+    ['a wrong audience', { aud: 'https://example.com/token' }, 400, 'invalid_grant'],
     ['an unknown account', { iss: 'other@example.com' }, 400, 'invalid_grant'],
-    ['more than an hour', { exp: NOW_SECONDS + 3_601 }, 400, 'invalid_grant'],
-    ['a time in the past', { iat: NOW_SECONDS - 3_600, exp: NOW_SECONDS }, 400, 'invalid_grant'],
-    ['a time in the future', { iat: NOW_SECONDS + 301, exp: NOW_SECONDS + 600 }, 400, 'invalid_grant'],
-  ])('sign-in refuses %s', async (_, claims, status, error) => {
+    ['a lifetime of more than an hour', { exp: NOW_SECONDS + 3_601 }, 400, 'invalid_grant'],
+    ['an expired assertion', { iat: NOW_SECONDS - 3_600, exp: NOW_SECONDS }, 400, 'invalid_grant'],
+    ['an issue time in the future', { iat: NOW_SECONDS + 301, exp: NOW_SECONDS + 600 }, 400, 'invalid_grant'],
+  ])('the sign-in refuses %s', async (_, claims, status, error) => {
     const answer = await startGoogle().signIn(claims);
     expect([answer.status, answer.json]).toEqual([status, { error, error_description: expect.any(String) }]);
   });
 
-  it('a sign-in is refused for a signature of another key, a text that is not a token, and another grant type', async () => {
+  it('a sign-in is refused for a signature of another key, text that is not a token, and an unknown grant type', async () => {
     const google = startGoogle();
     const claims = { sub: ADMIN, scope: READ_GROUPS };
     const answers = [
@@ -80,7 +80,7 @@ describe('sign-in with the key of a service account', () => {
     expect((await google.signIn({ scope: READ_GROUPS })).status).toBe(200);
   });
 
-  it('refuses an administrator who was suspended after the sign-in', async () => {
+  it('a call is refused if the administrator was suspended after the sign-in', async () => {
     const google = startGoogle();
     await google.get('groups/g-sales');
     await google.control('changes', { kind: 'suspendUser', user: ADMIN });

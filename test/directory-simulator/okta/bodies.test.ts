@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { APP_GROUP, ERROR, LOG_EVENT, OKTA_GROUP, USER } from './documented.ts';
 import { startOkta } from './fixture.ts';
 
-/** Returns the paths of all fields, and of list items. Their values do not count. */
+/** Returns the paths of all fields and list items. */
 function fieldsOf(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [path];
   const parts = Object.entries(value);
@@ -16,12 +16,12 @@ describe('bodies of the simulated Okta org', () => {
     ['a group of an app', 'groups/00gapp', APP_GROUP],
     ['a user', 'users/00uliz', USER],
     ['an error', 'users/missing@example.com', ERROR],
-  ])('%s has the fields of the documented example', async (_, path, example) => {
+  ])('the object %s has the fields of the documented example', async (_, path, example) => {
     const { json } = await startOkta().get(path);
     expect(fieldsOf(json)).toEqual(fieldsOf(example));
   });
 
-  it('items of lists have the fields of the documented examples', async () => {
+  it('the items of lists have the fields of the documented examples', async () => {
     const client = startOkta();
     const groups = (await client.get('groups')).json;
     const users = (await client.get('groups/00gsales/users')).json;
@@ -31,7 +31,7 @@ describe('bodies of the simulated Okta org', () => {
     for (const user of users) expect(fieldsOf(user)).toEqual(fieldsOf(USER));
   });
 
-  it('an event of the log has the fields of the documented object', async () => {
+  it('an event of the log has the fields of the documented LogEvent object', async () => {
     const client = startOkta();
     await client.control('changes', { kind: 'addMember', group: '00gnone', member: '00uann' });
     const [event] = (await client.get('logs')).json;
@@ -43,7 +43,7 @@ describe('bodies of the simulated Okta org', () => {
     });
   });
 
-  it('shows further fields of a profile', async () => {
+  it('the profile of a user can have more fields', async () => {
     const client = startOkta();
     await client.control('changes', {
       kind: 'changeUser',
@@ -53,7 +53,7 @@ describe('bodies of the simulated Okta org', () => {
     expect((await client.get('users/00uliz')).json.profile).toMatchObject({ costCenter: 'CC-1' });
   });
 
-  it('an error names its cause in Okta’s form', async () => {
+  it('an error has the fields of Okta’s documented errors and names its cause', async () => {
     const client = startOkta();
     expect((await client.get('users/missing@example.com')).json).toMatchObject({
       errorCode: ERROR.errorCode,

@@ -15,11 +15,10 @@ const ids = (items: readonly { id?: string | undefined }[]) =>
   [...new Set(items.map(({ id }) => id))].toSorted();
 
 /**
- * Starts an org, and opens Okta's own client for Node for it. Only this file loads the client. The client cannot use
- * DPoP: its code for the nonce is never reached.
+ * Starts an org and opens Okta's client for Node. It cannot use DPoP, because its code for the nonce is unreachable.
  */
 async function open(mode: 'SSWS' | 'PrivateKey') {
-  // The client would send its requests to a proxy of the environment.
+  // Without these empty variables, the client would use a proxy from the environment.
   vi.stubEnv('https_proxy', '').stubEnv('HTTPS_PROXY', '');
   onTestFinished(() => {
     vi.unstubAllEnvs();

@@ -9,7 +9,7 @@ describe('rate limits of the simulated Okta org', () => {
   const limits = ({ headers }: { headers: Record<string, unknown> }) =>
     ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-rate-limit-${name}`]));
 
-  it('each answer shows the limit of its endpoint, the rest, and the time of the reset in seconds', async () => {
+  it('each answer shows the limit of its endpoint, the remaining requests, and the time of the reset in seconds', async () => {
     const client = startOkta();
     const reset = NOW_MS / 1_000 + 60;
     expect(limits(await client.get('groups'))).toEqual([250, 249, reset]);
@@ -18,7 +18,7 @@ describe('rate limits of the simulated Okta org', () => {
     expect(limits(await client.get('logs'))).toEqual([60, 59, reset]);
   });
 
-  it('answers 429 E0000047 above the limit until the next minute, for that endpoint only', async () => {
+  it('requests above the limit of an endpoint get 429 E0000047 until the next minute', async () => {
     const client = startOkta({ settings: { queriesPerMinute: 2 } });
     await client.get('groups');
     await client.get('groups');
@@ -33,7 +33,7 @@ describe('rate limits of the simulated Okta org', () => {
 
 describe('faults of the simulated Okta org', () => {
   it.each(Object.keys(OKTA_ERRORS))(
-    'answers %s in Okta’s form on request, with the headers of the limit',
+    'a fault with the name %s is answered in Okta’s form, with the headers of the limit',
     async (error) => {
       const client = startOkta();
       await client.control('client');
@@ -46,7 +46,7 @@ describe('faults of the simulated Okta org', () => {
     },
   );
 
-  it('random faults are rate limits, server errors and pages of a proxy', async () => {
+  it('random faults are 429 answers, server errors and pages of a proxy', async () => {
     const client = startOkta({ settings: { failures: 0.6 } });
     const statuses = [];
     for (let step = 0; step < 60; step += 1) statuses.push((await client.get('groups')).status);

@@ -1,6 +1,6 @@
 /**
- * The fields of Okta's documented examples. The values are ours. Sources: Groups API (List groups), Users API (List all
- * users), System Log API (LogEvent object), error codes, DPoP guide.
+ * Objects with the fields of Okta's documented examples, and with other values. Sources: Groups API (List groups),
+ * Users API (List all users), System Log API (LogEvent object), error codes, DPoP guide.
  */
 const logo = { name: 'medium', href: 'text', type: 'image/png' };
 const links = { logo: [logo, logo], users: { href: 'text' }, apps: { href: 'text' } };

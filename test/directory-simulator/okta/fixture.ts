@@ -17,7 +17,7 @@ export const ORG = `http://${HOST}`;
 export const TOKEN_URL = `${ORG}/oauth2/v1/token`;
 const CREATED = { createdAtMs: Date.UTC(2024, 0, 1) };
 
-/** An org that has each status and each type of group once. The group Sales has users with every status. */
+/** An org with a user of each status and a group of each type. The group Sales has users with every status. */
 export const WORLD: WorldInput = {
   users: [
     { id: '00uliz', primaryEmail: 'liz@example.com', givenName: 'Liz', familyName: 'Ng', isAdmin: true },
@@ -71,10 +71,7 @@ interface Options {
   readonly orgUrl?: string;
 }
 
-/**
- * Starts an Okta org whose clock the test sets, and returns functions that call it. The default settings have no
- * difficulties.
- */
+/** Starts an Okta org without lag and failures. The test sets its clock. Returns functions that call the org. */
 export function startOkta({ world = WORLD, seed = '1', settings = {}, orgUrl }: Options = {}) {
   const clock = { ms: NOW_MS };
   const defects: unknown[] = [];
@@ -109,7 +106,7 @@ export function startOkta({ world = WORLD, seed = '1', settings = {}, orgUrl }: 
   };
   const control = (name: string, body: unknown = {}) => send(`POST /_simulator/${name}`, { body });
   let apiToken: string | undefined;
-  /** Sends a GET with the API token. The path begins after `/api/v1/`, or is a whole link. */
+  /** Sends a GET with the API token. The path is relative to `/api/v1/`, or is a whole link. */
   const get = async (path: string) => {
     apiToken ??= (await control('client')).json.apiToken as string;
     const url = path.startsWith('http') ? path.slice(ORG.length) : `/api/v1/${path}`;
@@ -149,7 +146,7 @@ export const filtered = (path: string, filter: string) => `${path}?filter=${enco
 const CLIENT_KEY = createPrivateKey(CUSTOMER_KEY);
 const PROOF_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
-/** Returns a client assertion. `claims` and `header` replace some of the default values. */
+/** Returns a client assertion. `claims` and `header` override default values. */
 export async function assertionOf(
   { clientId, clock }: Okta,
   claims: Record<string, unknown> = {},
@@ -162,7 +159,7 @@ export async function assertionOf(
   return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg: 'RS256', kid, ...header }).sign(key);
 }
 
-/** Returns a DPoP proof for an address. `claims` replaces some of the default claims. */
+/** Returns a DPoP proof for an address. `claims` overrides default claims. */
 export async function proofOf(
   { clock }: Okta,
   [method, url, token]: readonly [string, string, string?],

@@ -6,7 +6,7 @@ const time = (ms: number) => new Date(ms).toISOString();
 const LAG = { ...CALM_SETTINGS.lagSeconds, log: 180 };
 const typesIn = (items: readonly Record<string, string>[]) => items.map(({ eventType }) => eventType);
 
-/** Polls once: follows next links until a page is empty. Returns the events, and the link for the next poll. */
+/** Follows next links until a page is empty. Returns the events, and the link for the next poll. */
 async function poll({ get }: Okta, start: string) {
   const events: Record<string, string>[] = [];
   for (let link = start; ; ) {
@@ -21,7 +21,7 @@ async function poll({ get }: Okta, start: string) {
 }
 
 describe('the log of the simulated Okta org', () => {
-  it('the log has an event with its targets for each change', async () => {
+  it('the log has an event with targets for each change', async () => {
     const client = startOkta();
     await client.control('changes', [
       { kind: 'addMember', group: '00gnone', member: '00uann' },
@@ -67,7 +67,7 @@ describe('the log of the simulated Okta org', () => {
     ]);
   });
 
-  it('a polling request always has a next link, which shows new events later', async () => {
+  it('the answer to a polling request always has a next link, which leads to later events', async () => {
     const client = startOkta();
     const first = await poll(client, `logs?since=${time(NOW_MS)}`);
     expect(first.events).toEqual([]);
@@ -100,7 +100,7 @@ describe('the log of the simulated Okta org', () => {
     },
   );
 
-  it('since bounds the time of storage in a polling request, and the time of publication in a bounded request', async () => {
+  it('since limits the time of storage in a polling request, and the time of publication in a bounded request', async () => {
     const client = startOkta({ settings: { lagSeconds: LAG } });
     await client.control('changes', { kind: 'deleteGroup', group: '00gapp' });
     client.clock.ms += 180_000;
@@ -114,7 +114,7 @@ describe('the log of the simulated Okta org', () => {
     expect(nextOf(bounded)).toBeUndefined();
   });
 
-  it('a bounded request has an end, and descending order shows the newest event first', async () => {
+  it('the last page of a bounded request has no next link, and descending order shows the newest event first', async () => {
     const client = startOkta();
     for (const group of ['00gapp', '00gnone', '00gsales']) {
       await client.control('changes', { kind: 'deleteGroup', group });
@@ -132,7 +132,7 @@ describe('the log of the simulated Okta org', () => {
     expect(targets(descending.items)).toEqual(['00gsales', '00gnone', '00gapp']);
   });
 
-  it('filters by type and target, keeps 90 days, and shows seven days by default', async () => {
+  it('the log filters by type and target, keeps events for 90 days, and shows seven days by default', async () => {
     const client = startOkta();
     await client.control('changes', [
       { kind: 'deleteGroup', group: '00gapp' },
@@ -149,7 +149,7 @@ describe('the log of the simulated Okta org', () => {
     expect((await client.get(`logs?since=${since}`)).json).toEqual([]);
   });
 
-  it('follows a next link even if its since is older than 180 days', async () => {
+  it('a next link is accepted even if its since is older than 180 days', async () => {
     const client = startOkta({ settings: { pageTokenLifetimeSeconds: 1e9 } });
     const { next } = await poll(client, `logs?since=${time(NOW_MS)}`);
     client.clock.ms += 200 * 86_400_000;
@@ -163,7 +163,7 @@ describe('the log of the simulated Okta org', () => {
     [`logs?since=${time(NOW_MS - 181 * 86_400_000)}`, 'E0000053'],
     [filtered('logs', 'eventType eqq "x"'), 'E0000053'],
     [filtered('logs', 'published gt "2026-01-01T00:00:00Z"'), 'E0000053'],
-  ])('refuses %s with %s', async (path, code) => {
+  ])('the log refuses %s with %s', async (path, code) => {
     const { status, json } = await startOkta().get(path);
     expect([status, json.errorCode]).toEqual([400, code]);
   });

@@ -14,7 +14,7 @@ const MEMBERS = 'groups/00g/users?limit=25';
 const HARD = { pageSizes: 'random', pageOrder: 'random', repeatedItems: 0.3, emptyPages: 0.2 } as const;
 
 describe('pages of the simulated Okta org', () => {
-  it('links to itself and to the next page, and the last page has no next link', async () => {
+  it('each page has a link to itself, and each page except the last has a link to the next page', async () => {
     const client = startOkta({ world });
     const first = await client.get(MEMBERS);
     const [self, next] = [first.headers['link'] ?? []].flat();
@@ -27,7 +27,7 @@ describe('pages of the simulated Okta org', () => {
     expect(items.map(({ id }) => id)).toEqual(everybody);
   });
 
-  it('links lead to the given address of the org', async () => {
+  it('links contain the configured address of the org', async () => {
     const { send, control } = startOkta({ world, orgUrl: 'https://acme.okta.com' });
     const { apiToken } = (await control('client')).json;
     const answer = await send(`GET /api/v1/${MEMBERS}`, { headers: { authorization: `SSWS ${apiToken}` } });
@@ -35,7 +35,7 @@ describe('pages of the simulated Okta org', () => {
   });
 
   it.each(['1', '2', '3'])(
-    'shows every member with any sizes and repetitions of pages (seed %s)',
+    'every member is shown with any sizes and repetitions of pages (seed %s)',
     async (seed) => {
       const { items, pages } = await readAll(startOkta({ world, seed, settings: HARD }), MEMBERS);
       expect([...new Set(items.map(({ id }) => id))].toSorted()).toEqual(everybody);
@@ -53,7 +53,7 @@ describe('pages of the simulated Okta org', () => {
     expect((await startOkta({ world }).get(path)).json).toHaveLength(size);
   });
 
-  it('refuses a cursor of another list, an expired cursor and an invalid limit with E0000001', async () => {
+  it('a list refuses a cursor of another list, an expired cursor and an invalid limit with E0000001', async () => {
     const client = startOkta({ world });
     const next = nextOf(await client.get(MEMBERS)) ?? '';
     const cursor = new URL(next).searchParams.get('after');

@@ -9,7 +9,7 @@ const changedSince = (ms: number) =>
   filtered('groups', `lastMembershipUpdated gt "${time(ms)}" or lastUpdated gt "${time(ms)}"`);
 
 describe('groups of the simulated Okta org', () => {
-  it('lists groups of every type, and no deleted group', async () => {
+  it('the list of groups has groups of every type, but no deleted group', async () => {
     const client = startOkta();
     const { json } = await client.get('groups');
     expect(Object.fromEntries(json.map(({ id, type }: Record<string, string>) => [id, type]))).toEqual({
@@ -21,7 +21,7 @@ describe('groups of the simulated Okta org', () => {
     expect((await client.get('groups/00ggone')).status).toBe(404);
   });
 
-  it('shows the count of users only if the client expands the statistics', async () => {
+  it('a group has a count of users only if the request expands the statistics', async () => {
     const client = startOkta();
     const counts = async () => {
       const { json } = await client.get('groups?expand=stats');
@@ -39,7 +39,7 @@ describe('groups of the simulated Okta org', () => {
     expect(await counts()).toEqual({ '00gsales': 3, '00gapp': undefined, '00gnone': 0, '00gall': 9 });
   });
 
-  it('finds groups whose profile or memberships changed after a time, and never a deleted group', async () => {
+  it('a filter finds groups whose profile or memberships changed after a time, but no deleted group', async () => {
     const client = startOkta();
     expect(await idsOf(client, changedSince(NOW_MS - 60_000))).toEqual([]);
     await client.control('changes', [
@@ -57,7 +57,7 @@ describe('groups of the simulated Okta org', () => {
     expect(await idsOf(client, filtered('groups', 'id eq "00gnone"'))).toEqual(['00gnone']);
   });
 
-  it('stores times in whole seconds, so a filter with milliseconds may miss a change in the same second', async () => {
+  it('times have whole seconds, so a filter with milliseconds can miss a change in the same second', async () => {
     const client = startOkta();
     client.clock.ms += 700;
     await client.control('changes', { kind: 'addMember', group: '00gnone', member: '00uann' });
@@ -81,20 +81,20 @@ describe('groups of the simulated Okta org', () => {
     'type eq "APP_GROUP" or',
     'type eq "APP_GROUP") and id eq "x"',
     '[]',
-  ])('refuses the filter %s with E0000031', async (filter) => {
+  ])('the filter %s is refused with E0000031', async (filter) => {
     const { status, json } = await startOkta().get(filtered('groups', filter));
     expect([status, json.errorCode]).toEqual([400, 'E0000031']);
   });
 
   it.each(['groups?q=Sales', 'groups?search=x', 'users?search=x'])(
-    'refuses %s, which is not simulated',
+    'the parameter %s is refused, because it is not simulated',
     async (path) => {
       const { status, json } = await startOkta().get(path);
       expect([status, json.errorCode]).toEqual([400, 'E0000001']);
     },
   );
 
-  it('shows an earlier state of members for a while, and the new state afterwards', async () => {
+  it('a list of members shows the earlier state during the lag, and the new state afterwards', async () => {
     const client = startOkta({ settings: { lagSeconds: { ...CALM_SETTINGS.lagSeconds, members: 60 } } });
     await client.control('changes', { kind: 'addMember', group: '00gnone', member: '00uann' });
     expect(await idsOf(client, changedSince(NOW_MS - 1_000))).toEqual(['00gnone']);
@@ -105,7 +105,7 @@ describe('groups of the simulated Okta org', () => {
 });
 
 describe('users of the simulated Okta org', () => {
-  it('lists users with every status as members, also suspended and deprovisioned users', async () => {
+  it('the members of a group include users with every status, such as suspended and deprovisioned users', async () => {
     const { json } = await startOkta().get('groups/00gsales/users');
     expect(json.map(({ status }: { status: string }) => status).toSorted()).toEqual([
       'ACTIVE',
@@ -119,7 +119,7 @@ describe('users of the simulated Okta org', () => {
     ]);
   });
 
-  it('lists users without deprovisioned users, unless a filter asks for them', async () => {
+  it('the list of users has deprovisioned users only if a filter requests them', async () => {
     const client = startOkta();
     const all = await idsOf(client, 'users');
     expect(all).not.toContain('00udep');
@@ -140,17 +140,20 @@ describe('users of the simulated Okta org', () => {
     ['the id', '00uann'],
     ['the login', 'ann@login.example'],
     ['the short name of the login', 'ann'],
-  ])('gets a user by %s', async (_, key) => {
+  ])('a user is found by %s', async (_, key) => {
     const { json } = await startOkta().get(`users/${key}`);
     expect(json.profile).toMatchObject({ email: 'ann@example.com', login: 'ann@login.example' });
   });
 
-  it.each(['absent', '00udel', 'ann@example.com'])('answers 404 for the user %s', async (key) => {
-    const { status, json } = await startOkta().get(`users/${key}`);
-    expect([status, json.errorCode]).toEqual([404, 'E0000007']);
-  });
+  it.each(['absent', '00udel', 'ann@example.com'])(
+    'a request for the user %s is answered with 404',
+    async (key) => {
+      const { status, json } = await startOkta().get(`users/${key}`);
+      expect([status, json.errorCode]).toEqual([404, 'E0000007']);
+    },
+  );
 
-  it('Everyone has all users that are not deleted, also new users', async () => {
+  it('the group Everyone has all users except deleted users, and includes new users', async () => {
     const client = startOkta();
     await client.control('changes', [
       { kind: 'addUser', user: { id: '00unew', primaryEmail: 'new@example.com' } },
@@ -162,7 +165,7 @@ describe('users of the simulated Okta org', () => {
     expect(await idsOf(client, changedSince(NOW_MS - 1_000))).toEqual(['00gall']);
   });
 
-  it('adds undocumented fields to items on request', async () => {
+  it('items have undocumented fields if the settings require them', async () => {
     const client = startOkta({ settings: { unknownFields: true } });
     const { items } = await readAll(client, 'users');
     expect(items.some((user) => Object.keys(user).some((name) => name.startsWith('preview')))).toBe(true);
@@ -179,7 +182,7 @@ describe('administrator roles of the simulated Okta org', () => {
     expect([status, json.errorCode]).toEqual([403, 'E0000006']);
   });
 
-  it('a resource set hides other groups and their users as if they did not exist', async () => {
+  it('groups outside the resource set, and their users, look like missing objects', async () => {
     const client = startOkta();
     await client.control('administrator', { resourceSet: ['00gapp'] });
     expect(await idsOf(client, 'groups')).toEqual(['00gapp']);

@@ -18,7 +18,7 @@ const call = async (client: Okta, token: string, proof: string, path = GROUPS) =
   client.send(`GET ${path}`, { headers: { authorization: `DPoP ${token}`, dpop: proof } });
 
 describe('sign-in with a private key', () => {
-  it('gives a plain token with the granted scopes if the app does not require DPoP', async () => {
+  it('the sign-in gives a plain token with the granted scopes if the app does not require DPoP', async () => {
     const client = startOkta();
     const { status, json } = await signIn(client, { proof: await proofOf(client, ['POST', TOKEN_URL]) });
     expect([status, json]).toEqual([
@@ -45,16 +45,21 @@ describe('sign-in with a private key', () => {
     ['an assertion that is valid too long', { exp: 4e9 }, {}, 'too far into the future'],
     ['an unknown key id', {}, { kid: 'unknown' }, 'The client_assertion JWT kid is invalid.'],
     ['no key id', {}, { kid: undefined }, 'The client_assertion JWT kid is invalid.'],
-    ['another client', { iss: '0oaother', sub: '0oaother' }, {}, "Invalid value for 'client_id' parameter."],
+    [
+      'the id of another client',
+      { iss: '0oaother', sub: '0oaother' },
+      {},
+      "Invalid value for 'client_id' parameter.",
+    ],
     ['an issuer that is not the subject', { iss: 'x' }, {}, 'must be the client_id'],
-  ])('refuses %s with invalid_client', async (_, claims, header, description) => {
+  ])('the sign-in refuses %s with invalid_client', async (_, claims, header, description) => {
     const client = startOkta();
     const { status, json } = await signIn(client, { assertion: await assertionOf(client, claims, header) });
     expect([status, json.error]).toEqual([401, 'invalid_client']);
     expect(json.error_description).toContain(description);
   });
 
-  it('refuses a signature of another key, and accepts the key after its registration', async () => {
+  it('a signature of an unknown key is refused, and accepted after the registration of the key', async () => {
     const client = startOkta();
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const header = { alg: 'ES256', kid: 'kms' };
@@ -69,7 +74,7 @@ describe('sign-in with a private key', () => {
     expect(forged.json.error_description).toBe('The client_assertion signature is invalid.');
   });
 
-  it('accepts each assertion once', async () => {
+  it('the sign-in accepts each assertion only once', async () => {
     const client = startOkta();
     const assertion = await assertionOf(client);
     expect((await signIn(client, { assertion })).status).toBe(200);
@@ -86,12 +91,12 @@ describe('sign-in with a private key', () => {
     [{ scope: '' }, 400, 'invalid_scope'],
     [{ scope: 'openid' }, 400, 'invalid_scope'],
     [{ scope: 'okta.apps.read' }, 400, 'consent_required'],
-  ])('answers the form %j with %d %s', async (form, status, error) => {
+  ])('the token endpoint answers the form %j with %d %s', async (form, status, error) => {
     const answer = await signIn(startOkta(), { form });
     expect([answer.status, answer.json.error]).toEqual([status, error]);
   });
 
-  it('names the token endpoint in the metadata of the authorization server', async () => {
+  it('the metadata of the authorization server contain the address of the token endpoint', async () => {
     const { json } = await startOkta().send('GET /.well-known/oauth-authorization-server');
     expect(json).toMatchObject({ issuer: ORG, token_endpoint: TOKEN_URL });
   });
@@ -100,7 +105,7 @@ describe('sign-in with a private key', () => {
 describe('sign-in with DPoP', () => {
   const settings = { dpop: 'token' } as const;
 
-  it('asks for a proof, then for a nonce, and binds the token to the key of the proof', async () => {
+  it('the sign-in asks for a proof, then for a nonce, and binds the token to the key of the proof', async () => {
     const client = startOkta({ settings });
     const missing = await signIn(client);
     expect([missing.status, missing.json]).toEqual([
@@ -119,11 +124,11 @@ describe('sign-in with DPoP', () => {
   it.each([
     ['another method', { htm: 'POST' }, 'htm'],
     ['another address', { htu: `${ORG}/api/v1/users` }, 'htu'],
-    ['an address with a query', { htu: `${ORG}${GROUPS}?limit=1` }, 'htu'],
+    ['an address that contains a query', { htu: `${ORG}${GROUPS}?limit=1` }, 'htu'],
     ['an old time', { iat: 1 }, 'iat'],
-    ['another token', { ath: 'x' }, 'ath'],
-    ['no identifier', { jti: undefined }, 'jti'],
-  ])('refuses a proof with %s', async (_, claims, named) => {
+    ['the digest of another token', { ath: 'x' }, 'ath'],
+    ['no identifier (jti)', { jti: undefined }, 'jti'],
+  ])('the API refuses a proof with %s', async (_, claims, named) => {
     const client = startOkta({ settings });
     const { token } = await boundToken(client);
     const { status, text, headers } = await call(
@@ -136,7 +141,7 @@ describe('sign-in with DPoP', () => {
     expect(headers['www-authenticate']).toContain(`'${named}' claim`);
   });
 
-  it('refuses a proof of another key, and a proof that was used', async () => {
+  it('the API refuses a proof of another key and a used proof', async () => {
     const client = startOkta({ settings });
     const { token } = await boundToken(client);
     const target = ['GET', `${ORG}${GROUPS}`, token] as const;
@@ -147,7 +152,7 @@ describe('sign-in with DPoP', () => {
     expect(statuses).toEqual([200, 400]);
   });
 
-  it('the API asks for a nonce too if the setting says everywhere', async () => {
+  it('the API also asks for a nonce if the setting dpop is everywhere', async () => {
     const client = startOkta({ settings: { dpop: 'everywhere' } });
     const { token } = await boundToken(client);
     const target = ['GET', `${ORG}${GROUPS}`, token] as const;
@@ -162,7 +167,7 @@ describe('sign-in with DPoP', () => {
     );
   });
 
-  it('renews the nonce after a day, and accepts the old nonce for three days', async () => {
+  it('the server renews the nonce after a day, and accepts the old nonce for three days', async () => {
     const client = startOkta({ settings });
     const { nonce } = await boundToken(client);
     client.clock.ms += 86_400_000;
@@ -179,7 +184,7 @@ describe('sign-in with DPoP', () => {
 describe('access to the API of the simulated Okta org', () => {
   const tokenOf = async (client: Okta) => (await signIn(client)).json.access_token as string;
 
-  it('refuses an unknown, an expired and a revoked token with E0000011', async () => {
+  it('the API refuses an unknown, an expired and a revoked token with E0000011', async () => {
     const client = startOkta();
     const token = await tokenOf(client);
     const status = async (headers: Record<string, string>) => {
@@ -202,7 +207,7 @@ describe('access to the API of the simulated Okta org', () => {
     );
   });
 
-  it('a lost scope is 403 insufficient_scope, and 404 if a resource set limits the role', async () => {
+  it('a call without the scope gets 403 insufficient_scope, or 404 if a resource set limits the role', async () => {
     const client = startOkta();
     const token = await tokenOf(client);
     await client.control('scopes', { scopes: ['okta.users.read'] });

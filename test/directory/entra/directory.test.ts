@@ -18,7 +18,7 @@ const describeMember = (member: DirectoryMember) => {
 };
 
 describe('groups of an Entra directory', () => {
-  it('groups are read with their names, and with their ids as addresses', async () => {
+  it('groups are read with their ids and names, and their ids are used as addresses', async () => {
     const { directory } = await openEntra();
     const groups = await allOf(directory.groups());
     expect(groups.map(({ id }) => id).sort()).toEqual([
@@ -37,7 +37,7 @@ describe('groups of an Entra directory', () => {
     });
   });
 
-  it('a group is found by its id, and is undefined once it is deleted', async () => {
+  it('a group is found by its id, and the result is undefined after its deletion', async () => {
     const { directory, change } = await openEntra();
     expect((await directory.group('g-emea'))?.name).toBe('EMEA');
     await change({ kind: 'deleteGroup', group: 'g-emea' });
@@ -45,7 +45,7 @@ describe('groups of an Entra directory', () => {
   });
 
   it.each([{}, { displayName: null }, { displayName: '' }])(
-    'a group without a name is refused, and does not get its id as name: %j',
+    'a group without a name is refused, and its id is not used as its name: %j',
     async (properties) => {
       const { directory, control } = await openEntra();
       const body = {
@@ -86,7 +86,7 @@ describe('members of an Entra group', () => {
     ]);
   });
 
-  it('users and groups are read at the same time: the list of groups does not wait for the users', async () => {
+  it('users and groups are read at the same time, so the list of groups does not wait for the users', async () => {
     const { account, world } = await openEntra();
     let groupsAsked = () => {};
     const untilGroupsAreAsked = new Promise<void>((resolve) => {
@@ -104,18 +104,15 @@ describe('members of an Entra group', () => {
     );
   });
 
-  it.each(['user', 'group'])(
-    'a list of %ss that cannot be read fails the read of all members',
-    async (kind) => {
-      const { directory, control } = await openEntra();
-      await control('faults', [
-        { match: { path: `*/members/microsoft.graph.${kind}` }, times: 9, status: 403, body: {} },
-      ]);
-      await expect(allOf(directory.membersOf(SALES, 'flatten'))).rejects.toMatchObject({ kind: 'denied' });
-    },
-  );
+  it.each(['user', 'group'])('the read of all members fails if the list of %ss fails', async (kind) => {
+    const { directory, control } = await openEntra();
+    await control('faults', [
+      { match: { path: `*/members/microsoft.graph.${kind}` }, times: 9, status: 403, body: {} },
+    ]);
+    await expect(allOf(directory.membersOf(SALES, 'flatten'))).rejects.toMatchObject({ kind: 'denied' });
+  });
 
-  it('groups among the members cost no call if they are ignored', async () => {
+  it('the nested groups are not read if the setting nested is ignore', async () => {
     const { directory, graphCalls } = await openEntra();
     const members = await allOf(directory.membersOf(SALES, 'ignore'));
     expect(members.map(describeMember)).not.toContain('group g-emea');
@@ -128,7 +125,7 @@ describe('members of an Entra group', () => {
     expect((await directory.user('u-nom'))?.attributes.get('email')).toBe('nom@contoso.example');
   });
 
-  it('the principal name of a guest is not the address of the guest', async () => {
+  it('the address of a guest is not the principal name if the guest has a mailbox', async () => {
     const { directory } = await openEntra();
     expect([...((await directory.user('u-gus'))?.attributes ?? [])]).toEqual([
       ['email', 'gus@partner.example'],
@@ -136,7 +133,7 @@ describe('members of an Entra group', () => {
     ]);
   });
 
-  it('the first page of each kind has the count of this kind', async () => {
+  it('the first page of users and the first page of groups have the count of their list', async () => {
     const { directory } = await openEntra();
     const counts: unknown[] = [];
     for await (const { userCount, groupCount } of directory.membersOf(SALES))
@@ -158,7 +155,7 @@ describe('members of an Entra group', () => {
     }
   });
 
-  it('an empty list without a count is requested again, and refused if no list has a count', async () => {
+  it('an empty list without a count is requested again, and is refused if no answer has a count', async () => {
     const none = groupId('g-none');
     const { directory, control } = await openEntra({ settings: { absentCounts: 1 } });
     await expect(allOf(directory.membersOf(none))).rejects.toMatchObject({ kind: 'odd' });
@@ -167,14 +164,14 @@ describe('members of an Entra group', () => {
     expect(await allOf(directory.membersOf(none))).toEqual([]);
   });
 
-  it('a nested group is found by a second list', async () => {
+  it('a nested group is found in a list of the member groups', async () => {
     const { directory } = await openEntra();
     expect(await directory.hasMember(SALES, groupId('g-emea'))).toBe(true);
     expect(await directory.hasMember(SALES, groupId('g-team'))).toBe(false);
     expect(await directory.hasMember(groupId('g-gone'), SALES)).toBe(false);
   });
 
-  it('members of a deleted group are an error of the kind missing, and not an empty list', async () => {
+  it('a read of the members of a deleted group gives an error of the kind missing, and not an empty list', async () => {
     const { directory } = await openEntra();
     await expect(allOf(directory.membersOf(groupId('g-gone')))).rejects.toMatchObject({ kind: 'missing' });
   });
@@ -188,7 +185,7 @@ describe('a group with hidden membership', () => {
     ]);
   });
 
-  it('a group with hidden membership is refused without the right Member.Read.Hidden, and not read as empty', async () => {
+  it('a group with hidden membership is refused without the right Member.Read.Hidden, and is not read as empty', async () => {
     const { directory, control } = await openEntra();
     await control('rights', WITHOUT_HIDDEN);
     const failure = await allOf(directory.membersOf(HIDDEN)).catch((error: unknown) => error);
@@ -233,7 +230,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
 
 describe('failed read of members of an Entra group', () => {
   it.each(FAULTS)(
-    'a failed read does not return an empty group: %s is an error of the kind %s',
+    'a failed read does not return an empty group: the failure %s gives an error of the kind %s',
     async (_, kind, fault) => {
       const { directory, control } = await openEntra();
       await control('faults', [{ match: { path: '*/members/*' }, times: 10, ...fault }]);
@@ -257,16 +254,13 @@ describe('failed read of members of an Entra group', () => {
     expect(waits.map((ms) => ms >= 10_000)).toEqual([true, true]);
   });
 
-  it.each([429, 503])(
-    'a read does not wait for longer than a minute after %i: the next run tries again',
-    async (status) => {
-      const { directory, control, waits } = await openEntra();
-      const busy = { status, retryAfter: 600 };
-      await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
-      await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
-      expect(waits).toEqual([]);
-    },
-  );
+  it.each([429, 503])('a read does not wait for longer than a minute after the status %i', async (status) => {
+    const { directory, control, waits } = await openEntra();
+    const busy = { status, retryAfter: 600 };
+    await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
+    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
+    expect(waits).toEqual([]);
+  });
 
   it('a redirect is not followed, because it could send the token to another host', async () => {
     const { directory, control } = await openEntra();
@@ -276,7 +270,7 @@ describe('failed read of members of an Entra group', () => {
 });
 
 describe('changes that Entra ID reports', () => {
-  it('the groups and users are named by id, with deletions', async () => {
+  it('changed and deleted groups and users are reported by id', async () => {
     const { directory, change, clock } = await openEntra();
     const cursor = await directory.cursorAt(NOW_MS);
     await change(
@@ -327,7 +321,7 @@ describe('changes that Entra ID reports', () => {
   });
 
   it.each(['syncStateNotFound', 'resyncRequired'])(
-    'after %s the result is a reset with a new cursor',
+    'the result after %s is a reset with a new cursor',
     async (error) => {
       const { directory, control, change } = await openEntra();
       const cursor = await directory.cursorAt(NOW_MS);
@@ -342,7 +336,7 @@ describe('changes that Entra ID reports', () => {
   it.each([
     ['a link that is refused with 400', { error: 'unsupportedQuery' }],
     ['410 without a body', { status: 410 }],
-  ])('after %s the result is a reset', async (_, fault) => {
+  ])('the result after %s is a reset', async (_, fault) => {
     const { directory, control } = await openEntra();
     const cursor = await directory.cursorAt(NOW_MS);
     await control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
@@ -351,20 +345,20 @@ describe('changes that Entra ID reports', () => {
 
   it.each([
     ['a cursor of another directory', '1700000000000'],
-    ['a cursor that is not text of this reader', '{"groups":1}'],
-  ])('%s is a reset', async (_, cursor) => {
+    ['a cursor with invalid content', '{"groups":1}'],
+  ])('%s gives a reset', async (_, cursor) => {
     const { directory } = await openEntra();
     expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
   });
 
-  it('a cursor of more than six days is a reset, because links expire after seven', async () => {
+  it('a cursor older than six days gives a reset, because links expire after seven days', async () => {
     const { directory, clock } = await openEntra();
     const cursor = await directory.cursorAt(NOW_MS);
     clock.ms += 6.1 * 86_400_000;
     expect(await directory.changesSince(cursor)).toMatchObject({ isReset: true });
   });
 
-  it('a stored link to another host gets no token', async () => {
+  it('the token is not sent to a stored link that leads to another host', async () => {
     const { directory } = await openEntra();
     const links = { groups: 'https://evil.example/delta', users: 'https://evil.example/delta' };
     const cursor = JSON.stringify({ ...links, atMs: NOW_MS });
@@ -380,7 +374,7 @@ describe('changes that Entra ID reports', () => {
     await expect(directory.changesSince(cursor)).rejects.toMatchObject({ kind: 'odd' });
   });
 
-  it('reading the changes takes two calls', async () => {
+  it('a read of the changes makes two calls', async () => {
     const { directory, graphCalls } = await openEntra();
     const cursor = await directory.cursorAt(NOW_MS);
     const before = (await graphCalls()).length;

@@ -67,7 +67,7 @@ export async function openEntra({ account: changed = {}, ...options }: Options =
     requests,
     directory: createEntraDirectory(account, world),
     examine: (isSelected?: SelectsGroup) => examineEntra(account, world, isSelected),
-    /** Returns the requests to Graph since the log was read last. */
+    /** Returns the requests to Graph since the previous call of this function. */
     graphCalls: async () => (await requests()).filter(({ path }) => path.startsWith('/v1.0/')),
   };
 }

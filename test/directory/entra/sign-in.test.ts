@@ -4,7 +4,7 @@ import { FEDERATED, openEntra } from './reader.ts';
 
 const RIGHTS = ['groups', 'members', 'users', 'reports'];
 
-/** Returns each step by its name, with the reason of its failure if it failed. */
+/** Returns the name of each step, with the reason of a failure. */
 const linesOf = (steps: readonly DirectoryStep[]) =>
   steps.map(({ step, failure }) => (failure === undefined ? step : `${step}: ${failure.reason}`));
 
@@ -22,7 +22,7 @@ describe('sign-in to an Entra directory', () => {
     expect(await tokenCalls(entra)).toBe(1);
   });
 
-  it('requests a new token after it expires or is refused', async () => {
+  it('the reader requests a new token after its token expires or is refused', async () => {
     const entra = await openEntra();
     await entra.directory.group('g-emea');
     entra.clock.ms += 3_400_000;
@@ -42,7 +42,7 @@ describe('sign-in to an Entra directory', () => {
       { credential: { kind: 'federation', audience: 'api://other' } as const },
       'AADSTS700212',
     ],
-  ])('sign-in is denied with %s, and the message shows no credential', async (_, account, reason) => {
+  ])('the sign-in is denied with %s, and the message shows no credential', async (_, account, reason) => {
     const { directory } = await openEntra({ account });
     const failure = await directory.group('g-emea').catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'denied', reason });
@@ -58,7 +58,7 @@ describe('sign-in to an Entra directory', () => {
     expect(String(failure)).toMatch(/: the directory answered 400$/);
   });
 
-  it('sign-in is repeated after a failure of the server', async () => {
+  it('the sign-in is repeated after a failure of the server', async () => {
     const { directory, control } = await openEntra();
     await control('faults', [{ match: { path: '*/token' }, times: 2, status: 503 }]);
     expect((await directory.group('g-emea'))?.name).toBe('EMEA');
@@ -66,7 +66,7 @@ describe('sign-in to an Entra directory', () => {
 });
 
 describe('the steps of reading an Entra directory', () => {
-  it('every step succeeds with a secret and with the role of the function', async () => {
+  it('every step succeeds with a client secret, and with the role of the function', async () => {
     const stored = await openEntra();
     expect(linesOf(await stored.examine())).toEqual(['credential', 'token exchange', ...RIGHTS]);
     const federated = await openEntra({ account: { credential: FEDERATED } });
@@ -76,14 +76,17 @@ describe('the steps of reading an Entra directory', () => {
   it.each([
     ['GroupMember.Read.All', ['groups', 'members', 'reports']],
     ['User.Read.All', ['members', 'users', 'reports']],
-  ])('the examination names the calls that need %s if it is missing', async (right, names) => {
-    const { examine, control } = await openEntra();
-    const all = ['GroupMember.Read.All', 'User.Read.All', 'Member.Read.Hidden'];
-    await control('rights', { roles: all.filter((one) => one !== right) });
-    const failed = (await examine()).filter(({ failure }) => failure !== undefined);
-    expect(failed.map(({ step }) => step)).toEqual(names);
-    for (const { failure } of failed) expect(failure?.kind).toBe('denied');
-  });
+  ])(
+    'the examination names the calls that need the right %s if this right is missing',
+    async (right, names) => {
+      const { examine, control } = await openEntra();
+      const all = ['GroupMember.Read.All', 'User.Read.All', 'Member.Read.Hidden'];
+      await control('rights', { roles: all.filter((one) => one !== right) });
+      const failed = (await examine()).filter(({ failure }) => failure !== undefined);
+      expect(failed.map(({ step }) => step)).toEqual(names);
+      for (const { failure } of failed) expect(failure?.kind).toBe('denied');
+    },
+  );
 
   it('the examination names the selected groups with hidden membership, if the right to read it is missing', async () => {
     const { examine, control, change } = await openEntra();

@@ -26,7 +26,7 @@ describe('groups of a Google directory', () => {
     });
   });
 
-  it('a group is found by id and by address, and is undefined once it is gone', async () => {
+  it('a group is found by id and by address, and the result is undefined after its deletion', async () => {
     const { directory } = await openGoogle();
     expect((await directory.group('g-emea'))?.name).toBe('EMEA');
     expect((await directory.group('emea@example.com'))?.id).toBe('g-emea');
@@ -40,9 +40,9 @@ describe('groups of a Google directory', () => {
   });
 
   it.each([
-    ['a reason', { error: { errors: [{ reason: 'Liz <liz@example.com>' }] } }],
-    ['a status', { error: { status: 'Liz <liz@example.com>' } }],
-    ['the form of the token endpoint', { error: 'not_of_the_api' }],
+    ['text as reason', { error: { errors: [{ reason: 'Liz <liz@example.com>' }] } }],
+    ['text as status', { error: { status: 'Liz <liz@example.com>' } }],
+    ['an error in the form of the token endpoint', { error: 'not_of_the_api' }],
   ])('an error does not quote text that is not a code of the API: %s', async (_, body) => {
     const { directory, control } = await openGoogle();
     await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 400, body }]);
@@ -51,14 +51,14 @@ describe('groups of a Google directory', () => {
     expect(String(failure)).toMatch(/: the directory answered 400$/);
   });
 
-  it('the count of a group is unknown if the directory gives none', async () => {
+  it('the count of a group is unknown if the directory shows no count', async () => {
     const { directory } = await openGoogle({ settings: { absentCounts: 1 } });
     expect((await directory.group('g-emea'))?.userCount).toBeUndefined();
   });
 });
 
 describe('members of a Google group', () => {
-  it('members are users with their state, members of other companies, and groups', async () => {
+  it('the members of a group are users with their state, members of other companies, and groups', async () => {
     const { directory } = await openGoogle();
     const members = await allOf(directory.membersOf(SALES));
     expect(members.map(describeMember).sort()).toEqual([
@@ -90,12 +90,12 @@ describe('members of a Google group', () => {
     }
   });
 
-  it('members have the time immediately before the request of their page', async () => {
+  it('members have the time just before the request for their page', async () => {
     const { directory } = await openGoogle();
     for await (const { asOfMs } of directory.membersOf(SALES)) expect(asOfMs).toBe(NOW_MS);
   });
 
-  it('members of a deleted group are an error of the kind missing, and not an empty list', async () => {
+  it('a read of the members of a deleted group gives an error of the kind missing, and not an empty list', async () => {
     const { directory } = await openGoogle();
     await expect(allOf(directory.membersOf(groupId('g-gone')))).rejects.toMatchObject({ kind: 'missing' });
   });
@@ -123,7 +123,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
 
 describe('failed read of members', () => {
   it.each(FAULTS)(
-    'a failed read of members does not return an empty group: %s is an error of the kind %s',
+    'a failed read does not return an empty group: the failure %s gives an error of the kind %s',
     async (_, kind, fault) => {
       const { directory, control } = await openGoogle();
       await control('faults', [{ match: { path: '*/members' }, times: 10, ...fault }]);
@@ -152,7 +152,7 @@ describe('failed read of members', () => {
 });
 
 describe('sign-in to a Google directory', () => {
-  it('uses one token for many calls, and requests a new one after it expires or is refused', async () => {
+  it('the reader uses one token for many calls, and requests a new token after it expires or is refused', async () => {
     const { directory, requests, clock, control } = await openGoogle();
     const signIns = async () => (await requests()).filter(({ path }) => path === '/token').length;
     await directory.group('g-sales');
@@ -173,7 +173,7 @@ describe('sign-in to a Google directory', () => {
       ['https://www.googleapis.com/auth/admin.directory.user.readonly'],
     ],
     ['an administrator who is suspended', 'sue@example.com', undefined],
-  ])('sign-in is denied with %s', async (_, administrator, scopes) => {
+  ])('the sign-in is denied with %s', async (_, administrator, scopes) => {
     const { directory, control } = await openGoogle({ administrator });
     if (scopes !== undefined) await control('delegation', { scopes });
     const failure = await directory.group('g-sales').catch((error: unknown) => error);
@@ -181,7 +181,7 @@ describe('sign-in to a Google directory', () => {
     expect(String(failure)).not.toContain('@');
   });
 
-  it('sign-in is repeated after a quota error', async () => {
+  it('the sign-in is repeated after a quota error', async () => {
     const { directory, control } = await openGoogle();
     await control('faults', [{ match: { path: '/token' }, times: 2, error: 'userRateLimitExceeded' }]);
     expect((await directory.group('g-sales'))?.name).toBe('Sales');
@@ -195,7 +195,7 @@ describe('sign-in to a Google directory', () => {
 });
 
 describe('changes that Google reports', () => {
-  it('each reported group or user is named by id or address, with the time of its latest report', async () => {
+  it('each reported group or user has its id or address, and the time of its latest report', async () => {
     const { directory, control, clock } = await openGoogle();
     const cursor = await directory.cursorAt(clock.ms);
     clock.ms += 60_000;
@@ -213,7 +213,7 @@ describe('changes that Google reports', () => {
     expect(next).toBe(await directory.cursorAt(clock.ms));
   });
 
-  it('reports are requested with an overlap, because entries appear late', async () => {
+  it('each run requests the reports with an overlap, because entries appear late', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
     clock.ms += 20 * 60_000;
@@ -224,7 +224,7 @@ describe('changes that Google reports', () => {
     expect(groups[0]?.members).toContainEqual({ key: 'sue@example.com', atMs: NOW_MS, isMember: true });
   });
 
-  it('the deletion of a group is reported, also if a later report names the same address', async () => {
+  it('the deletion of a group is reported even if a later report names the same address', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'deleteGroup', group: 'g-none' });
     await control('changes', { kind: 'deleteGroup', group: 'g-emea' });
@@ -240,7 +240,7 @@ describe('changes that Google reports', () => {
     ]);
   });
 
-  it('reading the reports takes two calls', async () => {
+  it('a read of the reports makes two calls', async () => {
     const { directory, requests, clock } = await openGoogle();
     await directory.changesSince(await directory.cursorAt(clock.ms));
     const calls = (await requests()).filter(({ path }) => path.startsWith('/admin/'));

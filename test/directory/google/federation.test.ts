@@ -31,7 +31,7 @@ const openWithKey = async () => {
   return { ...google, examine: () => examineGoogle(google.account, google.world) };
 };
 
-/** Returns each step by its name, with the message of its failure if it failed. */
+/** Returns the name of each step, with the message of a failure. */
 const linesOf = (steps: readonly DirectoryStep[]) =>
   steps.map(({ step, failure }) => (failure === undefined ? step : `${step}: ${failure.message}`));
 
@@ -50,14 +50,14 @@ describe('sign-in to a Google directory without a stored secret', () => {
     ]);
   });
 
-  it('the reader signs in again once its access token is refused', async () => {
+  it('the reader signs in again after its access token is refused', async () => {
     const { directory, control } = await openFederated();
     await directory.group('g-emea');
     await control('access-tokens/expire');
     expect((await directory.group('g-emea'))?.name).toBe('EMEA');
   });
 
-  it('every step of a sign-in without a secret succeeds if the directory trusts the role', async () => {
+  it('every step succeeds without a secret if the directory trusts the role', async () => {
     const { examine } = await openFederated();
     expect(linesOf(await examine())).toEqual(['web identity', 'token exchange', 'signature', ...ALL_WORK]);
   });
@@ -93,7 +93,12 @@ describe('sign-in to a Google directory without a stored secret', () => {
 
   it.each([
     ['another issuer is trusted', { issuer: 'https://other.example' }, 'token exchange', 'invalid_grant'],
-    ['another role may sign', { allowedSubjects: [`${ROLE_ARN}-other`] }, 'signature', 'PERMISSION_DENIED'],
+    [
+      'only another role has the right to sign',
+      { allowedSubjects: [`${ROLE_ARN}-other`] },
+      'signature',
+      'PERMISSION_DENIED',
+    ],
   ])('the examination names the step that fails if %s', async (_, trust, step, reason) => {
     const { examine, world, control } = await openFederated();
     const token = await world.webIdentity(`https:${PROVIDER}`);
@@ -111,7 +116,7 @@ describe('the steps of reading a Google directory with a key', () => {
   });
 
   it.each(READ_ALL.map((scope) => [scope]))(
-    'the examination names the right of the scope %s if it is missing',
+    'the examination names the right that needs the scope %s if this scope is missing',
     async (scope) => {
       const { examine, control } = await openWithKey();
       await control('delegation', { scopes: READ_ALL.filter((one) => one !== scope) });
@@ -122,7 +127,7 @@ describe('the steps of reading a Google directory with a key', () => {
     },
   );
 
-  it('the examination names the administrator if nothing is delegated, and if the administrator is suspended', async () => {
+  it('the examination names the administrator if no scope is delegated, and if the administrator is suspended', async () => {
     const { examine, control } = await openWithKey();
     await control('delegation', { scopes: [] });
     expect(linesOf(await examine())).toEqual([
@@ -137,7 +142,7 @@ describe('the steps of reading a Google directory with a key', () => {
     });
   });
 
-  it('the examination names a right that it could not test because of the limit of calls', async () => {
+  it('the examination names a right that it could not test because of a quota error', async () => {
     const { examine, control } = await openWithKey();
     await control('faults', [
       { match: { path: '*/directory/v1/users/*' }, times: 30, error: 'quotaExceeded' },

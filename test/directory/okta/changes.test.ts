@@ -6,7 +6,7 @@ import { next, openScripted, self } from './scripted.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Opens an organisation whose log was polled before, so that the next call continues by a link. */
+/** Opens an organisation whose log was already polled, so that the next poll uses a link. */
 async function openPolled(options: Parameters<typeof openOkta>[0] = {}) {
   const okta = await openOkta(options);
   const first = await okta.directory.changesSince(await okta.directory.cursorAt(NOW_MS));
@@ -20,7 +20,7 @@ async function openPolled(options: Parameters<typeof openOkta>[0] = {}) {
 }
 
 describe('changes that Okta reports', () => {
-  it('a quiet run makes three calls besides the sign-in', async () => {
+  it('a run without changes makes three calls after the sign-in', async () => {
     const { takeChanges, calls, clock } = await openPolled();
     const before = (await calls()).length;
     clock.ms += 5 * MINUTE_MS;
@@ -29,7 +29,7 @@ describe('changes that Okta reports', () => {
     expect(after.sort()).toEqual(['/api/v1/groups', '/api/v1/logs', '/api/v1/users']);
   });
 
-  it('a group with a new name or other members is named, also if the log misses the change', async () => {
+  it('a group with a new name or changed members is reported even if the log does not show the change', async () => {
     const { takeChanges, control, clock } = await openPolled({ settings: { lostLogEntries: 1 } });
     clock.ms += 5 * MINUTE_MS;
     await control('changes', [
@@ -44,7 +44,7 @@ describe('changes that Okta reports', () => {
     ]);
   });
 
-  it('a group of which only members changed is told apart from a group with a new name', async () => {
+  it('a change of only the members of a group is marked as a change of memberships, unlike a new name', async () => {
     const { takeChanges, control, clock } = await openPolled();
     clock.ms += 10 * MINUTE_MS;
     await control('changes', [
@@ -60,7 +60,7 @@ describe('changes that Okta reports', () => {
     ]);
   });
 
-  it('a group and a user are reported as deleted by the log alone', async () => {
+  it('only the log reports a deleted group or user', async () => {
     const { takeChanges, control, clock } = await openPolled();
     clock.ms += 5 * MINUTE_MS;
     await control('changes', [
@@ -75,7 +75,7 @@ describe('changes that Okta reports', () => {
     expect(users).toMatchObject([{ key: '00udep', ...deletion }]);
   });
 
-  it('a changed user is named with the new state', async () => {
+  it('a changed user is reported with the new state', async () => {
     const { takeChanges, control, clock } = await openPolled();
     clock.ms += 5 * MINUTE_MS;
     await control('changes', [{ kind: 'suspendUser', user: '00uliz' }]);
@@ -85,7 +85,7 @@ describe('changes that Okta reports', () => {
     expect(users[0]).toMatchObject({ key: '00uliz', found: { user: { isActive: false }, asOfMs: clock.ms } });
   });
 
-  it('a user is named by the log if the list of users is late', async () => {
+  it('a changed user is reported from the log while the list of users is late', async () => {
     const { takeChanges, control, clock } = await openPolled();
     await control('settings', { lagSeconds: { users: 3_600 } });
     clock.ms += 5 * MINUTE_MS;
@@ -95,7 +95,7 @@ describe('changes that Okta reports', () => {
     expect(users.map(({ key }) => key)).toEqual(['00uliz']);
   });
 
-  it('each event of the log is read once, however late it is stored', async () => {
+  it('each event of the log is read once, even if it is stored late', async () => {
     const { takeChanges, control, clock } = await openPolled({
       settings: { lagSeconds: { ...CALM_SETTINGS.lagSeconds, log: 7_200 } },
     });
@@ -127,7 +127,7 @@ describe('changes that Okta reports', () => {
     expect(await takeChanges()).toMatchObject({ isReset: false });
   });
 
-  it('a cursor of another directory is reported as refused', async () => {
+  it('a cursor of another directory gives a reset', async () => {
     const { directory } = await openOkta();
     const { isReset, cursor } = await directory.changesSince('1763632800000');
     expect(isReset).toBe(true);
@@ -137,7 +137,7 @@ describe('changes that Okta reports', () => {
   it.each([
     ['SUCCESS', true],
     ['FAILURE', false],
-  ])('a deletion with the result %s is a proof: %s', async (result, isDeletion) => {
+  ])('a deletion with the result %s proves that the object is gone: %s', async (result, isDeletion) => {
     const event = {
       published: new Date(NOW_MS).toISOString(),
       eventType: 'group.lifecycle.delete',

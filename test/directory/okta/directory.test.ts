@@ -25,7 +25,7 @@ describe('groups of an Okta organisation', () => {
     ]);
   });
 
-  it('a group is found by its id with its count, and is undefined once it is gone', async () => {
+  it('a group is found by its id with its count, and the result is undefined after its deletion', async () => {
     const { directory } = await openOkta();
     expect(await directory.group('00gsales')).toEqual({
       id: '00gsales',
@@ -56,12 +56,12 @@ describe('groups of an Okta organisation', () => {
     expect((await directory.group('00gsales'))?.userCount).toBe(8);
   });
 
-  it('the count of a group is unknown if the directory gives none', async () => {
+  it('the count of a group is unknown if the directory shows no count', async () => {
     const { directory } = await openOkta({ settings: { absentCounts: 1 } });
     expect((await directory.group('00gsales'))?.userCount).toBeUndefined();
   });
 
-  it('a group administrator reads all groups but Everyone', async () => {
+  it('a group administrator reads all groups except Everyone', async () => {
     const { directory, control } = await openOkta();
     await control('administrator', { role: 'USER_ADMIN' });
     const groups = await allOf(directory.groups());
@@ -70,7 +70,7 @@ describe('groups of an Okta organisation', () => {
 });
 
 describe('members of an Okta group', () => {
-  it('staged, suspended and deprovisioned users are inactive members, all others are active', async () => {
+  it('staged, suspended and deprovisioned users are inactive members, and users with any other status are active', async () => {
     const { directory } = await openOkta();
     const members = await allOf(directory.membersOf(SALES, 'ignore'));
     expect(members.map(describeMember).sort()).toEqual([
@@ -85,7 +85,7 @@ describe('members of an Okta group', () => {
     ]);
   });
 
-  it('a user has the address and the login of the profile, and the login as address if there is no other', async () => {
+  it('a user has the address and the login of the profile, and a user without an address has the login as address', async () => {
     const { directory } = await openOkta({
       world: {
         users: [
@@ -127,7 +127,7 @@ describe('members of an Okta group', () => {
     }
   });
 
-  it('every list is requested in pages of 200, because the default will change', async () => {
+  it('every list is requested in pages of 200, because Okta plans to change the default', async () => {
     const { directory, calls } = await openOkta();
     await allOf(directory.groups());
     await allOf(directory.membersOf(SALES, 'ignore'));
@@ -154,7 +154,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
 
 describe('failed read of members of an Okta group', () => {
   it.each(FAULTS)(
-    'a failed read of members does not return an empty group: %s is an error of the kind %s',
+    'a failed read does not return an empty group: the failure %s gives an error of the kind %s',
     async (_, kind, fault) => {
       const { directory, control } = await openOkta();
       await control('faults', [{ match: { path: '*/users' }, times: 10, ...fault }]);
@@ -164,7 +164,7 @@ describe('failed read of members of an Okta group', () => {
     },
   );
 
-  it('members of a deleted group are an error of the kind missing, and not an empty list', async () => {
+  it('a read of the members of a deleted group gives an error of the kind missing, and not an empty list', async () => {
     const { directory } = await openOkta();
     await expect(allOf(directory.membersOf(groupId('00ggone'), 'ignore'))).rejects.toMatchObject({
       kind: 'missing',
@@ -193,7 +193,7 @@ describe('failed read of members of an Okta group', () => {
     ['listUsers', '/api/v1/users'],
     ['listLogEvents', '/api/v1/logs'],
   ])(
-    'a list that every organisation has is denied if Okta answers 404, because a lost scope looks like that: %s',
+    'a 404 for a list that every organisation has is an error of the kind denied, because a lost scope gives 404: %s',
     async (_, path) => {
       const { directory, control } = await openOkta();
       await control('faults', [{ match: { path }, times: 10, error: 'notFound' }]);

@@ -12,7 +12,7 @@ const membersOf = (answers: Parameters<typeof openScripted>[0]) => {
 };
 
 describe('next pages of Okta', () => {
-  it('a page with the link self and without the link next is the last one', () => {
+  it('a page with the link self and without the link next is the last page', () => {
     expect(nextPage('list', [self], `${ORG_URL}${PATH}`)).toBeUndefined();
   });
 
@@ -23,19 +23,19 @@ describe('next pages of Okta', () => {
       'with other parameters and without quotation marks',
       [self, `<${ORG_URL}${PATH}?after=1%2C2&limit=200>; title="x"; rel=next`],
     ],
-  ])('the links are found %s', (_, headers) => {
+  ])('the links of a page are found %s', (_, headers) => {
     expect(nextPage('list', headers, `${ORG_URL}${PATH}?limit=200`)).toBe(`${PATH}?after=1%2C2&limit=200`);
   });
 
   it.each([
     ['no links', []],
-    ['only other links', [`<${ORG_URL}/x>; rel="prev"`]],
-    ['a next page on another host', [self, `<https://evil.example${PATH}?after=2>; rel="next"`]],
-    ['a next page without encryption', [self, `<http://acme.okta.example${PATH}?after=2>; rel="next"`]],
-    ['a next page of another list', [self, next('/api/v1/users?after=2')]],
-    ['a next page that is no address', [self, '<next>; rel="next"']],
-    ['two next pages', [self, next(`${PATH}?after=2`), next(`${PATH}?after=3`)]],
-  ])('%s are an error and not the end of the list', async (_, link) => {
+    ['only links of other types', [`<${ORG_URL}/x>; rel="prev"`]],
+    ['a next link to another host', [self, `<https://evil.example${PATH}?after=2>; rel="next"`]],
+    ['a next link without encryption', [self, `<http://acme.okta.example${PATH}?after=2>; rel="next"`]],
+    ['a next link to another list', [self, next('/api/v1/users?after=2')]],
+    ['a next link that is not an address', [self, '<next>; rel="next"']],
+    ['two next links', [self, next(`${PATH}?after=2`), next(`${PATH}?after=3`)]],
+  ])('a page with %s gives an error and does not count as the last page', async (_, link) => {
     const { read, paths } = membersOf([{ body: [USER], headers: { link } }]);
     const failure = await read.catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'odd' });
@@ -43,7 +43,7 @@ describe('next pages of Okta', () => {
     expect(paths).toHaveLength(1);
   });
 
-  it('a cursor that comes again is an error', async () => {
+  it('a repeated cursor is an error', async () => {
     const headers = { link: [self, next(`${PATH}?after=2`)] };
     const { read, paths } = membersOf([{ headers }, { headers }, { headers }]);
     await expect(read).rejects.toMatchObject({ kind: 'odd' });

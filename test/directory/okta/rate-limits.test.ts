@@ -14,7 +14,7 @@ const limit = (most: number, remaining: number, resetMs: number) => ({
 });
 
 describe('rate limits of Okta', () => {
-  it('no more than half of the limit is used in a minute, also by reads at the same time', async () => {
+  it('concurrent reads together use at most half of the limit in a minute', async () => {
     const { directory, calls } = await openOkta({ settings: { queriesPerMinute: 10 } });
     const reads = Array.from({ length: 4 }, async () => {
       for (let read = 0; read < 5; read += 1) await allOf(directory.membersOf(SALES, 'ignore'));
@@ -29,7 +29,7 @@ describe('rate limits of Okta', () => {
     }
   });
 
-  it('a call waits until the minute ends once the reader itself has used half of the limit', async () => {
+  it('a call waits until the minute ends after the reader has used half of the limit', async () => {
     const { directory, waits } = openScripted([
       { headers: limit(4, 3, NOW_MS + 40_000) },
       { headers: limit(4, 2, NOW_MS + 40_000) },
@@ -49,7 +49,7 @@ describe('rate limits of Okta', () => {
     expect(waits).toEqual([]);
   });
 
-  it('a call waits until the minute ends once a tenth of the limit remains for all programs', async () => {
+  it('a call waits until the minute ends if only a tenth of the limit remains for all programs', async () => {
     const { directory, waits } = openScripted([
       { headers: limit(500, 51, NOW_MS + 40_000) },
       { headers: limit(500, 50, NOW_MS + 40_000) },
@@ -69,7 +69,7 @@ describe('rate limits of Okta', () => {
     expect(waits).toEqual([]);
   });
 
-  it('after 429 the next call waits until X-Rate-Limit-Reset', async () => {
+  it('the next call after a 429 waits until X-Rate-Limit-Reset', async () => {
     const { directory, clock } = openScripted([
       { status: 429, body: { errorCode: 'E0000047' }, headers: limit(500, 0, NOW_MS + 25_000) },
       { headers: limit(500, 499, NOW_MS + 85_000) },
@@ -78,7 +78,7 @@ describe('rate limits of Okta', () => {
     expect(clock.ms).toBe(NOW_MS + 26_000);
   });
 
-  it('no wait is longer than a minute, whatever the clocks show', async () => {
+  it('no wait is longer than a minute, even if the clocks differ', async () => {
     const { directory, clock } = openScripted([
       { headers: limit(500, 1, NOW_MS + 7_200_000) },
       { headers: limit(500, 499, NOW_MS) },
@@ -88,7 +88,7 @@ describe('rate limits of Okta', () => {
     expect(clock.ms).toBe(NOW_MS + 61_000);
   });
 
-  it('a limit of calls that does not end is an error of the kind busy', async () => {
+  it('repeated answers with 429 give an error of the kind busy', async () => {
     const answer = { status: 429, body: { errorCode: 'E0000047' }, headers: limit(0, 0, NOW_MS) };
     const { directory } = openScripted(Array.from({ length: 10 }, () => answer));
     await expect(allOf(directory.membersOf(SALES, 'ignore'))).rejects.toMatchObject({ kind: 'busy' });

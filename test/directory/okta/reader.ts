@@ -37,10 +37,7 @@ interface Options {
 /** The ARN of the key in KMS. Its id is the `kid` of the registered public key. */
 const keyArnOf = (kid: string) => `arn:aws:kms:eu-west-1:111122223333:key/${kid}`;
 
-/**
- * Starts a simulated organisation of Okta and creates its client. A wait of the client advances the clock of the
- * simulator.
- */
+/** Starts a simulated Okta organisation and creates its client. A wait of the client advances the simulator's clock. */
 export async function openOkta({ credential = 'key', ...options }: Options = {}) {
   const okta = startOkta(options);
   const { clock, simulator } = okta;

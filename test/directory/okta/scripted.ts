@@ -19,8 +19,8 @@ interface Scripted {
 }
 
 /**
- * Returns a directory whose calls get the given answers, in order, and the paths that were requested.
- * @param credential with an application, the first answers are those of the sign-in
+ * Returns a directory whose calls get the given answers in order, and the requested paths.
+ * @param credential with an application, the sign-in gets the first answers
  */
 export function openScripted(
   answers: readonly Scripted[],

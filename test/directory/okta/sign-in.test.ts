@@ -9,7 +9,7 @@ const statusesOf = async ({ calls }: OpenedOkta) =>
 
 describe('sign-in to an Okta organisation', () => {
   it.each(['key', 'kms'] as const)(
-    'with a %s, one token is used for many calls, and a new one is requested after it expires or is refused',
+    'the reader with a %s uses one token for many calls, and requests a new token after it expires or is refused',
     async (credential) => {
       const okta = await openOkta({ credential });
       await okta.directory.group('00gsales');
@@ -60,7 +60,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(paths).toEqual([TOKEN_PATH, '/api/v1/users/00uliz', '/api/v1/users/00uliz']);
   });
 
-  it('the sign-in continues if an organisation begins or stops to ask for proofs', async () => {
+  it('the sign-in continues if an organisation starts or stops asking for proofs', async () => {
     const okta = await openOkta();
     for (const dpop of ['everywhere', 'off', 'token'] as const) {
       await okta.control('settings', { dpop });
@@ -69,13 +69,13 @@ describe('sign-in to an Okta organisation', () => {
     }
   });
 
-  it('an API token needs no sign-in', async () => {
+  it('a reader with an API token makes no sign-in', async () => {
     const okta = await openOkta({ credential: 'api token', settings: { dpop: 'everywhere' } });
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
     expect(await statusesOf(okta)).toEqual([]);
   });
 
-  it('a revoked API token is denied', async () => {
+  it('a call with a revoked API token is denied', async () => {
     const okta = await openOkta({ credential: 'api token' });
     await okta.control('api-token');
     const failure = await okta.directory.group('00gsales').catch((error: unknown) => error);
@@ -101,14 +101,14 @@ describe('sign-in to an Okta organisation', () => {
     expect(String(failure)).not.toContain('eyJ');
   });
 
-  it('a scope that is lost later is denied', async () => {
+  it('a call after the loss of its scope is denied', async () => {
     const okta = await openOkta();
     await okta.directory.group('00gsales');
     await okta.control('scopes', { scopes: ['okta.users.read'] });
     await expect(okta.directory.group('00gsales')).rejects.toMatchObject({ kind: 'denied' });
   });
 
-  it('a scope that is lost later is denied, although a resource set makes it look like 404', async () => {
+  it('a call after the loss of its scope is denied, even if Okta answers 404 because of a resource set', async () => {
     const okta = await openOkta();
     await okta.control('administrator', { resourceSet: ['00gsales'] });
     await okta.directory.group('00gsales');
@@ -120,9 +120,14 @@ describe('sign-in to an Okta organisation', () => {
   });
 
   it.each([
-    ['the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
-    ['the API', '/api/v1/users/*', { errorCode: 'Liz Doe <liz@example.com>' }, 'odd'],
-    ['a proxy in the form of the token endpoint', '/api/v1/users/*', { error: 'not_of_the_api' }, 'odd'],
+    ['an answer of the token endpoint', TOKEN_PATH, { error: 'Liz Doe <liz@example.com>' }, 'denied'],
+    ['an answer of the API', '/api/v1/users/*', { errorCode: 'Liz Doe <liz@example.com>' }, 'odd'],
+    [
+      'an answer of a proxy in the form of the token endpoint',
+      '/api/v1/users/*',
+      { error: 'not_of_the_api' },
+      'odd',
+    ],
   ])(
     'the message of a denied sign-in does not quote an error that is not a code: %s',
     async (_, path, body, kind) => {
@@ -134,7 +139,7 @@ describe('sign-in to an Okta organisation', () => {
     },
   );
 
-  it('the sign-in is repeated after a limit of calls, a failure and an answer that breaks off', async () => {
+  it('the sign-in is repeated after a 429, a server error and an incomplete answer', async () => {
     const okta = await openOkta();
     await okta.control('faults', [
       { match: { path: TOKEN_PATH }, times: 1, error: 'tooManyRequests' },

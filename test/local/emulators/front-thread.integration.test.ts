@@ -13,7 +13,7 @@ import { startFrontThread } from '../../../local/emulators/front-thread.ts';
 import { createSecretsManager } from '../../../local/emulators/secrets-manager.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-it('the front serves DynamoDB in a thread and other services itself, and refuses unknown services', async () => {
+it('the front serves DynamoDB in a separate thread and other services in the main thread, and refuses unknown services', async () => {
   const front = await startFrontThread({ port: 0, services: [createSecretsManager()] });
   onTestFinished(() => front.close());
   const settings = { ...CREDENTIALS, endpoint: front.url };
@@ -22,7 +22,7 @@ it('the front serves DynamoDB in a thread and other services itself, and refuses
   const describe = new DescribeTableCommand({ TableName: 'state' });
   const { $metadata, ...here } = await dynamoDb.send(describe);
   expect(here.Table?.TableStatus).toBe('ACTIVE');
-  // A request with an abort signal goes through the port, like the requests of other programs.
+  // A request with an abort signal uses the port, as requests of other programs do.
   expect(await dynamoDb.send(describe, { abortSignal: AbortSignal.timeout(9_000) })).toMatchObject(here);
   const secrets = new SecretsManagerClient(settings);
   await secrets.send(new CreateSecretCommand({ Name: 'a', SecretString: 'größe' }));
@@ -37,7 +37,7 @@ it('the front serves DynamoDB in a thread and other services itself, and refuses
   await expect(dynamoDb.send(describe)).rejects.toThrow('ECONNREFUSED');
 });
 
-it('the front cannot start on a port in use, and reports that', async () => {
+it('the front reports an error if its port is in use', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void taken.close());
   await once(taken, 'listening');

@@ -21,7 +21,7 @@ import { PATIENCE_MS } from '../../support/patience.ts';
 import { startFront } from '../support/front.ts';
 import { CREDENTIALS } from '../support/queue.ts';
 
-it('the table is created once with its index, and repairs index keys after a crash', async () => {
+it('the table is created once with its index, and a later start repairs index keys after a crash', async () => {
   const client = new DynamoDBClient(await startFront());
   await createTable(client, 'groupsync-state');
   await createTable(client, 'groupsync-state');
@@ -79,7 +79,7 @@ it.each([
     const context = { attrNames, attrVals, isReserved: () => false, compare, ...unused };
     return JSON.stringify([parse(said, { context }), unused]);
   };
-  // A text with additional blanks is another expression for the cache, so the emulator parses it again.
+  // The cache treats an expression with additional blanks as another expression, so dynalite parses it.
   [...requests, ...requests].forEach((values, n) => {
     expect(judge(text, values)).toBe(judge(text + ' '.repeat(n + 1), values));
   });
@@ -102,7 +102,7 @@ it('the front survives a client that disconnects in the middle of a request', as
   await expect(DynamoDBDocumentClient.from(client).send(get)).resolves.toMatchObject({});
 });
 
-it('the front answers requests in flight while it stops, and closes the connections of later requests', async () => {
+it('the front answers requests in flight while it stops, but closes the connections of later requests', async () => {
   const front = await startAwsFront({ port: 0, services: [] });
   const client = new DynamoDBClient({ ...CREDENTIALS, endpoint: front.url, maxAttempts: 1 });
   await createTable(client, 'groupsync-state');
@@ -127,9 +127,9 @@ it('the front answers requests in flight while it stops, and closes the connecti
 
 it.each([
   ['a program', {}, 200],
-  ['a host name that was rebound to this address', { host: 'evil.test:80' }, 403],
+  ['a page whose host name was rebound to this address', { host: 'evil.test:80' }, 403],
   ['a page of another origin', { origin: 'https://evil.test' }, 403],
-])('the DynamoDB and SQS emulators give the same answer to %s', async (_, headers, status) => {
+])('the DynamoDB and SQS emulators give the same answer to a request from %s', async (_, headers, status) => {
   const { endpoint } = await startFront();
   const sqs = await startSqs(0);
   onTestFinished(() => sqs.close());

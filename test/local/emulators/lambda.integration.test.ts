@@ -16,7 +16,7 @@ async function start(handler: LocalFunction['handler'], timeoutSeconds = 5) {
 }
 
 describe('Lambda emulator with the SDK', () => {
-  it('runs the function and returns its result', async () => {
+  it('an invocation runs the function and returns its result', async () => {
     const { call } = await start((event) => ({ got: event }));
     const answer = await call('{"task":"pump"}');
     expect(answer.StatusCode).toBe(200);
@@ -24,7 +24,7 @@ describe('Lambda emulator with the SDK', () => {
     expect(answer.Payload?.transformToString()).toBe('{"got":{"task":"pump"}}');
   });
 
-  it('finds a function by ARN and with a qualifier', async () => {
+  it('an invocation can name the function by ARN and with a qualifier', async () => {
     const { call } = await start(() => 'ok');
     for (const FunctionName of [
       `arn:aws:lambda:us-east-1:000000000000:function:${NAME}`,
@@ -34,7 +34,7 @@ describe('Lambda emulator with the SDK', () => {
     }
   });
 
-  it('returns the error of a function as a result', async () => {
+  it('the answer to an invocation contains the error of the function', async () => {
     const { call } = await start(() => Promise.reject(new TypeError('broken')));
     const answer = await call('{}');
     expect(answer.StatusCode).toBe(200);
@@ -45,11 +45,11 @@ describe('Lambda emulator with the SDK', () => {
     });
   });
 
-  it('fails a function that does not finish in time', async () => {
+  it('the answer to an invocation contains an error if the function does not end in time', async () => {
     const { call } = await start(() => new Promise(() => {}), 0.05);
     const answer = await call('{}');
     expect(answer.FunctionError).toBe('Unhandled');
-    expect(answer.Payload?.transformToString()).toContain('was not done after 0.05 s');
+    expect(answer.Payload?.transformToString()).toContain('timed out after 0.05 s');
   });
 
   it('an asynchronous invocation is answered before the function ends', async () => {
@@ -72,7 +72,7 @@ describe('Lambda emulator with the SDK', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('shows the configuration of a function, and names a missing function in the error', async () => {
+  it('GetFunctionConfiguration shows the configuration of a function, and its error names a missing function', async () => {
     const { client, call } = await start(() => undefined);
     const configuration = await client.send(new GetFunctionConfigurationCommand({ FunctionName: NAME }));
     expect(configuration).toMatchObject({ FunctionName: NAME, Timeout: 5, State: 'Active' });

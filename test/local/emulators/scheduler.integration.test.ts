@@ -32,7 +32,7 @@ const change = (State: 'ENABLED' | 'DISABLED', ScheduleExpression: string, Name 
   });
 
 describe('EventBridge Scheduler emulator with the SDK', () => {
-  it('lists and shows the schedules', async () => {
+  it('ListSchedules and GetSchedule show the schedules', async () => {
     const client = await start();
     const listed = await client.send(new ListSchedulesCommand({ NamePrefix: 'groupsync-p' }));
     expect(listed.Schedules?.map(({ Name, State }) => [Name, State])).toEqual([
@@ -43,7 +43,7 @@ describe('EventBridge Scheduler emulator with the SDK', () => {
     expect(people).toMatchObject({ State: 'ENABLED', ScheduleExpression: 'rate(1 hour)' });
   });
 
-  it('pauses and resumes a schedule', async () => {
+  it('UpdateSchedule pauses and resumes a schedule', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const task = vi.fn(async () => undefined);
@@ -57,7 +57,7 @@ describe('EventBridge Scheduler emulator with the SDK', () => {
     expect(task).toHaveBeenCalledTimes(1);
   });
 
-  it('refuses an invalid rate, and names a missing schedule in the error', async () => {
+  it('UpdateSchedule refuses an invalid rate, and its error names a missing schedule', async () => {
     const client = await start();
     await expect(client.send(change('ENABLED', 'cron(0 12 * * ? *)'))).rejects.toMatchObject({
       name: 'ValidationException',

@@ -33,7 +33,7 @@ async function start() {
 }
 
 describe('Secrets Manager emulator with the SDK', () => {
-  it('creates a secret and returns its value with the version that the client chose', async () => {
+  it('a new secret has the version id that the client chose', async () => {
     const { client, create } = await start();
     const created = await create('one');
     expect(created.VersionId).toBe(versionOf('one'));
@@ -46,7 +46,7 @@ describe('Secrets Manager emulator with the SDK', () => {
     });
   });
 
-  it('makes a new value current and keeps the previous one', async () => {
+  it('a new value becomes the current value, and the earlier value becomes the previous value', async () => {
     const { client, create } = await start();
     await create('one');
     expect((await put(client, 'two')).VersionId).toBe(versionOf('two'));
@@ -60,7 +60,7 @@ describe('Secrets Manager emulator with the SDK', () => {
     });
   });
 
-  it('counts a repeated put once, and refuses a version id that belongs to another value', async () => {
+  it('a repeated put stores the value once, and a version id of another value is refused', async () => {
     const { client, create } = await start();
     await create('one');
     await put(client, 'two');
@@ -71,13 +71,13 @@ describe('Secrets Manager emulator with the SDK', () => {
     });
   });
 
-  it('refuses a second secret with the same name', async () => {
+  it('a second secret with the same name is refused', async () => {
     const { create } = await start();
     await create('one');
     await expect(create('two')).rejects.toMatchObject({ name: 'ResourceExistsException' });
   });
 
-  it('hides a deleted secret, and removes it if deletion is forced', async () => {
+  it('a deleted secret is hidden, and a forced deletion removes it', async () => {
     const { client, create } = await start();
     await create('one');
     expect((await client.send(new ListSecretsCommand({}))).SecretList?.map(({ Name }) => Name)).toEqual([
@@ -95,7 +95,7 @@ describe('Secrets Manager emulator with the SDK', () => {
     await expect(other.create('two')).resolves.toMatchObject({ Name: NAME });
   });
 
-  it('names a missing secret in the error', async () => {
+  it('the error for a missing secret names the secret', async () => {
     const { client } = await start();
     await expect(get(client)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
     const unknown = new ReplicateSecretToRegionsCommand({
@@ -115,7 +115,7 @@ describe('file of secrets', () => {
   const startOver = (file: string) =>
     startFront(createSecretsManager(file)).then((settings) => new SecretsManagerClient(settings));
 
-  it('keeps values, versions and their order for the next start, readable only by its owner', async () => {
+  it('the file keeps values, versions and their order for the next start, and only its owner can read it', async () => {
     const file = join(temporaryFolder(), 'secrets.json');
     const first = await startOver(file);
     await first.send(

@@ -20,7 +20,7 @@ async function start() {
 const receive = async (client: SQSClient, url: string) =>
   (await client.send(new ReceiveMessageCommand({ QueueUrl: url, WaitTimeSeconds: 1 }))).Messages?.[0]?.Body;
 
-it('creates the four queues as deployed, with URLs that a client can use without settings', async () => {
+it('the SQS emulator creates the four queues as deployed, with URLs that a client can use without settings', async () => {
   const { sqs, client, urls } = await start();
   expect(urls.events).toBe(`${sqs.url}/000000000000/groupsync-events`);
   expect((await fetch(new URL('/health', urls.events))).status).toBe(200);
@@ -44,7 +44,7 @@ it('creates the four queues as deployed, with URLs that a client can use without
 });
 
 it.each([
-  ['a delay that SQS does not know', { DelaySeconds: 901 }],
+  ['a delay above the maximum of SQS', { DelaySeconds: 901 }],
   ['a deduplication id', { MessageDeduplicationId: 'd' }],
 ])('the SQS emulator refuses %s, as SQS does for a standard queue', async (_, wrong) => {
   const { client, urls } = await start();
@@ -58,7 +58,7 @@ it.each([
   expect(await receive(client, urls.apply)).toBe('a');
 });
 
-it('the SQS emulator finds a queue under another spelling of its host and from another region', async () => {
+it('the SQS emulator finds a queue by a URL with another spelling of the host and by a client of another region', async () => {
   const { sqs, client, urls } = await start();
   const abroad = new SQSClient({ ...CREDENTIALS, region: 'eu-central-1', endpoint: sqs.url });
   const found = await abroad.send(new GetQueueUrlCommand({ QueueName: 'groupsync-events' }));

@@ -8,13 +8,13 @@ const requests = ENDPOINTS.map(({ method, path, oauthOnly }) => ({
   oauthOnly: oauthOnly ?? false,
 }));
 
-test("the simulator's interface has the endpoints of the specification", () => {
+test('the simulator has exactly the endpoints of the specification', () => {
   const endpoints = ENDPOINTS.map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, '{}')}`);
   const specified = SPECIFICATION.map(({ endpoint }) => endpoint.replaceAll(/{\w+}/g, '{}'));
   expect(endpoints.sort()).toEqual(specified.sort());
 });
 
-test.each(requests)('$request needs a known bearer token', async ({ request }) => {
+test.each(requests)('the endpoint $request needs a known bearer token', async ({ request }) => {
   const { call } = startSimulator();
   for (const authorization of [undefined, 'Bearer unknown', 'Basic acme-app', 'Bearer ', 'acme-app']) {
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
@@ -26,19 +26,22 @@ test.each(requests)('$request needs a known bearer token', async ({ request }) =
   }
 });
 
-test.each(requests)('$request accepts API keys unless it is only for OAuth applications', async (one) => {
-  const { call } = startSimulator();
-  const { status } = await call(one.request, { token: 'acme-key', body: {} });
-  if (one.oauthOnly) expect(status).toBe(403);
-  else expect([200, 400, 404]).toContain(status);
-});
+test.each(requests)(
+  'the endpoint $request accepts API keys if it is not limited to OAuth applications',
+  async (one) => {
+    const { call } = startSimulator();
+    const { status } = await call(one.request, { token: 'acme-key', body: {} });
+    if (one.oauthOnly) expect(status).toBe(403);
+    else expect([200, 400, 404]).toContain(status);
+  },
+);
 
-test('only groups and candidates are for OAuth applications', () => {
+test('only the endpoints of groups and candidates are limited to OAuth applications', () => {
   const areas = new Set(ENDPOINTS.filter((one) => one.oauthOnly).map((one) => one.area));
   expect([...areas]).toEqual(['Groups', 'Candidates']);
 });
 
-test('one company cannot read the employees, groups, leave or activity of another', async () => {
+test('a credential of one company cannot read the employees, groups, leave or activity of another company', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: [] } });
   const leave = await call('POST /leave_requests', { body: { ...LEAVE } });
@@ -63,7 +66,7 @@ const LEAVE = {
   endDate: '2026-12-02',
 };
 
-test('an unknown path is answered with 404 and a wrong method with 405, both with a JSON body', async () => {
+test('an unknown path gets 404 and a wrong method gets 405, both with a JSON body', async () => {
   const { call } = startSimulator();
   const unknown = await call('GET /nothing');
   expect(unknown.status).toBe(404);
@@ -74,7 +77,7 @@ test('an unknown path is answered with 404 and a wrong method with 405, both wit
   expect(wrong.json.error.requestId).toBe(wrong.headers['x-request-id']);
 });
 
-test('a body that is not JSON is refused only after the token, and other media types with 415', async () => {
+test('an invalid token is reported before an invalid JSON body, and other media types get 415', async () => {
   const { call } = startSimulator();
   expect((await call('POST /groups', { body: '{', token: null })).status).toBe(401);
   expect((await call('POST /groups', { body: '{' })).status).toBe(400);
@@ -99,7 +102,7 @@ test('a path that cannot be decoded is answered with 400 and a JSON body', async
   expect(refused.json.error.requestId).toBe(refused.headers['x-request-id']);
 });
 
-test('an id with reserved characters is found if it is percent-encoded', async () => {
+test('an object whose id has reserved characters is found by the percent-encoded id', async () => {
   const users: string[] = [];
   const world = {
     companies: [{ id: 'c', groups: [{ id: 'a/b ü%', name: 'Odd', users }] }],
@@ -117,7 +120,7 @@ test('/me names the owner of the token and the company', async () => {
   expect(json).toEqual({ id: 'u2', workEmail: 'bob@acme.test', company: 'acme' });
 });
 
-test('any authenticated call marks the application as installed, and a refused call does not', async () => {
+test('each authenticated call marks the application as installed, but a refused call does not', async () => {
   const { call, simulator } = startSimulator();
   const installed = () => simulator.credentials.filter((one) => one.installed).map((one) => one.token);
   await call('GET /me', { token: null });
@@ -130,7 +133,7 @@ test('any authenticated call marks the application as installed, and a refused c
   expect(installed()).not.toContain(OTHER_APP);
 });
 
-test('requestsPerSecond answers 429 with Retry-After until the second ends, separately for each credential', async () => {
+test('requests above requestsPerSecond get 429 with Retry-After until the second ends, separately for each credential', async () => {
   const { call, clock } = startSimulator();
   await call('POST /_simulator/settings', { body: { requestsPerSecond: 2 } });
   const statuses = async () => [(await call('GET /me')).status, (await call('GET /me')).status];

@@ -12,7 +12,7 @@ type Step =
   | { readonly kind: 'read'; readonly limit: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  // Most writes have the same millisecond. A cursor that consists of a time would lose or repeat events.
+  // Most writes happen in the same millisecond, in which a cursor that is a time would lose or repeat events.
   fc.record({
     kind: fc.constant('write' as const),
     members: fc.integer({ min: 0, max: 12 }),

@@ -9,7 +9,7 @@ const types = (events: readonly { event_type: string }[]) =>
   events.map((event) => event.event_type.replace('EXTERNAL_GROUP_', ''));
 const at = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
 
-test('the removal of a member is the event that the specification shows', async () => {
+test('the event for the removal of a member has the form of the documented example', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: ['unknown'], version: 'v1' } });
   const { json } = await call('GET /company_activity');
@@ -52,7 +52,7 @@ test('every change of a group writes events', async () => {
     'UPDATE',
     'MEMBER_REMOVE',
     'MEMBER_ADD',
-    // A write that only reorders the users also gives a new version and an event.
+    // A write that only changes the order of the users also causes a new version and an event.
     'UPDATE',
     'REMOVE',
   ]);
@@ -77,7 +77,7 @@ test('changes by another client name the given initiator', async () => {
   ]);
 });
 
-test('the next cursor continues without overlap and later finds new events', async () => {
+test('the cursor of a page continues without overlap, and the cursor of the last page later finds new events', async () => {
   const { call } = startSimulator();
   const { json: group } = await call('POST /groups', { body: { name: 'G', users: ['a', 'b', 'c'] } });
   const first = await page(call, '?limit=3');
@@ -89,7 +89,7 @@ test('the next cursor continues without overlap and later finds new events', asy
   expect(types((await page(call, `?next=${nothing.next}`)).events)).toEqual(['MEMBER_REMOVE']);
 });
 
-test('startDate and endDate are inclusive, in any notation of the time', async () => {
+test('startDate and endDate are inclusive and accept each notation of a time', async () => {
   const { call, clock } = startSimulator();
   for (const name of ['A', 'B', 'C']) {
     await call('PATCH /groups/g1', { body: { name } });
@@ -107,7 +107,7 @@ test('startDate and endDate are inclusive, in any notation of the time', async (
   expect(await names(`?startDate=${at(NOW_MS + 1)}&endDate=${at(NOW_MS + 1999)}`)).toEqual(['B']);
 });
 
-test('an endDate of the first request also applies to the pages after it', async () => {
+test('the endDate of the first request also applies to later pages', async () => {
   const { call, clock } = startSimulator();
   await call('PATCH /groups/g1', { body: { name: 'A' } });
   await call('PATCH /groups/g1', { body: { name: 'B' } });
@@ -131,7 +131,7 @@ test('a startDate in the future returns no event before that time', async () => 
   ).toEqual(['Due']);
 });
 
-test('startDate must be less than 90 days ago, which is also its default', async () => {
+test('startDate must be less than 90 days ago, and the default is the earliest possible time', async () => {
   const { call, clock } = startSimulator();
   await call('PATCH /groups/g1', { body: { name: 'Old' } });
   clock.ms = NOW_MS + 90 * DAY_MS;
@@ -150,7 +150,7 @@ test.each([
   'endDate=1',
   'next=rubbish',
   'next=',
-])('refuses ?%s in the envelope of the feed', async (query) => {
+])('the feed refuses ?%s with an error in its own envelope', async (query) => {
   const { call } = startSimulator();
   const refused = await call(`GET /company_activity?${query}`);
   expect(refused.status).toBe(400);
@@ -158,7 +158,7 @@ test.each([
   expect(refused.json.error.message).toContain(`query.${query.split('=')[0]}`);
 });
 
-test('a cursor of another company or from before a reset is refused', async () => {
+test('a cursor is refused if it belongs to another company or was issued before a reset', async () => {
   const { call } = startSimulator();
   const { next } = await page(call);
   expect((await call(`GET /company_activity?next=${next}`, { token: OTHER_APP })).status).toBe(400);
@@ -170,7 +170,7 @@ test.each([
   ['null', { events: expect.any(Array), next: null }],
   ['empty', { events: expect.any(Array), next: '' }],
   ['absent', { events: expect.any(Array) }],
-])('endOfFeed %s changes the form of next on the last page only', async (endOfFeed, last) => {
+])('the setting endOfFeed %s changes the form of next on only the last page', async (endOfFeed, last) => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { endOfFeed } });
   await call('PATCH /groups/g1', { body: { users: [] } });
@@ -187,13 +187,13 @@ test.each([
     { feedEnvelope: 'flat', emptyFeedPage: 'nullEvents' },
     { events: null, next: expect.any(String) },
   ],
-])('the settings %j define the form of an empty feed page', async (settings, expected) => {
+])('the form of an empty feed page follows the settings %j', async (settings, expected) => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: settings });
   expect((await call('GET /company_activity')).json).toEqual(expected);
 });
 
-test('emptyFeedPage does not change pages with events', async () => {
+test('the setting emptyFeedPage does not change pages with events', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { emptyFeedPage: 'nullData' } });
   await call('PATCH /groups/g1', { body: { users: [] } });

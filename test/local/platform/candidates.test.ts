@@ -28,7 +28,7 @@ test('a second candidate with the same candidateId replaces the first', async ()
   expect(candidates?.map((one) => one.jobTitle)).toEqual(['Lead']);
 });
 
-test('salaryUnit and employmentType are in the answer even if they were not sent', async () => {
+test('the answer contains salaryUnit and employmentType even if the request did not', async () => {
   const { call } = startSimulator();
   const { json } = await call(push, { body: { name: 'Kim', email: 'kim@mail.test' } });
   expect(json).toEqual({ name: 'Kim', email: 'kim@mail.test', salaryUnit: null, employmentType: null });
@@ -46,7 +46,7 @@ test.each([
   { workLocation: 'HQ' },
   { employmentType: 'FULL_TIME' },
   { attachments: [{ file_name: 'cv.pdf' }] },
-])('refuses the candidate fields %j', async (fields) => {
+])('a candidate with the fields %j is refused', async (fields) => {
   const { call } = startSimulator();
   const refused = await call(push, { body: { ...BODY, ...fields } });
   expect(refused.status).toBe(400);

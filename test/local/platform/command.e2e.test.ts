@@ -11,20 +11,20 @@ const run = (...args: string[]) =>
 
 const BROKEN = '{"companies":[{"groups":[{"id":"g"}]}]}';
 
-/** Returns a spy of what is printed, which keeps it off the screen. */
+/** Returns a spy that captures the printed text. */
 function printed(stream: 'stdout' | 'stderr') {
   const spy = vi.spyOn(process[stream], 'write').mockReturnValue(true);
   onTestFinished(() => spy.mockRestore());
   return spy;
 }
 
-/** Returns the lines that the command has printed when it begins to listen. */
+/** Waits until the command listens. Returns the lines that it has printed. */
 async function listening({ output }: ReturnType<typeof run>): Promise<string[]> {
   await vi.waitUntil(() => output.stdout !== '', { timeout: PATIENCE_MS, interval: 20 });
   return output.stdout.split('\n');
 }
 
-test('the platform command prints address and tokens, survives kill -9 with --data, and stops on SIGTERM', async () => {
+test('the platform command prints its address and tokens, keeps its state after kill -9 with --data, and stops on SIGTERM', async () => {
   const world = temporaryFile('world.json', JSON.stringify(WORLD));
   const data = join(temporaryFolder(), 'data.jsonl');
   const first = run('--world', world, '--data', data);
@@ -67,7 +67,7 @@ test.each([
   expect(stderr).toHaveBeenCalledWith(expect.stringContaining(named));
 });
 
-test('--help explains the options', async () => {
+test('the platform command explains its options with --help', async () => {
   const stdout = printed('stdout');
   expect(await runPlatform(['--help'])).toBe(0);
   for (const flag of ['--port', '--world', '--data', '--people', '--groups', '--seed']) {
@@ -75,6 +75,6 @@ test('--help explains the options', async () => {
   }
 });
 
-test('the process of the platform command ends with the exit code of the command', async () => {
+test('the process ends with the exit code that the platform command returns', async () => {
   expect(await run('--colour', 'red').exit).toMatchObject({ code: 2, stdout: '' });
 });

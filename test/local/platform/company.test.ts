@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
-test('the current company has every field of the table, and "legal entities" with its space', async () => {
+test('the current company has every field of the specification, including "legal entities" with a space', async () => {
   const { call } = startSimulator();
   const address = { streetLine1: '1 Main St', city: 'Springfield', country: 'US' };
   expect((await call('GET /companies/current')).json).toEqual({
@@ -23,7 +23,7 @@ test('scopes decide which fields of the company are shown', async () => {
 });
 
 test.each(['work_locations', 'departments', 'teams', 'levels', 'custom_fields', 'leave_balances'])(
-  '%s accepts limit and offset',
+  'the endpoint %s accepts limit and offset',
   async (list) => {
     const { call } = startSimulator();
     const all = (await call(`GET /${list}`)).json;
@@ -33,7 +33,7 @@ test.each(['work_locations', 'departments', 'teams', 'levels', 'custom_fields', 
   },
 );
 
-test('leave types show five fields and are filtered by managedBy', async () => {
+test('leave types show five fields, and managedBy filters them', async () => {
   const { call } = startSimulator();
   const all = (await call('GET /company_leave_types')).json;
   expect(all).toHaveLength(3);

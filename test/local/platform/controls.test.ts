@@ -7,7 +7,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((simulator) => simulator.close()));
 });
 
-/** Starts a simulator on a real socket. Some behaviour does not occur with injected requests. */
+/** Starts a simulator on a real socket, because some behaviour does not occur with injected requests. */
 async function listening() {
   const started = startSimulator();
   open.push(started.simulator);
@@ -23,13 +23,13 @@ async function listening() {
 
 const names = (groups: readonly { name: string }[]) => groups.map((group) => group.name);
 
-test('the simulator listens on 127.0.0.1 on a port that it chooses', async () => {
+test('the simulator listens on 127.0.0.1 on a free port', async () => {
   const { url, port, simulator } = await listening();
   expect(url).toBe(`http://127.0.0.1:${port}`);
   expect(simulator.app.addresses()).toMatchObject([{ address: '127.0.0.1', port }]);
 });
 
-test('the state is a world that a second simulator serves identically, including cursors', async () => {
+test('a second simulator that starts with the state of the first gives the same answers and accepts the same cursors', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: ['u2'] } });
   const { next } = (await call('GET /company_activity')).json.data;
@@ -49,7 +49,7 @@ test('the state is a world that a second simulator serves identically, including
   }
 });
 
-test('a reset restores the world and clears faults, settings and the log', async () => {
+test('a reset restores the initial world, and clears faults, settings and the request log', async () => {
   const { call } = startSimulator();
   await call('DELETE /groups/g1');
   await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
@@ -59,7 +59,7 @@ test('a reset restores the world and clears faults, settings and the log', async
   expect((await call('GET /groups/g1')).json).toMatchObject({ spokeId: 's1', version: 'v1' });
 });
 
-test('a reset restores all ids of the start', async () => {
+test('a reset restores all initial ids', async () => {
   const world = {
     companies: [{ id: 'c', employees: [{ name: 'Ann' }], groups: [{ name: 'G' }] }],
     credentials: [{ token: 't', kind: 'oauth_app' as const }],
@@ -113,7 +113,7 @@ test('requests are listed in the order of their answers, without requests to the
   expect((await call('GET /_simulator/requests?since=3')).json).toEqual({ requests: [], next: 3 });
 });
 
-test('the log drops the oldest bodies and requests, and keeps counting', () => {
+test('the log drops the oldest bodies and requests, and its sequence numbers continue', () => {
   const log = createRequestLog(10, 25);
   const request = { method: 'POST', path: '/p', query: '', status: 200, at: '' };
   for (let index = 1; index <= 12; index += 1) log.record(request, Buffer.from(`"body-${index % 10}-"`));
@@ -126,7 +126,7 @@ test('the log drops the oldest bodies and requests, and keeps counting', () => {
   ]);
 });
 
-test('a fault with a status replaces the answer the given number of times', async () => {
+test('a fault with a status replaces as many answers as it says', async () => {
   const { call } = startSimulator();
   const fault = {
     match: { method: 'PATCH', path: '/platform/api/groups/*' },
@@ -146,7 +146,7 @@ test('a fault with a status replaces the answer the given number of times', asyn
   expect(logged[1]).toMatchObject({ status: 503, body: { name: 'Lost' } });
 });
 
-test('faults are appended, the first match wins, and an empty list clears them', async () => {
+test('new faults are appended, the first matching fault is used, and an empty list clears the faults', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/faults', { body: [{ match: { path: '*/me' }, status: 500 }] });
   await call('POST /_simulator/faults', { body: [{ status: 502 }, { status: 504 }] });
@@ -186,7 +186,7 @@ test.each([
   expect(refused.json.error.message).toContain(reason);
 });
 
-test('drop "before" breaks the connection without the write, and "after" with it', async () => {
+test('a fault with drop "before" closes the connection without the write, and with drop "after" after the write', async () => {
   const { call, send } = await listening();
   const match = { method: 'POST', path: '/platform/api/groups' };
   await call('POST /_simulator/faults', {
@@ -207,7 +207,7 @@ test('drop "before" breaks the connection without the write, and "after" with it
   ]);
 });
 
-test('a delayed answer arrives late, and the simulator closes without a wait for this answer', async () => {
+test('a delayed answer arrives late, and the simulator stops without waiting for this answer', async () => {
   const { call, send, simulator } = await listening();
   await call('POST /_simulator/faults', { body: [{ delayMs: 50 }, { delayMs: 600_000 }] });
   const begun = performance.now();
@@ -221,7 +221,7 @@ test('a delayed answer arrives late, and the simulator closes without a wait for
   expect(await never).toBe('closed');
 });
 
-test('settings are merged and shown, and unknown ones are refused', async () => {
+test('new settings are merged into the current settings, and unknown settings are refused', async () => {
   const { call } = startSimulator();
   const defaults = {
     staleVersionStatus: 409,
@@ -245,7 +245,7 @@ test('settings are merged and shown, and unknown ones are refused', async () => 
   expect((await call('POST /_simulator/settings', { body: { colour: 'red' } })).status).toBe(400);
 });
 
-test('a change by another client raises the version and keeps the fields that it does not name', async () => {
+test('a change by another client gives a new version, and keeps the fields that the change lacks', async () => {
   const { call } = startSimulator();
   const { json } = await call('POST /_simulator/groups/g1', { body: { users: ['u2'], initiator: 'SYSTEM' } });
   expect(json).toMatchObject({ id: 'g1', name: 'Admins', spokeId: 's1', users: ['u2'] });
@@ -258,7 +258,7 @@ test('a change by another client raises the version and keeps the fields that it
   );
 });
 
-test('employees are added with every field, or changed in the given fields', async () => {
+test('the control for employees adds an employee with all fields, or changes the given fields of an employee', async () => {
   const { call } = startSimulator();
   const left = { id: 'r1', roleState: 'TERMINATED', endDate: '2026-11-19' };
   await call('POST /_simulator/employees', { body: left });

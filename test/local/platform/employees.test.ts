@@ -5,19 +5,19 @@ import { startSimulator } from './fixture.ts';
 const ids = (list: readonly { id: string }[]) => list.map((one) => one.id);
 const { provisioned: _, ein: __, timezone: ___, ...fields } = EmployeeRecord.shape;
 
-test('the active list contains only provisioned ACTIVE employees', async () => {
+test('the list of active employees contains only provisioned ACTIVE employees', async () => {
   const { call } = startSimulator();
   expect(ids((await call('GET /employees')).json)).toEqual(['r1', 'r2']);
 });
 
-test('include_terminated adds the terminated employees', async () => {
+test('the parameter include_terminated adds the terminated employees', async () => {
   const { call } = startSimulator();
   const { json } = await call('GET /employees/include_terminated');
   expect(ids(json)).toEqual(['r1', 'r2', 'r3']);
   expect(json[2]).toMatchObject({ roleState: 'TERMINATED', endDate: '2026-01-31' });
 });
 
-test('send_all_roles returns employees in every state, provisioned or not', async () => {
+test('the parameter send_all_roles returns all employees in every state, even if they are not provisioned', async () => {
   const { call } = startSimulator();
   for (const value of ['true', 'TRUE', 'True']) {
     const { json } = await call(`GET /employees/include_terminated?send_all_roles=${value}`);
@@ -34,7 +34,7 @@ test('the EIN parameter keeps only the employees of one employer', async () => {
   expect((await call('GET /employees/include_terminated?EIN=1')).json).toEqual([]);
 });
 
-test('one employee is found by role id in any state, and by no other id', async () => {
+test('an employee in any state is found by role id, and not by another id', async () => {
   const { call } = startSimulator();
   expect((await call('GET /employees/r1')).json).toMatchObject({
     id: 'r1',
@@ -47,13 +47,13 @@ test('one employee is found by role id in any state, and by no other id', async 
   expect((await call('GET /employees/r4')).status).toBe(404);
 });
 
-test('an employee has every field of the table if the token has every scope', async () => {
+test('an employee has every field of the specification if the token has every scope', async () => {
   const { call } = startSimulator();
   const { json } = await call('GET /employees/r2');
   expect(Object.keys(json).sort()).toEqual(Object.keys(fields).sort());
 });
 
-test('only the active list spells workLocationNickname with a capital L', async () => {
+test('only the list of active employees spells workLocationNickname with a capital L', async () => {
   const { call } = startSimulator();
   const active = (await call('GET /employees')).json[0];
   expect([active.workLocationNickname, active.worklocationNickname]).toEqual(['HQ', undefined]);
@@ -65,7 +65,7 @@ test('only the active list spells workLocationNickname with a capital L', async 
 });
 
 test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
-  'an employee without scopes %s has only the guaranteed fields',
+  'an employee has only the guaranteed fields for the scopes %s',
   async (path) => {
     const { call } = startSimulator();
     const answer = (await call(`GET ${path}`, { token: 'acme-bare' })).json;
@@ -74,7 +74,7 @@ test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
   },
 );
 
-test('a scope adds its fields to an employee', async () => {
+test('each scope adds its fields to an employee', async () => {
   const { call } = startSimulator();
   const { json } = await call('GET /employees/r1', { token: 'acme-mail' });
   expect(Object.keys(json)).toEqual(['id', 'personalEmail', 'roleState', 'workEmail']);
@@ -101,7 +101,7 @@ test.each([
   'offset=1e3',
   'EIN=12-3456789',
   'send_all_roles=yes',
-])('refuses ?%s with a message that names the parameter', async (query) => {
+])('the list of employees refuses ?%s with a message that names the parameter', async (query) => {
   const { call } = startSimulator();
   const refused = await call(`GET /employees/include_terminated?${query}`);
   expect(refused.status).toBe(400);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSimulator } from './fixture.ts';
 
-test('POST creates a group with a version and keeps ids without an employee', async () => {
+test('POST creates a group with a version, and keeps user ids that belong to no employee', async () => {
   const { call } = startSimulator();
   const body = { name: 'New', spokeId: 's9', users: ['u2', 'ghost', 'u2'], unknown: true };
   const created = await call('POST /groups', { body });
@@ -26,7 +26,7 @@ test.each([
   [{ name: 'x', spokeId: 1 }, 'body.spokeId'],
   ['{"name":', 'not valid JSON'],
   ['[]', 'body'],
-])('refuses to create a group from %j', async (body, reason) => {
+])('a POST of a group with the body %j is refused', async (body, reason) => {
   const { call } = startSimulator();
   const refused = await call('POST /groups', { body });
   expect(refused.status).toBe(400);
@@ -49,7 +49,7 @@ test('PUT empties the fields that the body lacks', async () => {
   expect(emptied).toMatchObject({ name: '', users: ['u1'] });
 });
 
-test.each(['PUT', 'PATCH'])('%s with a stale version changes nothing', async (method) => {
+test.each(['PUT', 'PATCH'])('a %s with an old version changes nothing', async (method) => {
   const { call } = startSimulator();
   for (const status of [409, 412, 400, 422]) {
     await call('POST /_simulator/settings', { body: { staleVersionStatus: status } });
@@ -60,14 +60,14 @@ test.each(['PUT', 'PATCH'])('%s with a stale version changes nothing', async (me
   expect((await call('GET /groups/g1')).json).toMatchObject({ name: 'Admins', version: 'v1' });
 });
 
-test('with enforceVersionOnPatch switched off, a stale PATCH is accepted but a stale PUT is not', async () => {
+test('without enforceVersionOnPatch, a PATCH with an old version is accepted, but a PUT is refused', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { enforceVersionOnPatch: false } });
   expect((await call('PUT /groups/g1', { body: { name: 'A', version: 'v0' } })).status).toBe(409);
   expect((await call('PATCH /groups/g1', { body: { name: 'B', version: 'v0' } })).json.name).toBe('B');
 });
 
-test('requireVersion refuses PUT and PATCH without a version', async () => {
+test('the setting requireVersion refuses PUT and PATCH without a version', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { requireVersion: true } });
   for (const method of ['PUT', 'PATCH']) {
@@ -76,14 +76,14 @@ test('requireVersion refuses PUT and PATCH without a version', async () => {
   expect((await call('PATCH /groups/g1', { body: { name: 'N', version: 'v1' } })).status).toBe(200);
 });
 
-test('a write that changes nothing keeps the version and writes no event', async () => {
+test('a write that changes nothing keeps the version and causes no event', async () => {
   const { call } = startSimulator();
   const same = await call('PATCH /groups/g1', { body: { users: ['u1', 'unknown'], version: 'v1' } });
   expect(same.json.version).toBe('v1');
   expect((await call('GET /company_activity')).json.data.events).toEqual([]);
 });
 
-test('with echoSpokeId switched off, answers do not show the spokeId, which is still stored', async () => {
+test('without echoSpokeId, answers do not show the stored spokeId', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { echoSpokeId: false } });
   expect((await call('GET /groups')).json[0].spokeId).toBeNull();
@@ -91,7 +91,7 @@ test('with echoSpokeId switched off, answers do not show the spokeId, which is s
   expect(state.companies[0].groups[0].spokeId).toBe('s1');
 });
 
-test('createdStatus sets the status of the answer to a POST of a group', async () => {
+test('the setting createdStatus is the status of the answer to a POST of a group', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { createdStatus: 201 } });
   expect((await call('POST /groups', { body: { name: 'New' } })).status).toBe(201);
@@ -99,7 +99,7 @@ test('createdStatus sets the status of the answer to a POST of a group', async (
 });
 
 test.each(['POST /groups', 'PUT /groups/g1', 'PATCH /groups/g1'])(
-  '%s refuses an empty id in users, or drops it if dropBlankIds is set',
+  'a %s refuses an empty id in users, or drops the id if dropBlankIds is set',
   async (request) => {
     const { call } = startSimulator();
     const refused = await call(request, { body: { name: 'New', users: ['u1', ''] } });
@@ -119,7 +119,7 @@ test('a write that changes nothing gives a new version if keepVersionIfUnchanged
   expect((await call('GET /groups/g1')).json).toEqual(json);
 });
 
-test('versionForm number shows versions as numbers, and a version of another form is stale', async () => {
+test('the setting versionForm number shows versions as numbers, and a version in another form counts as old', async () => {
   const { call } = startSimulator();
   await call('POST /_simulator/settings', { body: { versionForm: 'number' } });
   const { version } = (await call('GET /groups/g1')).json;

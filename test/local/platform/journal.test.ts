@@ -36,7 +36,7 @@ test('every answered change survives a restart, even without a clean stop', asyn
   );
 });
 
-test('the data file overrides the world, and is readable only by its owner', async () => {
+test('the data file has priority over the world, and only its owner can read it', async () => {
   await startSimulator({ dataFile }).call('DELETE /groups/g1');
   const { call } = startSimulator({ dataFile });
   expect((await call('GET /groups')).json).toEqual([]);
@@ -46,7 +46,7 @@ test('the data file overrides the world, and is readable only by its owner', asy
 test('each change is in the data file before it is answered', async () => {
   const { call } = startSimulator({ dataFile });
   const lines = () => readFileSync(dataFile, 'utf8').split('\n').length - 1;
-  // The first call also marks the application as installed. This mark is a separate line.
+  // This first call writes a line, because it marks the application as installed.
   await call('GET /groups');
   expect(lines()).toBe(2);
   await call('PATCH /groups/g1', { body: { name: 'N' } });
@@ -77,7 +77,7 @@ test('a kill at any byte of the last record leaves the state before or after tha
   }
 });
 
-test('the next change after an incomplete record is kept', async () => {
+test('a change after an incomplete record is kept', async () => {
   await startSimulator({ dataFile }).call('GET /groups');
   writeFileSync(dataFile, Buffer.concat([readFileSync(dataFile), Buffer.from('[{"kind":"group","comp')]));
   await startSimulator({ dataFile }).call('PATCH /groups/g1', { body: { name: 'Next' } });
@@ -93,7 +93,7 @@ test('a damaged complete line is an error that names the line', async () => {
   expect(() => startSimulator({ dataFile })).toThrow(/line 3/);
   writeFileSync(dataFile, '{"my":"own file"}\n');
   expect(() => startSimulator({ dataFile })).toThrow(/line 1/);
-  // The file is unchanged.
+  // The simulator did not change the file.
   expect(readFileSync(dataFile, 'utf8')).toBe('{"my":"own file"}\n');
 });
 
@@ -111,7 +111,7 @@ test('a long journal is compacted into a new file with the same state', async ()
   let largest = 0;
   let shrunk = false;
   for (let round = 0; round < 20; round += 1) {
-    // Each round reverses the order of the users. The change causes only one event, so the state stays small.
+    // Each round reverses the order of the users, which causes only one event. So the state stays small.
     await first.call('PATCH /groups/g1', { body: { users: round % 2 === 0 ? users : [...users].reverse() } });
     const { size } = statSync(dataFile);
     shrunk ||= size < largest;

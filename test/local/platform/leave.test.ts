@@ -11,7 +11,7 @@ const BODY = {
   reasonForLeave: 'Trip',
 };
 
-test('POST creates a pending leave request and answers with an array of one', async () => {
+test('POST creates a pending leave request, and the answer is an array with this request', async () => {
   const { call } = startSimulator();
   const { status, json } = await call('POST /leave_requests', { body: BODY });
   expect(status).toBe(200);
@@ -72,7 +72,7 @@ test.each([
   [{ startDateCustomHours: 4 }, 'body.startDateCustomHours'],
   [{ endDateCustomHours: 'four' }, 'body.endDateCustomHours'],
   [{ startDateStartTime: '2026-12-03T09:00:00' }, 'body.startDateStartTime'],
-])('refuses to create a leave request with %j', async (fields, reason) => {
+])('a POST of a leave request with %j is refused', async (fields, reason) => {
   const { call } = startSimulator();
   const refused = await call('POST /leave_requests', { body: { ...BODY, ...fields } });
   expect(refused.status).toBe(400);
@@ -82,17 +82,20 @@ test.each([
 test.each([
   ['its externalId', { externalId: 'partner-1', leavePolicy: undefined }],
   ['its leave type', { companyLeaveType: 'jury', leavePolicy: undefined }],
-])('a leave request that is partner-managed by %s may have any status and no policy', async (_, fields) => {
-  const { call } = startSimulator();
-  const body = { ...BODY, ...fields, status: 'APPROVED' };
-  const [request] = (await call('POST /leave_requests', { body })).json;
-  expect(request).toMatchObject({ status: 'APPROVED', managedBy: 'PARTNER', leavePolicy: null });
-  expect(request.processedAt).toBe('2026-11-20T10:00:00.000+00:00');
-  const canceled = await call(`PATCH /leave_requests/${request.id}`, { body: { status: 'CANCELED' } });
-  expect(canceled.json[0].status).toBe('CANCELED');
-});
+])(
+  'a leave request that is partner-managed because of %s can have any status and needs no policy',
+  async (_, fields) => {
+    const { call } = startSimulator();
+    const body = { ...BODY, ...fields, status: 'APPROVED' };
+    const [request] = (await call('POST /leave_requests', { body })).json;
+    expect(request).toMatchObject({ status: 'APPROVED', managedBy: 'PARTNER', leavePolicy: null });
+    expect(request.processedAt).toBe('2026-11-20T10:00:00.000+00:00');
+    const canceled = await call(`PATCH /leave_requests/${request.id}`, { body: { status: 'CANCELED' } });
+    expect(canceled.json[0].status).toBe('CANCELED');
+  },
+);
 
-test('PATCH changes the given fields of a leave request and answers with an array of one', async () => {
+test('PATCH changes the given fields of a leave request, and the answer is an array with this request', async () => {
   const { call, clock } = startSimulator();
   const [created] = (await call('POST /leave_requests', { body: BODY })).json;
   clock.ms += 1000;
@@ -117,7 +120,7 @@ test.each([
   ['approve', 'APPROVED'],
   ['decline', 'REJECTED'],
 ])(
-  '%s sets the status %s, records who processed the request and when, and returns the leave type as leaveTypeUniqueId',
+  'the action %s sets the status %s, the processor and the time, and returns the leave type as leaveTypeUniqueId',
   async (action, status) => {
     const { call } = startSimulator();
     const [created] = (await call('POST /leave_requests', { body: BODY })).json;
@@ -153,7 +156,7 @@ test("an employee's credential cannot process leave requests", async () => {
   expect((await call('POST /leave_requests/none/process?action=approve')).status).toBe(404);
 });
 
-test('balances are strings for one role, numbers in the list, and absent if unlimited', async () => {
+test('balances are strings for one role and numbers in the list, and unlimited leave has no balance', async () => {
   const { call } = startSimulator();
   const jury = { companyLeaveType: 'jury', isBalanceUnlimited: false };
   expect((await call('GET /leave_balances/r2')).json).toEqual({

@@ -38,7 +38,7 @@ test('parameters have the types of the specification', async () => {
   ]);
 });
 
-test('every success has the shape that the OpenAPI document describes', async () => {
+test('every successful answer has the form that the OpenAPI document describes', async () => {
   const { call } = startSimulator();
   const [leave] = (await call('POST /leave_requests', { body: LEAVE })).json;
   const requests: Record<string, [request: string, body?: unknown]> = {
@@ -63,7 +63,7 @@ test('every success has the shape that the OpenAPI document describes', async ()
   }
 });
 
-test('the page at / lists every endpoint, shows no token and loads nothing from other hosts', async () => {
+test('the page at / lists every endpoint, shows no token, and loads nothing from other hosts', async () => {
   const { call, simulator } = startSimulator();
   const { text, headers } = await call('GET /', { token: null });
   expect(headers['content-type']).toContain('text/html');

@@ -44,13 +44,13 @@ test.each([
     { companies: [company], credentials: [{ token: 't', kind: 'api_key', employee: 'r' }] },
     'credentials[0].employee: ',
   ],
-])('refuses the world %j and names the path of the field', (world, message) => {
+])('the world %j is refused, and the error names the path of the field', (world, message) => {
   const start = () => startSimulator({ world: parseWorld(world) });
   expect(start).toThrow(message);
   expect(start).not.toThrow('\n');
 });
 
-test('default values replace everything that a world leaves out', async () => {
+test('fields that a world lacks get default values', async () => {
   const world = {
     companies: [{ name: 'Only', employees: [{ name: 'Ann Lee Archer' }, {}], groups: [{ name: 'G' }] }],
     credentials: [{ token: 't', kind: 'oauth_app' as const, company: 'Only' }],
@@ -75,7 +75,7 @@ test('default values replace everything that a world leaves out', async () => {
   });
 });
 
-test('null counts as left out for strings, and numbers are accepted as employee numbers', () => {
+test('null in place of a string counts as a missing field, and a number is accepted as an employee number', () => {
   const employee = { id: 'r', title: null, department: null, employeeNumber: 7, workEmail: null, ein: 12 };
   const world = { companies: [{ employees: [employee] }] };
   const { simulator } = startSimulator({ world: parseWorld(world) });
@@ -88,7 +88,7 @@ test('null counts as left out for strings, and numbers are accepted as employee 
   });
 });
 
-test('two companies may use the same group ids', async () => {
+test('two companies can have groups with the same id', async () => {
   const groups = [{ id: 'g', name: 'Same id' }];
   const world = {
     companies: [
@@ -108,7 +108,7 @@ test('two companies may use the same group ids', async () => {
 
 const size = { people: 600, groups: 60, seed: '7', nowMs: NOW_MS };
 
-test('the generated world is the same for the same seed and differs for another', () => {
+test('two worlds generated with the same seed are equal, and another seed gives another world', () => {
   expect(generateWorld(size)).toEqual(generateWorld(size));
   expect(generateWorld({ ...size, seed: '8' }).credentials).not.toEqual(generateWorld(size).credentials);
 });

@@ -1,4 +1,4 @@
-/** Invalid message bodies. Each has the code with which every stack must dead-letter the message. */
+/** Invalid message bodies, each with the code that ingest must give the dead-lettered message. */
 export const BAD_BODIES: readonly { readonly code: string; readonly body: (n: number) => string }[] = [
   { code: 'invalid_json', body: (n) => `{"broken": ${n}` },
   { code: 'invalid_json', body: (n) => `no JSON at all ${n}` },

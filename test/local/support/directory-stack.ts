@@ -9,7 +9,7 @@ import { companyOf, memberOf } from './story.ts';
 
 vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
 
-/** The limit is far above the usual duration, for machines that do other work. */
+/** The limit is far above the usual duration, because the machine can be busy. */
 export const TIMEOUT_MS = 300_000;
 
 const snapshot = (id: string, members: readonly object[]) =>
@@ -23,8 +23,8 @@ const snapshot = (id: string, members: readonly object[]) =>
   });
 
 /**
- * Starts the local stack with a directory of this kind, and expects its groups on the platform. A process can run one
- * stack, because the functions keep the clients of the first one.
+ * Starts the local stack with a directory of this kind, and expects its groups on the platform. A process can run only
+ * one stack, because the functions keep the clients of the first stack.
  */
 export async function startWithDirectory(kind: DirectoryKind): Promise<void> {
   const folder = temporaryFolder();

@@ -4,9 +4,9 @@ import type { ReadDirectory } from '../../support/reading.ts';
 export interface ExpectedGroup {
   readonly id: string;
   readonly name: string;
-  /** The user ids of the group on the platform, sorted. */
+  /** The sorted ids of the group's users on the platform. */
   readonly users: readonly string[];
-  /** The members without a matching employee, sorted. */
+  /** The sorted ids of the members without a matching employee. */
   readonly pending: readonly string[];
 }
 
@@ -20,10 +20,7 @@ export interface People {
   }[];
 }
 
-/**
- * Returns the groups that the platform must show, by id. Members match by e-mail address. Groups without a name are
- * left out.
- */
+/** Returns the groups that the platform must show, by id, without unnamed groups. Members match by e-mail address. */
 export function expectedGroups(directory: ReadDirectory, { companies }: People): readonly ExpectedGroup[] {
   const users = new Map(
     companies
@@ -54,7 +51,7 @@ export const reportedGroups = (groups: readonly GroupReport[]): readonly Expecte
     }))
     .sort(byId);
 
-/** Returns the groups of the platform. If two groups have one `spokeId`, the second is marked as a repetition. */
+/** Returns the groups of the platform. If two groups have the same `spokeId`, the second is marked as a repetition. */
 export const platformGroups = (
   groups: readonly { spokeId: string | null; name: string; users: readonly string[] }[],
 ): readonly Omit<ExpectedGroup, 'pending'>[] =>

@@ -9,7 +9,7 @@ export interface Ended {
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Starts a process, and returns its output so far and a promise of its end. */
+/** Starts a process. Returns an object with its growing output, and a promise of its end. */
 export function startProcess(
   file: string,
   args: readonly string[],

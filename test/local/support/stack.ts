@@ -9,7 +9,7 @@ export interface PlatformRequest {
   readonly path: string;
   readonly status: number;
   readonly seq: number;
-  /** The point at which the simulator closed the connection. */
+  /** Whether the simulator closed the connection before or after the request took effect. */
   readonly dropped?: string;
 }
 
@@ -21,7 +21,7 @@ export async function startTestStack(options: { world: unknown; coalesceSeconds:
   return {
     ...local,
     parts: stack.parts,
-    /** Returns the handlers' log lines with this message. */
+    /** Returns the handlers' log entries with this message. */
     logged: (message: string) =>
       logs
         .flatMap((text) => text.split('\n'))
