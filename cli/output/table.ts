@@ -12,7 +12,9 @@ export interface Column<Row> {
    * end.
    */
   readonly whole?: true | 'id';
-  /** Title and value in CSV, where programs read a value that the terminal shows in words, such as a time. */
+  /**
+   * Title and value in CSV. There a program reads the exact value, such as a time, which the terminal shows in words.
+   */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 
