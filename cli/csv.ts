@@ -87,9 +87,7 @@ function separatorIn(head: string): string {
   return other === undefined || more.length > 0 ? ',' : other;
 }
 
-/**
- * Returns the text from the header on, without the lines to skip and the lines that only describe the file's format.
- */
+/** Drops the lines to skip, and the lines before the header that only describe the file's format. */
 async function withoutPreamble(text: AsyncGenerator<string>, skipLines: number) {
   let head = '';
   const wanted = skipLines + MAX_PREAMBLE;

@@ -89,8 +89,7 @@ function requestOf({
     const value = headers[name];
     if (value !== undefined) sent.set(name, value.replaceAll(new RegExp(NO_ASCII, 'g'), '?'));
   }
-  // The cookies of the console are ASCII. A cookie with another character is dropped, because a parser may remove such
-  // a character as white space.
+  // The console's cookies are ASCII. Other cookies are dropped, because a parser may remove some characters.
   sent.set('cookie', cookies.filter((one) => !NO_ASCII.test(one)).join('; '));
   const query = event.rawQueryString === '' ? '' : `?${event.rawQueryString}`;
   const content = isBase64Encoded ? Buffer.from(body ?? '', 'base64') : body;

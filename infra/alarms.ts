@@ -27,17 +27,11 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /**
-   * How the alarm treats missing data. By default, missing data is healthy, because idle queues, tables and functions
-   * send no data.
-   */
+  /** The default is healthy, because idle queues, tables and functions send no data. */
   readonly missing?: TreatMissingData;
 }
 
-/**
- * Adds an alarm that notifies the stage's topic when the alarm fires and when it ends. Its description links to the
- * runbook heading.
- */
+/** Adds an alarm that notifies the stage's topic at its start and end. Its description links to the runbook heading. */
 export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: AlarmSpec): Alarm {
   const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
   const slug = headingSlug(heading);
@@ -143,8 +137,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Feed cursor stale',
-      meaning:
-        'The activity feed has not been read to its end for over a day and for three scheduled runs.',
+      meaning: 'The activity feed has not been read to its end for over a day and for three scheduled runs.',
       metric: 'FeedCursorAgeSeconds',
       threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
     },
@@ -211,7 +204,7 @@ const READER_ALARMS: readonly HealthAlarm[] = [
   {
     heading: 'Reader stopped',
     meaning:
-      'The directory of a connection is not read, because the credential lacks a permission or too many groups are missing.',
+      'The directory of a connection is not read, because a permission or too many groups are missing.',
     metric: 'ReaderStopped',
   },
   {

@@ -24,8 +24,7 @@ const TRY_FOR = Duration.hours(12);
 
 /**
  * The code of the function. It uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the
- * id of the change. A retry of the same change uses the same object key. A later change of the entry creates a second
- * object.
+ * id of the change. A retry uses the same object key, and a later change of the entry creates a second object.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
@@ -49,10 +48,7 @@ interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'ke
   readonly undelivered: IQueue;
 }
 
-/**
- * Exports every audit entry to a bucket with object lock. No principal can change or delete an exported entry for
- * `lockedDays`.
- */
+/** Exports every audit entry to a bucket. For `lockedDays`, no principal can change or delete an exported entry. */
 export class AuditExport extends Construct {
   readonly worker: ConnectorFunction;
   readonly bucket: Bucket;
@@ -85,8 +81,7 @@ export class AuditExport extends Construct {
     );
     Validations.of(this.bucket).acknowledge({
       id: 'AwsSolutions-S1',
-      reason:
-        'CloudTrail records who read the bucket. A bucket for access logs would need the same protection.',
+      reason: 'CloudTrail records who read the bucket. An access log would need a protected bucket too.',
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,

@@ -52,8 +52,7 @@ export interface ConnectorStackProps extends StackProps {
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
 /**
- * Enough memory for the largest batch, group and listing. Lambda also assigns processor time by memory (1,769 MiB is
- * one vCPU).
+ * Enough for the largest batch, group and listing. Processor time is in proportion to memory (1,769 MiB is one vCPU).
  */
 const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   ingest: 512,
@@ -176,8 +175,7 @@ export class ConnectorStack extends Stack {
     // A replay turns a dead-lettered message into an event. So only the functions may send to the dead-letter queues.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
-    // Operators send the events in this queue to the events queue (runbook). So only EventBridge and SNS may put events
-    // into this queue; the policy has a statement for each.
+    // Operators forward the events in this queue (runbook). Only these roles, EventBridge and SNS may send to it.
     const undeliveredSenders = [
       reconcile.schedulerRole,
       people.schedulerRole,
@@ -248,10 +246,7 @@ function warnWithoutTarget(topic: Topic): void {
   Annotations.of(topic).addWarningV2('groupsync:no-alarm-target', NO_ALARM_TARGET);
 }
 
-/**
- * Configures the function that reads directories. @returns its role and its queue; undefined if the stage has no such
- * function
- */
+/** Configures the function that reads directories. @returns undefined if the stage has none */
 function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undefined, settings: Settings) {
   if (worker === undefined || queue === undefined) return undefined;
   const { function: target, role } = worker;

@@ -26,10 +26,7 @@ interface DashboardProps {
 
 const PERIOD = Duration.minutes(5);
 
-/**
- * A dashboard with the flow of events, the delay of writes, waiting changes, faults, and the amounts that determine the
- * cost.
- */
+/** A dashboard with the flow of events, the delay of writes, waiting changes, faults and causes of cost. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);

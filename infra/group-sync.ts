@@ -31,15 +31,9 @@ export interface GroupSyncProps {
   readonly alarmEmail?: string;
   /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: none. */
   readonly notify?: readonly string[];
-  /**
-   * Connections with a policy `<prefix>-viewer-<connection>-<region>`, which allows reading only this connection.
-   * Default: none.
-   */
+  /** Connections with a viewer policy `<prefix>-viewer-<connection>-<region>`. Default: none. */
   readonly connectionViewers?: readonly string[];
-  /**
-   * Connections with a policy `<prefix>-operator-<connection>-<region>` for operators of only this connection. Default:
-   * none.
-   */
+  /** Connections with an operator policy `<prefix>-operator-<connection>-<region>`. Default: none. */
   readonly connectionOperators?: readonly string[];
   /** The person of each AWS identity or pattern of identities, so that four eyes compares people. Default: none. */
   readonly persons?: Readonly<Record<string, string>>;
@@ -100,8 +94,7 @@ export interface GroupSyncProps {
 }
 
 /**
- * groupsync as a part of a CDK app. The stack is equal to the stack that `groupsync deploy` creates with the same
- * settings.
+ * groupsync as a part of a CDK app. The stack equals the stack that `groupsync deploy` creates with the same settings.
  *
  * @throws SettingsError for invalid props, with one line per fault
  */

@@ -13,10 +13,7 @@ import type { Construct } from 'constructs';
 import { functionName, type OptionalFunctionKey } from '../shared/contract/names.ts';
 import type { ConnectorFunction, ConnectorFunctionProps } from './connector-function.ts';
 
-/**
- * One second below the timeout of an HTTP API (API Gateway quotas: 30 s), so that Lambda ends and logs a slow request
- * first.
- */
+/** One second below the timeout of an HTTP API (API Gateway quotas: 30 s), so that Lambda logs a slow request. */
 export const HTTP_TIMEOUT_SECONDS = 29;
 
 /**

@@ -44,8 +44,7 @@ const STORE_SECRET = ['PutSecretValue', 'CreateSecret', 'DeleteSecret', 'Restore
 /** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
-  // The function `reconcile` checks the approver and stores the decision. So an approver needs no write access to the
-  // table.
+  // The function `reconcile` checks and stores a decision. So an approver needs no write access to the table.
   approver: [...LOOK, ['reconcile', 'lambda:InvokeFunction']],
   operator: [
     ...LOOK,
@@ -159,19 +158,13 @@ export class Operators extends Construct {
   }
 }
 
-/**
- * What a viewer of one connection may read. Dead-lettered messages are not included, because all connections use the
- * same queues.
- */
+/** What a viewer of one connection may read. Queues are not included, because all connections use the same queues. */
 const LOOK_AT_ONE: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 
-/**
- * Limits a statement to items with these partition keys. Every action of the statement must be a call with partition
- * keys.
- */
+/** Limits a statement to items with these partition keys. All its actions must be calls with partition keys. */
 function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicyStatement {
   statement.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': keys });
   return statement;
@@ -208,8 +201,7 @@ function namesOf({ prefix, sources }: Settings) {
     ],
     apply: [queue('apply')],
     deadLetters: [queue('eventsDlq'), queue('applyDlq')],
-    // Includes functions that may be missing, because without the permission AWS does not report that a function is
-    // missing.
+    // Includes functions that may be missing. Without the permission, AWS does not report a missing function.
     functions: [...FUNCTION_KEYS, 'scim' as const].map(target),
     ingest: [target('ingest')],
     reconcile: [target('reconcile')],

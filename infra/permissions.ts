@@ -19,10 +19,7 @@ export interface Permissions {
   readonly table: readonly string[];
   readonly index: readonly string[];
   readonly queues: Readonly<Partial<Record<QueueKey | 'reader', readonly string[]>>>;
-  /**
-   * Actions on the queues of sources, except the queue of the reader. Default: the actions of `events`, on all queues
-   * of sources.
-   */
+  /** Actions on the queues of sources except the reader's queue. Default: the actions of `events`, on all of them. */
   readonly sources?: readonly string[];
   /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
@@ -71,8 +68,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  // No list contains the members that have left every group. To find them, the function scans a thirtieth of the table
-  // each day.
+  // The scan finds members that have left every group. Each day it reads a thirtieth of the table.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Like ingest, scim writes desired state and wakes groups. It calls no platform and reads no secret.
@@ -96,8 +92,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
       eventsDlq: DECIDE_MESSAGES,
       applyDlq: DECIDE_MESSAGES,
     },
-    // A dead-lettered message is replayed to the queue from which it came. The queue of the reader is not included,
-    // because only the reader may send to it.
+    // A dead-lettered message is replayed to its own queue, except to the queue of the reader.
     sources: SEND,
     secrets: [],
   },
@@ -121,10 +116,7 @@ export function grantSecretsKey(role: Role, { secrets }: Permissions, keyArn: st
   if (actions.length > 0) role.addToPolicy(secretsKeyStatement(role, keyArn, actions));
 }
 
-/**
- * The statement about the key that encrypts secrets. Writing a secret needs a data key (Secrets Manager user guide,
- * "Secret encryption").
- */
+/** Writing a secret needs a data key from its KMS key (Secrets Manager user guide, "Secret encryption"). */
 export const secretsKeyStatement = (scope: Construct, keyArn: string, actions: readonly string[]) =>
   keyBy(scope, { keyArn })('UseKeyOfSecrets', 'secretsmanager', [...actions]);
 

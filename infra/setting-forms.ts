@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { ConsoleSignIn } from '../shared/contract/console.ts';
 
 /*
- * The forms of settings. AWS limits the length of policies and environment variables, and checks the limit only during
- * a deployment. So the settings limit each list. With all lists at their limits, the deployment still fits
- * (test/infra/limits.test.ts).
+ * The forms of settings. During a deployment, AWS refuses policies and environment variables that are too long. So the
+ * settings limit each list. All lists at their limits fit together (test/infra/limits.test.ts).
  */
 
 /** A setting is text in `-c name=value`, and JSON in cdk.json. Both forms give the same value. */

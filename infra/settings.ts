@@ -186,10 +186,7 @@ function given(context: Context): Record<string, unknown> {
 
 export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;
 
-/**
- * Returns the account of the credentials, and the region of the setting. Without the setting, it returns the region of
- * the credentials. The CDK command line provides both in environment variables.
- */
+/** Returns account and region of the stack. The CDK command line sets the variables from its credentials. */
 export function environmentOf({ region = process.env['CDK_DEFAULT_REGION'] }: Pick<Settings, 'region'>) {
   const account = process.env['CDK_DEFAULT_ACCOUNT'];
   return { ...(account && { account }), ...(region && { region }) };

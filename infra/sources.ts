@@ -39,9 +39,7 @@ export class Sources extends Construct {
     if (settings.snsTopicArn !== undefined) this.#topic(props, settings.snsTopicArn);
   }
 
-  /**
-   * Lets these roles and users send to the common events queue. From then on, the queue refuses all other principals.
-   */
+  /** Lets these roles and users send to the common events queue, and refuses principals that no call named. */
   admit(producers: readonly string[]): void {
     this.#common.admit(producers);
   }
@@ -79,8 +77,7 @@ export class Sources extends Construct {
         }),
       );
     }
-    // The condition names the account instead of the rule. The rule depends on the queue and the queue on its key, so a
-    // reference to the rule would be a cycle.
+    // The condition names the account, because a reference to the rule would be a cycle of rule, queue and key.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     this.#useKey(key, 'okta', { principals: [EVENTBRIDGE], conditions: ofThisAccount });
   }
@@ -94,10 +91,7 @@ export class Sources extends Construct {
     this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });
   }
 
-  /**
-   * Lets the sender encrypt messages. The stack cannot change the policy of an imported key (`keyArn`), so it prints
-   * the statement.
-   */
+  /** Lets the sender encrypt messages. For an imported key (`keyArn`), only prints the statement. */
   #useKey(key: IKey, who: string, statement: PolicyStatementProps): void {
     const use = new PolicyStatement({
       ...statement,
@@ -161,8 +155,7 @@ export const closeTo = (producers: string | readonly string[], queue: Queue) =>
       resources: [queue.queueArn],
       conditions: {
         ArnNotEquals: { 'aws:PrincipalArn': producers },
-        // The statement does not apply to AWS services. EventBridge and SNS have separate statements, and
-        // `redriveAllowPolicy` limits SQS redrive.
+        // EventBridge and SNS have separate statements. `redriveAllowPolicy` limits the redrive of SQS.
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     }),

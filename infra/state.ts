@@ -55,10 +55,7 @@ export class State extends Construct {
     this.#alarmOnThrottles(alarmConfig);
   }
 
-  /**
-   * Throttling of the index also throttles writes of the table. CloudWatch reports the throttles of the index in a
-   * separate dimension.
-   */
+  /** Throttling of the index also throttles writes of the table. Its metric has a separate dimension. */
   #alarmOnThrottles(alarmConfig: AlarmConfig): void {
     const TableName = this.table.tableName;
     const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };

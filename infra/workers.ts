@@ -27,10 +27,7 @@ interface LaneProps {
   readonly alarmConfig: AlarmConfig;
 }
 
-/**
- * The message age above which an alarm fires. Ingest and apply acknowledge a message within two minutes, even if the
- * platform fails.
- */
+/** The message age at which an alarm fires. Both functions acknowledge a message within two minutes. */
 const OLDEST_MESSAGE_SECONDS = 900;
 
 const HEADINGS = {
@@ -133,10 +130,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/**
- * A queue, its dead-letter queue and the function that processes it. A failed message does not affect the other
- * messages of its batch.
- */
+/** A queue, its dead-letter queue and the function that processes it. A failed message fails no other message. */
 export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;

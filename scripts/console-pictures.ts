@@ -84,10 +84,7 @@ async function sendEvents(file: LocalFile): Promise<void> {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNWRITTEN = { id: '00g7acme900', name: 'Fire wardens' };
 
-/**
- * Creates groups of the platform that groupsync does not manage. If a directory group has the name of such a platform
- * group, the directory group is paused.
- */
+/** Creates unmanaged platform groups. Pauses each directory group with the name of an unmanaged group. */
 async function makeUnmanaged(file: LocalFile): Promise<void> {
   const headers = { ...JSON_TYPE, authorization: `Bearer ${file.platformToken}` };
   for (const name of [UNWRITTEN.name, 'Board of directors', 'Interns 2025']) {

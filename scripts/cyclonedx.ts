@@ -3,16 +3,11 @@ export interface Component {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /**
-   * Checksum in the form of a lock file, `sha512-<base64>`. Undefined for a package in the archive of another package.
-   */
+  /** Checksum in the form of a lock file, `sha512-<base64>`. Undefined for a package inside another package. */
   readonly integrity: string | undefined;
 }
 
-/**
- * Returns a bill of materials (CycloneDX 1.6, JSON). It has no date and no serial number, so that the same input gives
- * the same bytes.
- */
+/** Returns a bill of materials (CycloneDX 1.6, JSON) without date and serial number. Equal input gives equal bytes. */
 export function billOfMaterials(
   application: { readonly name: string; readonly version: string },
   components: readonly Component[],

@@ -30,7 +30,7 @@ import { checkTemplate } from './deploy-check/template-check.ts';
  */
 
 const SKIPPED = `deploy:check skipped: no emulator given.
-Start one that knows CloudFormation and name it: AWS_ENDPOINT_URL=http://127.0.0.1:PORT npm run deploy:check`;
+Start an emulator that supports CloudFormation: AWS_ENDPOINT_URL=http://127.0.0.1:PORT npm run deploy:check`;
 
 /** The input of a part: its own folder, company and prefix. */
 interface Part extends Around {

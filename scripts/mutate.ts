@@ -123,10 +123,7 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/**
- * Returns true if the test may reach a mutant outside all places. The test is a test of the core, or reaches any place
- * of the file.
- */
+/** Returns true if the test belongs to the core or reaches any place of the file. */
 function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }

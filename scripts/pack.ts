@@ -27,7 +27,7 @@ const ENTRIES = [
 ];
 /**
  * Packages that are not bundled. All other packages are bundled, so that an installation has exactly the tested
- * versions and runs no install script. `groupsync deploy` fetches the CDK. Only a checkout uses esbuild and
+ * versions and runs no install script. `groupsync deploy` fetches the CDK. Only a checkout needs esbuild and
  * oidc-provider.
  */
 const NOT_IN_PACKAGE = ['esbuild', 'oidc-provider', ...Object.keys(packageJson.peerDependencies)];

@@ -177,9 +177,7 @@ function matchLines(preview: MatchPreview): readonly string[] {
     ...byRule.map((one) => `     ${one.rule}: ${one.matched}`),
   ];
   if (newlyMatched > 0)
-    lines.push(
-      `     ${newlyMatched} members, now without a match, would be matched and added to their groups`,
-    );
+    lines.push(`     ${newlyMatched} members would get their first match, and join their groups`);
   return lines;
 }
 

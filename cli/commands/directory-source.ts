@@ -39,10 +39,7 @@ export const directoryOptions = (): readonly Option[] => [
     "Google: key file of the directory's service account; Okta: file with the private key as JWK",
   ),
   new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
-  new Option(
-    '--service-account <address>',
-    'Google: the service account that reads the directory; with --provider',
-  ),
+  new Option('--service-account <address>', 'Google: the service account to read as, with --provider'),
   new Option('--tenant <id>', 'Entra ID: the tenant'),
   new Option('--client-id <id>', 'Entra ID, Okta: the application that reads the directory'),
   new Option(

@@ -46,8 +46,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   const report = await takeOverGroups(current ?? connection, plan, ports);
   out.answer(report, () => {
     out.line(`${plural(groups.length - report.busy.length, 'group')} taken over; the connection observes`);
-    for (const group of report.busy)
-      out.line(`${group}: a write is still in progress; run the command again`);
+    for (const group of report.busy) out.line(`${group}: a write has not ended; run the command again`);
   });
   out.note(`next${nextOf(connection, options)}`);
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;

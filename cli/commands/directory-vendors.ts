@@ -127,10 +127,7 @@ function accountOf(setting: DirectorySetting): string {
   return setting.kind === 'entra' ? setting.tenant : setting.orgUrl;
 }
 
-/**
- * Returns the options. A missing option gets its value from the stored setting, if that setting is for the same
- * account.
- */
+/** Fills missing options with the values of the stored setting, if it is for the same account. */
 export function withStoredOptions(
   kind: DirectoryKind,
   options: DirectoryOptions,

@@ -76,10 +76,7 @@ export function addDirectory(program: Command, act: Act): void {
     .command('read')
     .description('read the directory now, as the schedule does')
     .option('--full', 'read every group, due or not')
-    .option(
-      '--accept-deletions',
-      'delete all groups that are missing in the directory, even if they are many',
-    )
+    .option('--accept-deletions', 'delete all groups that are missing in the directory, in any number')
     .addHelpText(...examples('directory read', 'directory read --full --json'))
     .action(act(read));
 }

@@ -128,8 +128,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
     return EXIT.done;
   }
   if (!(await context.confirm('Replace the original message?'))) return EXIT.failed;
-  // The editor shows indented JSON. The message is sent as compact JSON, because indentation could exceed the size
-  // limit.
+  // The editor shows indented JSON. The message is sent as compact JSON, because of the size limit.
   const body = rewritten(edited);
   const sent = await sendAmended(deadLetter, { body, reason }, ports);
   out.answer({ id: deadLetter.message.id, sent }, () =>

@@ -89,9 +89,7 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
 }
 
 const POLL_MS = 2_000;
-/**
- * Each query starts this long before the end of the previous query, because the index may be behind and clocks differ.
- */
+/** Two consecutive queries overlap by this time, because the index may be behind and clocks differ. */
 const OVERLAP_MS = 10_000;
 const MAX_PER_READ = 1_000;
 

@@ -8,10 +8,7 @@ const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
 /** Folder of the built page in the package. A checkout does not have it. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 
-/**
- * Returns the page's files. The package contains the built files. In a checkout, esbuild builds the script from the
- * sources.
- */
+/** Returns the page's files. The package contains the built files. In a checkout, esbuild builds the script. */
 export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);
   const file = (name: string) => readFileSync(`${isBuilt ? BUILT : SOURCES}${name}`, 'utf8');

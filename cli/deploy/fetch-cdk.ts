@@ -84,9 +84,7 @@ function bytesIn(folder: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
-/**
- * Returns the npm files in the package. Returns undefined in a checkout, because its `node_modules` contains the CDK.
- */
+/** Returns undefined in a checkout, because its `node_modules` contains the CDK. */
 export function packagedCdk(folder: URL): CdkPackages | undefined {
   const read = (name: string) => readFileSync(new URL(name, folder), 'utf8');
   if (!existsSync(folder)) return undefined;

@@ -99,10 +99,7 @@ function outdatedLines(groups: readonly string[], superseded: number): readonly 
   ];
 }
 
-/**
- * To adopt a single platform group, its directory group must be known, and apply must not have created a platform group
- * for it. So the operator pauses writes before the import.
- */
+/** The pause lets the operator adopt a platform group before apply creates a second group. */
 const adoptionLines = ({ connection }: Context): readonly string[] => [
   `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
   '  to adopt single groups, first: groupsync pause',

@@ -12,9 +12,7 @@ export interface Column<Row> {
    * end.
    */
   readonly whole?: true | 'id';
-  /**
-   * Title and value in CSV. There a program reads the exact value, such as a time, which the terminal shows in words.
-   */
+  /** Title and value in CSV. The terminal shows words, CSV the exact value, such as a time. */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 

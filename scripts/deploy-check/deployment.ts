@@ -99,9 +99,7 @@ export async function run(
   };
 }
 
-/**
- * Starts a server for Lambda's Invoke API that runs the deployed functions, because the AWS emulator cannot run them.
- */
+/** Starts a server for Lambda's Invoke API. The AWS emulator cannot run the deployed functions. */
 async function startLambda(functions: Readonly<Record<string, DeployedFunction>>) {
   const named = Object.values(functions).map(({ name, invoke: handler }) => {
     return [name, { name, timeoutSeconds: 900, handler }] as const;
@@ -110,10 +108,7 @@ async function startLambda(functions: Readonly<Record<string, DeployedFunction>>
   return { env: { AWS_ENDPOINT_URL_LAMBDA: url }, close };
 }
 
-/**
- * Returns values that an update in place must not change, such as creation times. If an update replaces a table or a
- * queue, the creation time changes.
- */
+/** Returns values that an update in place must not change. A replaced table or queue has a new creation time. */
 export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
   const output = readOutputs(stage);
   const identity: Record<string, string> = { table: String(await tableCreatedAt(clients, stage)) };

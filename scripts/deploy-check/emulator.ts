@@ -1,7 +1,4 @@
-/**
- * The calls of CloudFormation and S3 for which the check has no client. Only an emulator accepts these calls, because
- * they have no valid signature.
- */
+/** The calls of CloudFormation and S3 without an SDK client. Only emulators accept their invalid signatures. */
 export interface Emulator {
   /** Calls CloudFormation. @returns the answer in XML */
   cloudFormation(fields: Readonly<Record<string, string>>): Promise<string>;

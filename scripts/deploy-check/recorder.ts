@@ -8,12 +8,9 @@ export interface Recorder {
   readonly url: string;
   /** The calls as `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
-  /**
-   * The partition keys of all calls to the table and its index, in the form of the IAM condition
-   * `dynamodb:LeadingKeys`.
-   */
+  /** The partition keys of all calls to the table and its index, for the IAM condition `dynamodb:LeadingKeys`. */
   readonly leadingKeys: ReadonlySet<string>;
-  /** The names of all attributes in writes to the table, in the form of the IAM condition `dynamodb:Attributes`. */
+  /** The names of all attributes in writes to the table, for the IAM condition `dynamodb:Attributes`. */
   readonly written: ReadonlySet<string>;
   close(): Promise<void>;
 }

@@ -26,8 +26,7 @@ const REDUCED = { Everyone: ['user-ann'] };
 
 /**
  * The restore drill: a table with held removals and an audit chain is restored from a backup into a second stack. The
- * second stack must have the same hold and an unbroken audit chain. An approval in the second stack must remove the
- * members.
+ * copy must have the same hold and an unbroken audit chain, and an approval in the copy must remove the members.
  */
 export async function checkRestore(on: RestoreCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;
