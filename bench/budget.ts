@@ -4,8 +4,8 @@ import { countCalls, SCENARIOS } from './figures/scenarios.ts';
 import type { Counts } from './memory/totals.ts';
 
 /*
- * The regression check. It compares only counts that are exact and equal on every machine: requests by operation,
- * capacity units and messages. It never compares times.
+ * The regression check. It compares counts of requests, capacity units and messages, which are equal on every machine.
+ * It never compares times.
  */
 
 const FILE = new URL('./budget.json', import.meta.url);
@@ -19,9 +19,9 @@ export async function checkBudget(): Promise<number> {
   const better = differences(counted, budget, (now, allowed) => now < allowed);
   const unknown = Object.keys(budget).filter((name) => !(name in counted));
   for (const line of worse) console.error(`more than bench/budget.json allows: ${line}`);
-  for (const name of unknown) console.error(`bench/budget.json has "${name}", which is no scenario`);
+  for (const name of unknown) console.error(`bench/budget.json has "${name}", but there is no such scenario`);
   for (const line of better) console.log(`less than bench/budget.json allows: ${line}`);
-  if (better.length > 0) console.log('keep the gain: npm run bench -- --update-budget');
+  if (better.length > 0) console.log('to store the lower counts: npm run bench -- --update-budget');
   if (worse.length === 0) console.log(`${SCENARIOS.length} scenarios are within bench/budget.json`);
   return worse.length + unknown.length > 0 ? 1 : 0;
 }

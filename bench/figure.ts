@@ -1,4 +1,4 @@
-/** A measurement that `npm run bench` makes. The result is reported in Markdown with the underlying numbers. */
+/** One section of `bench/results.md`, which `npm run bench` measures. */
 export interface Figure {
   readonly name: string;
   readonly title: string;
@@ -9,7 +9,7 @@ export interface Figure {
 export interface FigureOptions {
   /** Includes measurements that take longer than ten minutes. */
   readonly full: boolean;
-  /** The only part of the figure to measure; undefined for all parts. */
+  /** The part of the figure to measure. Undefined means all parts. */
   readonly part?: string | undefined;
 }
 
@@ -34,13 +34,13 @@ export function spreadOf(values: readonly number[]): Spread {
 export const showSpread = ({ median, least, most, runs }: Spread, digits = 2): string =>
   `${median.toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)}, ${runs} runs)`;
 
-/** Percentile by nearest rank. */
+/** Returns the percentile by the nearest-rank method. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** Returns the exponent b of y = a·x^b, by least squares over the logarithms: 1 is linear, 2 quadratic. */
+/** Returns the exponent b of y = a·x^b by least squares of the logarithms. 1 is linear, 2 is quadratic. */
 export function growthExponent(points: readonly (readonly [x: number, y: number])[]): number {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
   const mean = (pick: 0 | 1) => logs.reduce((sum, point) => sum + point[pick], 0) / logs.length;
@@ -55,7 +55,7 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map((_, n) => (n === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
 }
 
-/** A column of the table. If it `grows` with the number of groups, its exponent is shown too. */
+/** A column of the table. If `grows` is true, the table also shows the exponent of the growth. */
 export type Measure<Run> = readonly [name: string, of: (run: Run) => number, grows: boolean];
 
 export function growthTable<Run extends { readonly groups: number }>(

@@ -8,7 +8,7 @@ interface Finished {
   readonly text: string;
 }
 
-/** Runs a figure in its own process, so that the heap and the caches of other figures do not affect it. */
+/** Runs a figure in a separate process, so that the heap and the caches of other figures do not affect the figure. */
 export function runAlone(args: readonly string[]): Promise<Finished> {
   const child = spawn(process.execPath, [...process.execArgv, RUN, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

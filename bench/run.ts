@@ -31,8 +31,8 @@ const FIGURES: readonly Figure[] = [
 
 const USAGE = `usage: npm run bench                      all figures, into bench/results.md
        npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}
-       npm run bench -- --check          counted calls against bench/budget.json, and the goals of the reader
-       npm run bench -- --update-budget  write what is counted now into bench/budget.json`;
+       npm run bench -- --check          compares counted calls with bench/budget.json, and checks the goals of the reader
+       npm run bench -- --update-budget  writes the present counts into bench/budget.json`;
 
 /** @returns the exit code */
 async function main(args: readonly string[]): Promise<number> {
@@ -61,12 +61,12 @@ function valueAfter(args: readonly string[], flag: string): string | undefined {
 /** @returns the exit code */
 async function checkReader(): Promise<number> {
   const missed = await checkDirectory();
-  for (const one of missed) console.error(`the reader of a directory: ${one}`);
-  if (missed.length === 0) console.log('the reader of a directory reaches its goals');
+  for (const one of missed) console.error(`the directory reader misses a goal: ${one}`);
+  if (missed.length === 0) console.log('the directory reader reaches its goals');
   return missed.length > 0 ? 1 : 0;
 }
 
-/** Runs each figure in its own process, in sequence, so that none is affected by the heap or caches of another. */
+/** Runs all figures one after the other, each in a separate process. */
 async function runAll(): Promise<number> {
   const startedMs = Date.now();
   const sections: string[] = [];

@@ -1,7 +1,6 @@
 /*
- * The types of the documents of `--json`, which the package exports as `groupsync/answers`. The use cases return the
- * types that are derived from these schemas, so the two cannot differ. docs/cli/schemas is generated from the same
- * schemas. Fields may be added, and are never removed.
+ * The types of the `--json` documents. The package exports them as `groupsync/answers`. The types and
+ * `docs/cli/schemas` come from the same schemas, so they cannot differ. Fields may be added, but no field is removed.
  */
 export * from '../shared/contract/answers/connect.ts';
 export * from '../shared/contract/answers/dead-letters.ts';

@@ -27,10 +27,7 @@ const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
 const MAX_PREAMBLE = 10;
 
 export interface CsvOptions {
-  /**
-   * The separator. If absent, the separator is the one that a line `sep=` declares, or else it is detected from the
-   * first lines.
-   */
+  /** The separator. If absent, a line `sep=` declares the separator. Without such a line, the parser detects it. */
   readonly delimiter?: string | undefined;
   readonly skipLines?: number | undefined;
   /** Called with the name of a detected separator. */
@@ -80,8 +77,8 @@ export async function* parseCsv(
 
 /**
  * Detects the separator. A title line contains no separator, so the first line with a comma, semicolon or tab outside
- * quotes decides. If that line contains only semicolons, or only tabs, this character is the separator. Otherwise the
- * comma is.
+ * quotes decides. If that line has only semicolons, the separator is the semicolon. If it has only tabs, the separator
+ * is the tab. Otherwise the separator is the comma.
  */
 function separatorIn(head: string): string {
   const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');
@@ -90,7 +87,7 @@ function separatorIn(head: string): string {
   return other === undefined || more.length > 0 ? ',' : other;
 }
 
-/** Returns the text from the header on. It drops the lines to skip, and lines that only describe the file's format. */
+/** Drops the lines to skip, and the lines before the header that only describe the file's format. */
 async function withoutPreamble(text: AsyncGenerator<string>, skipLines: number) {
   let head = '';
   const wanted = skipLines + MAX_PREAMBLE;

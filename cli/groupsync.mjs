@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /*
  * The entry point of the command. In a checkout, it builds the sources at the first run after a change. If it cannot
- * build (a read-only folder), tsx runs the sources directly. Both are resolved relative to this file, so the command
- * works from any folder. The package contains only the built files. `start` and `platform` run servers of their own.
+ * build (a read-only folder), tsx runs the sources directly. All paths are relative to this file, so the command works
+ * from any folder. The package contains only the built files. `start` and `platform` start separate programs.
  */
 import { existsSync } from 'node:fs';
 import module from 'node:module';

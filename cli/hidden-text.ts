@@ -6,14 +6,14 @@ const MAX_LENGTH = 65_536;
 interface Question {
   /** The name of the text in the prompt. */
   readonly title: string;
-  /** The option for a text on standard input. */
+  /** The option with which the command reads the text from standard input. */
   readonly option: string;
   /** True if the option was given. */
   readonly isPiped: boolean;
 }
 
 /**
- * Reads a secret from standard input or a hidden prompt, because other users of the machine could read an argument.
+ * Reads a secret from standard input or a hidden prompt. As an argument, other users of the machine could see it.
  * @throws UsageError without a terminal, and for an empty or too long text
  * @throws Stopped at Ctrl-C
  */

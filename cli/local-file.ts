@@ -47,7 +47,7 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
   return parsed.data;
 }
 
-/** The platform simulator shows a new group immediately. A few seconds allow for its fault injection. */
+/** The platform simulator lists a new group immediately. With injected faults, the list may be a few seconds late. */
 const LOCAL_SETTLE_MS = 5_000;
 
 export function localTarget(file: LocalFile): Omit<ToolTarget, 'user'> {

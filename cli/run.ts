@@ -48,7 +48,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Help and version are not errors. `groupsync` without a command prints the help, which is not an error either.
+    // commander also throws after it prints help or the version. Help is printed for `groupsync` without a command too.
     if (error instanceof CommanderError)
       return error.exitCode === 0 || error.code === 'commander.help' ? EXIT.done : EXIT.usage;
     const { exitCode: code, text } = describeError(error);

@@ -110,7 +110,7 @@ const Deployment = z.object({
 const Destruction = z.object({
   ...StackPlace,
   deleted: z.array(z.object(StackResource)),
-  kept: z.array(z.object(StackResource)).describe('They stay when the stack is deleted.'),
+  kept: z.array(z.object(StackResource)).describe('Resources that stay when the stack is deleted.'),
   destroyed: z.boolean(),
 });
 

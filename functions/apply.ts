@@ -10,8 +10,8 @@ import { once } from './frame/once.ts';
 const wired = once(wireApply);
 
 /**
- * Writes the groups of apply messages to the platform. Only if the table or a queue failed, a message stays in the
- * queue and is received again.
+ * Writes the groups of apply messages to the platform. A message stays in the queue and is received again only if the
+ * table or a queue failed.
  */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, ...base } = wired();

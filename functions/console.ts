@@ -14,7 +14,7 @@ import { once } from './frame/once.ts';
 declare const CONSOLE_PAGE: Page;
 
 const POLL_MS = 10_000;
-/** Larger answers are compressed. */
+/** Answers of at least this many bytes are compressed. */
 const COMPRESSED_FROM = 100_000;
 /** Lambda returns at most 6 MB, with the headers and as JSON. */
 const MAX_REPLY_BYTES = 5_000_000;
@@ -56,7 +56,7 @@ const wired = once(async () => {
 const refusal = (status: number, message: string) => Response.json({ message }, { status, headers: HEADERS });
 const NOT_A_REQUEST = 'expected a request of the HTTP API (payload format 2.0)';
 
-/** Answers requests of the HTTP API (payload format 2.0) by the console. */
+/** Handles the requests of the console's HTTP API (payload format 2.0). */
 export async function handler(
   event: APIGatewayProxyEventV2,
   _context: Pick<Context, 'awsRequestId'>,
@@ -70,11 +70,11 @@ export async function handler(
   return replyOf(response, parsed.data.headers['accept-encoding']);
 }
 
-/** The only headers that the console reads. Others may have values that a `Request` does not accept. */
+/** The headers that the console reads. Other headers are dropped, because a `Request` may refuse their values. */
 const HEADERS_READ = ['origin', 'sec-fetch-site', 'x-groupsync-token'] as const;
 const NO_ASCII = /[^\x20-\x7e]/;
 
-/** The host of a request decides nothing, so its URL has a host that does not exist. */
+/** The console does not use the host of a request, so the URL gets an invented host. */
 function requestOf({
   body,
   isBase64Encoded,
@@ -89,7 +89,7 @@ function requestOf({
     const value = headers[name];
     if (value !== undefined) sent.set(name, value.replaceAll(new RegExp(NO_ASCII, 'g'), '?'));
   }
-  // The cookies of the console are ASCII. Another character may be white space that a parser removes.
+  // The console's cookies are ASCII. Other cookies are dropped, because a parser may remove some characters.
   sent.set('cookie', cookies.filter((one) => !NO_ASCII.test(one)).join('; '));
   const query = event.rawQueryString === '' ? '' : `?${event.rawQueryString}`;
   const content = isBase64Encoded ? Buffer.from(body ?? '', 'base64') : body;
@@ -102,8 +102,8 @@ function requestOf({
 }
 
 /**
- * An HTTP API decodes the path. Encodes the characters that end a path or separate its parts. Everything after
- * `/c/CONNECTION/PAGE/` is one id, which may contain slashes.
+ * An HTTP API decodes the path. This function encodes the characters that would end a path or split it. Everything
+ * after `/c/CONNECTION/PAGE/` is one id, which may contain slashes.
  */
 function encodedPath(path: string): string {
   const [, page = path, id = ''] = /^(\/c\/[^/]*\/[^/]*\/)(.*)$/s.exec(path) ?? [];
@@ -112,7 +112,7 @@ function encodedPath(path: string): string {
     .replaceAll(/[?#\\]/g, encodeURIComponent);
 }
 
-/** Whether a header `Accept-Encoding` names gzip, without the weight 0 (RFC 9110 section 12.5.3). */
+/** True if the header `Accept-Encoding` names gzip with a weight above 0 (RFC 9110 section 12.5.3). */
 const acceptsGzip = (accepted: string): boolean =>
   /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
 

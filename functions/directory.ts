@@ -14,19 +14,16 @@ import { once } from './frame/once.ts';
 import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireDirectory);
-/**
- * Time that is reserved at the end of a run, so that a group that is being read at the deadline can still be read to
- * its end.
- */
+/** Time that is reserved at the end of a run, so that the group which is being read can be read completely. */
 const RESERVE_MS = 120_000;
 
-/** Time after which the answer to an operator's command begins to read no further group. */
+/** After this time, a run for an operator's command does not start to read another group. */
 const ANSWER_MS = 30_000;
 
 /** The maximum number of groups that a message names. */
 const NAMED = 10;
 
-/** The error that fails a run after all other groups were read, so that the alarm asks for an operator. */
+/** Makes the error with which a run fails after it has read all other groups. The failed run triggers the alarm. */
 const unreadable = (groups: readonly string[]): Error =>
   new Error(
     `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,

@@ -15,7 +15,7 @@ import { once } from './frame/once.ts';
 import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireReconcile);
-/** Time reserved at the end of a run to record the page that was read last and to return the report. */
+/** Time that is reserved at the end of a run, to store the progress and to return the report. */
 const RESERVE_MS = 30_000;
 
 /**

@@ -8,7 +8,7 @@ import { once } from './frame/once.ts';
 
 const wired = once(wireScim);
 
-/** Answers requests of the HTTP API (payload format 2.0) by the SCIM server. */
+/** Handles the requests of the SCIM server's HTTP API (payload format 2.0). */
 export async function handler(
   event: APIGatewayProxyEventV2,
   context: Context,

@@ -11,14 +11,14 @@ import type { Settings } from './settings.ts';
 export interface AlarmConfig {
   readonly prefix: string;
   readonly topic: ITopic;
-  /** Where the runbook is: its path in the repository, or the URL of its rendered page. */
+  /** The runbook's path in the repository, or the URL of its rendered page. */
   readonly runbookUrl: string;
 }
 
 interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsToAlarm'> {
   /** The heading in the runbook. The alarm's name is derived from it and from `of`. */
   readonly heading: string;
-  /** The name of the function that the alarm watches. Set if alarms of several functions share a heading. */
+  /** The name of the function that the alarm watches, if several functions have an alarm with the same heading. */
   readonly of?: string;
   /** One sentence that describes the state in which the alarm fires. */
   readonly meaning: string;
@@ -27,15 +27,11 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /**
-   * How missing data counts. By default it counts as healthy, because idle queues, tables and functions send no data.
-   */
+  /** The default is healthy, because idle queues, tables and functions send no data. */
   readonly missing?: TreatMissingData;
 }
 
-/**
- * Adds an alarm that notifies the stage's topic when it begins and ends. Its description links to the runbook heading.
- */
+/** Adds an alarm that notifies the stage's topic at its start and end. Its description links to the runbook heading. */
 export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: AlarmSpec): Alarm {
   const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
   const slug = headingSlug(heading);
@@ -53,7 +49,7 @@ export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: Alarm
   return alarm;
 }
 
-/** The anchor of a heading of letters, digits and spaces in rendered Markdown. */
+/** The anchor of a heading in rendered Markdown, for headings of letters, digits and spaces. */
 export const headingSlug = (heading: string) => heading.toLowerCase().replaceAll(' ', '-');
 
 const pascal = (slug: string) =>
@@ -76,8 +72,8 @@ export function stageMetric(prefix: string, name: MetricName, period: Duration =
 interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
   readonly metric: MetricName;
   /**
-   * By default, a counter is summed, and another metric is reduced to its maximum. With `SampleCount`, the alarm counts
-   * data points.
+   * By default, the alarm uses the sum of a counter, and the maximum of any other metric. With `SampleCount`, the alarm
+   * counts data points.
    */
   readonly statistic?: 'SampleCount';
   readonly periodMinutes?: number;
@@ -125,24 +121,23 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     {
       heading: 'Credential holder leaves',
       meaning:
-        'The person who installed the app on the platform has left, or leaves within 30 days. The credential ends with them.',
+        'The person who installed the app on the platform has left, or leaves within 30 days. The credential becomes invalid when this person leaves.',
       metric: 'CredentialHolderLeaving',
     },
     {
       heading: 'Credential not checked',
-      meaning: 'The daily check has not found the credential of a connection good for two days.',
+      meaning: 'For two days, no check has confirmed the credential of a connection.',
       metric: 'CredentialUncheckedSeconds',
       threshold: 2 * 24 * 3600,
     },
     {
       heading: 'Holds waiting',
-      meaning: 'The removal guard has stopped removals, and they wait for a decision.',
+      meaning: 'The removal guard holds removals, which wait for the decision of an operator.',
       metric: 'HoldsWaiting',
     },
     {
       heading: 'Feed cursor stale',
-      meaning:
-        'The activity feed of a connection has not been read to its end for a day and three intervals.',
+      meaning: 'The activity feed has not been read to its end for over a day and for three scheduled runs.',
       metric: 'FeedCursorAgeSeconds',
       threshold: Math.max(24 * 3600, 3 * 60 * every.feedMinutes),
     },
@@ -155,13 +150,13 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     {
       heading: 'Sweep halted',
       meaning:
-        'Over 5 % of the linked groups are missing on the platform; the rest of them is not re-created.',
+        'Over 5 % of the linked groups are missing on the platform. groupsync does not re-create the missing groups.',
       metric: 'SweepHalted',
     },
     {
       heading: 'People keep access',
       meaning:
-        'The platform refuses to remove members, who keep their access. The value is the number of members of one group.',
+        'The platform refuses to remove members, so they keep their access. The value is the number of such members in one group.',
       metric: 'AccessKept',
       periodMinutes: 120,
     },
@@ -173,14 +168,14 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Sweep not run',
-      meaning: 'No sweep has completed for three of its intervals.',
+      meaning: 'No sweep has completed within three sweep intervals.',
       metric: 'SweepCompleted',
       periodMinutes: wholeHours(every.sweepMinutes),
       ...NOT_IN_THREE_INTERVALS,
     },
     {
       heading: 'People not refreshed',
-      meaning: 'No refresh of the people index has completed for three of its intervals.',
+      meaning: 'No refresh of the people index has completed within three refresh intervals.',
       metric: 'PeopleRefreshed',
       statistic: 'SampleCount',
       periodMinutes: wholeHours(every.peopleMinutes),
@@ -189,7 +184,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     {
       heading: 'Pump not run',
       meaning:
-        'The requeue job (pump) has not completed for three of its intervals, so other alarms may miss data.',
+        'The requeue job (pump) has not completed within three of its intervals, so other alarms may miss data.',
       metric: 'PumpCompleted',
       ...NOT_IN_THREE_INTERVALS,
     },
@@ -197,8 +192,8 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
 }
 
 /**
- * Alarms of a stage that reads directories. The requeue job sends their metrics, so the alarms work even if the reader
- * does not run.
+ * Alarms of a stage that reads directories. The requeue job sends the metrics of these alarms, so they work even if the
+ * reader of directories does not run.
  */
 const READER_ALARMS: readonly HealthAlarm[] = [
   {
@@ -208,7 +203,8 @@ const READER_ALARMS: readonly HealthAlarm[] = [
   },
   {
     heading: 'Reader stopped',
-    meaning: 'The directory of a connection is not read, because a right or too many groups are missing.',
+    meaning:
+      'The directory of a connection is not read, because a permission or too many groups are missing.',
     metric: 'ReaderStopped',
   },
   {

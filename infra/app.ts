@@ -18,7 +18,7 @@ const { stages, ...FEATURE_FLAGS } = cdkJson.context;
 async function main(): Promise<void> {
   const app = new App({ context: FEATURE_FLAGS });
   const given = app.node.getAllContext() as Readonly<Record<string, unknown>>;
-  // Settings can be in a file outside git. The `cdk.json` of the current folder and `-c` override them.
+  // The `cdk.json` of the current folder and `-c` override the settings in `groupsync.json`, a file outside git.
   const context = { stages, ...settingsFile(), ...given };
   const settings = readSettings((name) => context[name as keyof typeof context], Object.keys(context));
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.

@@ -17,14 +17,14 @@ import { grantExport } from './permissions.ts';
 import { removalPolicy } from './state.ts';
 
 /**
- * After this time Lambda stops trying to copy an entry. The stream keeps entries for 24 hours, so an operator can still
- * read the entry.
+ * Lambda stops trying to copy an entry after this time. The stream keeps entries for 24 hours, so an operator then has
+ * 12 hours to read the entry from the stream.
  */
 const TRY_FOR = Duration.hours(12);
 
 /**
  * The code of the function. It uses the SDK of the Lambda runtime, so it needs no bundle. The object key contains the
- * id of the change. So a retry has the same object key, and a later change of the entry becomes a second object.
+ * id of the change. A retry uses the same object key, and a later change of the entry creates a second object.
  */
 export const EXPORTER = `
 const { PutObjectCommand, S3Client } = require('@aws-sdk/client-s3');
@@ -48,7 +48,7 @@ interface AuditExportProps extends Pick<ConnectorFunctionProps, 'settings' | 'ke
   readonly undelivered: IQueue;
 }
 
-/** Exports every audit entry to a bucket with object lock: no principal can change or delete it for `lockedDays`. */
+/** Exports every audit entry to a bucket. For `lockedDays`, no principal can change or delete an exported entry. */
 export class AuditExport extends Construct {
   readonly worker: ConnectorFunction;
   readonly bucket: Bucket;
@@ -60,7 +60,7 @@ export class AuditExport extends Construct {
       objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(lockedDays)),
       encryption: BucketEncryption.KMS,
       encryptionKey: key,
-      // With this property, S3 asks KMS only once for many objects.
+      // With this property, S3 calls KMS once for many objects instead of once for each object.
       bucketKeyEnabled: true,
       versioned: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -68,7 +68,7 @@ export class AuditExport extends Construct {
       // The bucket stays also with `retainData: false`, because locked objects cannot be deleted.
       removalPolicy: removalPolicy({ retainData: true }),
     });
-    // No newer version of an object may be written (S3 user guide, "Enforce conditional writes").
+    // The bucket refuses a second version of an object (S3 user guide, "Enforce conditional writes").
     this.bucket.addToResourcePolicy(
       new PolicyStatement({
         sid: 'AddOnly',
@@ -81,7 +81,7 @@ export class AuditExport extends Construct {
     );
     Validations.of(this.bucket).acknowledge({
       id: 'AwsSolutions-S1',
-      reason: 'CloudTrail records who read the bucket. A bucket for access logs would need protection too.',
+      reason: 'CloudTrail records who read the bucket. An access log would need a protected bucket too.',
     });
     this.worker = new ConnectorFunction(this, 'Worker', {
       ...props,
@@ -100,7 +100,7 @@ export class AuditExport extends Construct {
       batchSize: 100,
       bisectBatchOnError: true,
       maxRecordAge: TRY_FOR,
-      // CDK's class `SqsDlq` would let the role use the KMS key without a condition.
+      // The CDK class `SqsDlq` is not used, because it lets the role use the KMS key without a condition.
       onFailure: { bind: () => ({ destination: undelivered.queueArn }) },
       filters: [
         FilterCriteria.filter({

@@ -22,7 +22,7 @@ function byKey(pathOf: (key: DeployableKey) => string): FunctionCode {
 }
 
 /**
- * Builds code for Lambda. The script `bundle:check` uses this function too, to build the bundles that it compares with.
+ * Builds code for Lambda. The script `bundle:check` also builds its baselines with this function.
  * @param entries output name without extension → source file
  */
 export function bundle(entries: Record<string, string>, outDir: string): BuildResult<{ metafile: true }> {
@@ -40,7 +40,7 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
     keepNames: true,
     // esbuild can drop unused code of the SDK's ESM builds, but not of its CommonJS builds.
     mainFields: ['module', 'main'],
-    // Smaller substitutes of two packages; the comment in each one describes what it leaves out.
+    // Smaller substitutes for two packages. The comment in each substitute describes what it leaves out.
     alias: {
       '@aws-sdk/credential-provider-node': join(ROOT, 'infra/substitutes/credentials.ts'),
       undici: join(ROOT, 'infra/substitutes/undici.mjs'),

@@ -27,20 +27,20 @@ export interface ConnectorFunctionProps {
   readonly timeoutSeconds: number;
   readonly key: IKey;
   readonly alarmConfig: AlarmConfig;
-  /** Executions that are reserved for this function, and also its maximum. */
+  /** The executions that are reserved for this function. This number is also its maximum. */
   readonly reservedConcurrency?: number | undefined;
 }
 
-/** A share of the timeout. If a run takes longer, a run with a slightly larger input may time out. */
+/** The part of the timeout above which an alarm counts a run as slow. */
 const NEAR_TIMEOUT = 0.8;
 
 /**
  * One function with its role, its log group and the alarms that every function has. The role starts with logging and
  * tracing only; the stack adds what `permissions.ts` lists.
  *
- * Concurrency is not reserved unless the settings require it: a new account has 10 executions in all and must keep them
- * unreserved. Event sources have a maximum concurrency instead, the HTTP API has its throttle, and leases separate
- * scheduled runs.
+ * Concurrency is reserved only if the settings require it, because a new AWS account has 10 executions and cannot
+ * reserve any of them. Other mechanisms limit concurrency: the maximum concurrency of event sources, the throttle of
+ * the HTTP API, and the leases of scheduled runs.
  */
 export class ConnectorFunction extends Construct {
   readonly name: DeployableKey | 'audit';
@@ -78,7 +78,7 @@ export class ConnectorFunction extends Construct {
       logGroup,
       tracing: Tracing.ACTIVE,
       // Lambda stops a function that causes its own calls 16 times in a row (Lambda developer guide, "Recursive loop
-      // detection"). Apply does so: it wakes a group again for a retry and for changes during a write.
+      // detection"). Apply causes its own calls: it wakes a group for a retry and for changes during a write.
       recursiveLoop: name === 'apply' ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     });
@@ -97,8 +97,8 @@ export class ConnectorFunction extends Construct {
       addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
-    // A function with long or hourly runs never has data in three consecutive periods. One slow run within an hour is
-    // enough.
+    // A function with long or hourly runs never has data in three consecutive periods of 5 minutes. For such a
+    // function, one slow run within an hour is enough.
     const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
     const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });
     const near = `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`;

@@ -48,11 +48,11 @@ export interface ConnectorStackProps extends StackProps {
   readonly code: Readonly<Record<DeployableKey, string | Code>>;
 }
 
-/** Lambda's maximum timeout. A sweep of 10,000 groups takes minutes. A feed run stops by itself before this time. */
+/** Lambda's maximum timeout, because a sweep of 10,000 groups takes minutes. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
 /**
- * Enough for the largest batch, group and listing. More memory also gives more processor time (1,769 MiB is one vCPU).
+ * Enough for the largest batch, group and listing. Processor time is in proportion to memory (1,769 MiB is one vCPU).
  */
 const MEMORY_MIB: Readonly<Record<DeployableKey, number>> = {
   ingest: 512,
@@ -70,11 +70,11 @@ const CALLED_BY_OPERATORS: ReadonlySet<string> = new Set(['reconcile', 'people',
 const NO_ALARM_TARGET =
   'no alarm is delivered: set alarmEmail, or subscribe a target to the topic of the alarms';
 
-/** The whole connector of one stage. It only combines constructs. */
+/** All resources of one stage. */
 export class ConnectorStack extends Stack {
   readonly eventsQueue: Queue;
   readonly alarmTopic: Topic;
-  /** Who may send events. */
+  /** The senders that may send events. */
   protected readonly sources: Sources;
 
   constructor(scope: Construct, id: string, { settings, code, ...props }: ConnectorStackProps) {
@@ -106,7 +106,7 @@ export class ConnectorStack extends Stack {
     );
     const scheduled = { timeoutSeconds: SCHEDULED_TIMEOUT_SECONDS, undelivered };
     const reconcile = new ScheduledWorker(this, 'Reconcile', {
-      ...the('reconcile', 'Re-enqueues what waits, follows the activity feed, sweeps'),
+      ...the('reconcile', 'Wakes waiting groups, reads the activity feed, runs sweeps'),
       ...scheduled,
       tasks: [
         task('pump', settings.pumpMinutes, 'Wakes the groups that are due'),
@@ -122,7 +122,7 @@ export class ConnectorStack extends Stack {
     });
     const directory = settings.directory
       ? new ScheduledWorker(this, 'Directory', {
-          ...the('directory', 'Reads directories and sends what differs from desired state'),
+          ...the('directory', 'Reads directories and sends their differences from desired state'),
           ...scheduled,
           tasks: [
             {
@@ -172,10 +172,10 @@ export class ConnectorStack extends Stack {
     grantNotify(reconcile.worker.role, targets, resources);
     reconcile.worker.function.addEnvironment(ENVIRONMENT.notify, targets.join(','));
     reconcile.worker.function.addEnvironment(ENVIRONMENT.persons, JSON.stringify(settings.persons));
-    // A dead-lettered message becomes an event when it is replayed. So only ingest and apply may send to these queues.
+    // A replay turns a dead-lettered message into an event. So only the functions may send to the dead-letter queues.
     closeTo(ingest.worker.role.roleArn, queues.eventsDlq);
     closeTo(apply.worker.role.roleArn, queues.applyDlq);
-    // An operator forwards the events in this queue (runbook). EventBridge and SNS have their own statements.
+    // Operators forward the events in this queue (runbook). Only these roles, EventBridge and SNS may send to it.
     const undeliveredSenders = [
       reconcile.schedulerRole,
       people.schedulerRole,
@@ -239,15 +239,14 @@ function alarmTopic(stack: Stack, settings: Settings, key: IKey): Topic {
 }
 
 /**
- * Warns while the stack is built if no person is notified of an alarm. A topic without a subscription notifies no
- * person.
+ * Adds a warning to the build of the stack if the alarm topic has no subscription, because then no alarm is delivered.
  */
 function warnWithoutTarget(topic: Topic): void {
   if (topic.node.findAll().some((child) => child instanceof Subscription)) return;
   Annotations.of(topic).addWarningV2('groupsync:no-alarm-target', NO_ALARM_TARGET);
 }
 
-/** Configures the function that reads directories. @returns its role and its queue; undefined without that function */
+/** Configures the function that reads directories. @returns undefined if the stage has none */
 function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undefined, settings: Settings) {
   if (worker === undefined || queue === undefined) return undefined;
   const { function: target, role } = worker;
@@ -281,11 +280,11 @@ function equipConsole(console: Console | undefined, on: CalledByConsole): void {
 const secretsKeyOf = ({ secretsKey }: Settings, { keyArn }: IKey): string | undefined =>
   secretsKey === 'stage' ? keyArn : secretsKey;
 
-/** Lets a function use the key of secrets, if the settings name one. */
+/** Lets a function use the key that encrypts secrets, if the settings name a key. */
 function equipForSecrets({ name, function: target, role }: ConnectorFunction, key: string | undefined): void {
   if (key === undefined) return;
   grantSecretsKey(role, PERMISSIONS[name], key);
-  // The command line reads the key from the environment of this function.
+  // The command line reads the ARN of the key from the environment of this function.
   if (name === 'ingest') target.addEnvironment(ENVIRONMENT.secretsKey, key);
 }
 

@@ -10,7 +10,7 @@ import { ConnectorFunction, type ConnectorFunctionProps } from './connector-func
 import { addHttpApi, HTTP_TIMEOUT_SECONDS } from './http-api.ts';
 import { noDecisions, type Resources } from './permissions.ts';
 
-/** Requests per second. Each page sends a few requests when it is opened, and then one every ten seconds. */
+/** Requests per second. An opened page first sends a few requests, and then one request every ten seconds. */
 const RATE_LIMIT = 50;
 const BURST_LIMIT = 100;
 const PERIOD = Duration.minutes(5);
@@ -21,7 +21,7 @@ export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'tim
   readonly customUrl: string | undefined;
 }
 
-/** The console that people sign in to: a function behind an HTTP API of its own. */
+/** The console that people sign in to: a function behind a separate HTTP API. */
 export class Console extends Construct {
   readonly worker: ConnectorFunction;
   readonly url: string;
@@ -77,13 +77,13 @@ export interface CalledByConsole extends Resources {
   readonly ingest: ConnectorFunction;
   readonly reconcile: ConnectorFunction;
   readonly people: ConnectorFunction;
-  /** undefined: the stage has no SCIM server. */
+  /** Undefined if the stage has no SCIM server. */
   readonly scimUrl: string | undefined;
 }
 
 /**
- * The rights of the console beyond the table and the queues. It may not read the credentials of connections, and writes
- * no decision about held removals: the function `reconcile` does both.
+ * The rights of the console beyond the table and the queues. The console may not read the credentials of connections,
+ * and may not write decisions about held removals. It calls the function `reconcile` for both.
  */
 export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
   const { prefix, table } = on;
@@ -91,7 +91,7 @@ export function grantConsole({ worker: { role }, hasSecret }: Console, on: Calle
   role.addToPolicy(
     new PolicyStatement({ sid: 'CallFunctions', actions: ['lambda:InvokeFunction'], resources: called }),
   );
-  // The environment of ingest shows which connection a source's queue belongs to.
+  // The environment of ingest shows the connection to which the queue of a source belongs.
   role.addToPolicy(
     new PolicyStatement({
       sid: 'ReadBindings',
@@ -99,7 +99,7 @@ export function grantConsole({ worker: { role }, hasSecret }: Console, on: Calle
       resources: [on.ingest.function.functionArn],
     }),
   );
-  // The check of the feed needs to know how often the feed is read.
+  // A health check of the console needs the interval at which the feed is read.
   const feed = {
     service: 'scheduler',
     resource: 'schedule',

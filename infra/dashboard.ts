@@ -20,13 +20,13 @@ interface DashboardProps {
   readonly prefix: string;
   readonly resources: Resources;
   readonly functions: readonly ConnectorFunction[];
-  /** undefined if the stage has no SCIM endpoint. */
+  /** Undefined if the stage has no SCIM endpoint. */
   readonly scim: Scim | undefined;
 }
 
 const PERIOD = Duration.minutes(5);
 
-/** One page about the flow of events, the lag of writes, waiting changes, faults, and the drivers of the cost. */
+/** A dashboard with the flow of events, the delay of writes, waiting changes, faults and causes of cost. */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
@@ -50,8 +50,8 @@ type Metrics = ReturnType<typeof metricsOf>;
 const metricsOf = (prefix: string) => ({
   stage: (name: MetricName, period = PERIOD) => stageMetric(prefix, name, period),
   /**
-   * Returns a metric with one line for each value of its second dimension. The search also finds connections and kinds
-   * that are created later.
+   * Returns a metric with one line for each value of its second dimension. The metric is a search, which also finds
+   * connections and kinds that are added later.
    */
   broken(name: MetricName): MathExpression {
     const { form, by } = METRICS[name];
@@ -60,7 +60,7 @@ const metricsOf = (prefix: string) => ({
     const terms = `MetricName="${name}" ${METRIC_DIMENSIONS.prefix}="${prefix}"`;
     const statistic = form === 'count' ? 'Sum' : 'Maximum';
     const found = `SEARCH('${schema} ${terms}', '${statistic}', ${PERIOD.toSeconds()})`;
-    // groupsync sends no gauge while its value is normal.
+    // groupsync sends no data for a gauge while its value is normal. So missing data is drawn as 0.
     const expression = form === 'gauge' ? `FILL(${found}, 0)` : found;
     return new MathExpression({ expression, usingMetrics: {}, label: '', period: PERIOD });
   },

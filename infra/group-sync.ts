@@ -11,7 +11,7 @@ import { readSettings } from './settings.ts';
 
 /** The settings of one stage, as typed props. docs/deploy.md, "Settings", explains each one. */
 export interface GroupSyncProps {
-  /** Account and region of the stack. Default: those that the CDK app gets from its credentials. */
+  /** Account and region of the stack. Default: the account and region of the credentials of the CDK app. */
   readonly env?: Environment;
   /** Value of the tag `groupsync:stage`. Default: `production`. */
   readonly stage?: string;
@@ -23,7 +23,7 @@ export interface GroupSyncProps {
   readonly pumpMinutes?: number;
   /** Minutes between two reads of the platform's activity feed; 1 to 1,440. Default: 5. */
   readonly feedMinutes?: number;
-  /** Minutes between two comparisons with all groups of the platform; 1 to 1,440. Default: 60. */
+  /** Minutes between two comparisons of all groups with the platform; 1 to 1,440. Default: 60. */
   readonly sweepMinutes?: number;
   /** Minutes between two reads of the employees; 1 to 1,440. Default: 60. */
   readonly peopleMinutes?: number;
@@ -31,18 +31,18 @@ export interface GroupSyncProps {
   readonly alarmEmail?: string;
   /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: none. */
   readonly notify?: readonly string[];
-  /** Connections with a policy `<prefix>-viewer-<connection>-<region>`, which reads only this connection. Default: none. */
+  /** Connections with a viewer policy `<prefix>-viewer-<connection>-<region>`. Default: none. */
   readonly connectionViewers?: readonly string[];
-  /** Connections with a policy `<prefix>-operator-<connection>-<region>`, for this connection only. Default: none. */
+  /** Connections with an operator policy `<prefix>-operator-<connection>-<region>`. Default: none. */
   readonly connectionOperators?: readonly string[];
-  /** Patterns of AWS identities, each with its person, so that four eyes compares people. Default: none. */
+  /** The person of each AWS identity or pattern of identities, so that four eyes compares people. Default: none. */
   readonly persons?: Readonly<Record<string, string>>;
   /**
-   * ARNs of the only roles and users that may send events. `grantPublish` adds others. Default: IAM alone decides who
-   * may send.
+   * ARNs of the roles and users that may send events. `grantPublish` adds more. All other principals are refused.
+   * Default: IAM policies alone decide which principals may send.
    */
   readonly producers?: readonly string[];
-  /** Sources with a queue of their own, each bound to one connection, with its own producers. Default: none. */
+  /** Sources with a separate queue. Each source has one connection and its own producers. Default: none. */
   readonly sources?: Readonly<
     Record<string, { readonly connection: string; readonly producers?: readonly string[] }>
   >;
@@ -54,9 +54,9 @@ export interface GroupSyncProps {
   readonly directory?: boolean;
   /** Minutes between two runs of the function that reads directories; 1 to 60. Default: 5. */
   readonly directoryMinutes?: number;
-  /** Audiences for which that function may request a token of its role. Default: none. */
+  /** Audiences for which the directory function may request a token about its role. Default: none. */
   readonly directoryAudiences?: readonly string[];
-  /** ARNs of the keys in KMS with which that function may sign, to read an Okta organisation. Default: none. */
+  /** ARNs of KMS keys that the directory function may sign with, to read an Okta organisation. Default: none. */
   readonly directoryKeys?: readonly string[];
   /** How people sign in to the console of the stage, which the internet can reach. Default: no console. */
   readonly console?: ConsoleSignInProps;
@@ -65,7 +65,7 @@ export interface GroupSyncProps {
   /** Whether the stage has the SCIM endpoint, which the internet can reach. Default: false. */
   readonly scim?: boolean;
   /**
-   * Executions that are reserved for the SCIM endpoint. They are also its maximum. `none` means no reservation.
+   * Executions that are reserved for the SCIM endpoint. The number is also the maximum. `none` means no reservation.
    * Default: 20.
    */
   readonly scimConcurrency?: number | 'none';
@@ -81,7 +81,7 @@ export interface GroupSyncProps {
   readonly logRetentionDays?: number;
   /** Default: `info`. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
-  /** Whether the table and the key stay when the stack is deleted. Default: true. */
+  /** Whether the table and its key are kept when the stack is deleted. Default: true. */
   readonly retainData?: boolean;
   /** ARN of the key of an earlier stack. Default: a new key. */
   readonly keyArn?: string;
@@ -94,9 +94,9 @@ export interface GroupSyncProps {
 }
 
 /**
- * groupsync as a part of a CDK app: one stack per stage, the same that `groupsync deploy` creates with these settings.
+ * groupsync as a part of a CDK app. The stack equals the stack that `groupsync deploy` creates with the same settings.
  *
- * @throws SettingsError for props that are refused, with one line per fault
+ * @throws SettingsError for invalid props, with one line per fault
  */
 export class GroupSync extends ConnectorStack {
   constructor(scope: Construct, id: string, { env, code = builtCode(), ...given }: GroupSyncProps = {}) {
@@ -105,9 +105,9 @@ export class GroupSync extends ConnectorStack {
   }
 
   /**
-   * Lets a role or user send events to `eventsQueue`. From the first call on, only principals of such calls and
-   * principals in `producers` may send, whatever the policies of other principals allow. A principal of another account
-   * also needs a policy of its own (docs/deploy.md, "Send directory events").
+   * Lets a role or user send events to `eventsQueue`. After the first call, the queue refuses all principals that are
+   * neither in `producers` nor granted by this method, even if their own policies allow sending. A principal of another
+   * account also needs an IAM policy in that account (docs/deploy.md, "Send directory events").
    */
   grantPublish(producer: IRole | IUser): void {
     this.sources.admit(['roleArn' in producer ? producer.roleArn : producer.userArn]);
@@ -117,7 +117,7 @@ export class GroupSync extends ConnectorStack {
 /** The folder of the built handlers in the package. A checkout has no such folder. */
 const BUILT = fileURLToPath(new URL('functions', import.meta.url));
 
-/** Whether this is the package, and not a checkout. */
+/** True in the package, false in a checkout. */
 export const isBuilt = (): boolean => existsSync(BUILT);
 
 /** Returns the code in the package. @throws in a checkout */

@@ -13,12 +13,12 @@ import type { Construct } from 'constructs';
 import { functionName, type OptionalFunctionKey } from '../shared/contract/names.ts';
 import type { ConnectorFunction, ConnectorFunctionProps } from './connector-function.ts';
 
-/** One second below the time-out of an HTTP API (API Gateway quotas: 30 s), so that the function logs the time-out. */
+/** One second below the timeout of an HTTP API (API Gateway quotas: 30 s), so that Lambda logs a slow request. */
 export const HTTP_TIMEOUT_SECONDS = 29;
 
 /**
- * The logged fields of each request. Path, query and headers are not logged, because they contain ids, filters with
- * e-mail addresses, and tokens. The log is JSON, so that CloudWatch can count by field.
+ * The logged fields of each request. Path, query and headers are not logged, because they contain ids, e-mail addresses
+ * and tokens. The log is JSON, so that CloudWatch can count by field.
  */
 const ACCESS_LOG = AccessLogFormat.custom(
   JSON.stringify({
@@ -38,15 +38,15 @@ interface HttpApiProps {
   readonly worker: ConnectorFunction;
   /** The paths whose requests reach the function. */
   readonly paths: readonly string[];
-  /** Why API Gateway does not check who sends a request. */
+  /** The reason why API Gateway does not authenticate the sender of a request. */
   readonly whyNoAuthorizer: string;
   readonly rateLimit: number;
   readonly burstLimit: number;
 }
 
 /**
- * Adds an HTTP API in front of a function. It admits TLS 1.2 and later only (API Gateway developer guide, "Security
- * policy for HTTP APIs"). Its throttle is the only limit on all requests together.
+ * Adds an HTTP API in front of a function. The API accepts only TLS 1.2 and later (API Gateway developer guide,
+ * "Security policy for HTTP APIs"). Its throttle limits the total number of requests.
  */
 export function addHttpApi(
   scope: Construct,
@@ -63,7 +63,7 @@ export function addHttpApi(
       Validations.of(route).acknowledge({ id: 'AwsSolutions-APIG4', reason: whyNoAuthorizer });
   }
   const accessLog = new LogGroup(scope, 'AccessLog', {
-    // The name has the form of the functions' logs, because the policy of the key admits only such names.
+    // The name begins like the log groups of functions, because the key policy allows only such log groups.
     logGroupName: `/aws/lambda/${apiName}-access`,
     retention: settings.logRetentionDays,
     encryptionKey: key,

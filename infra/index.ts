@@ -7,7 +7,7 @@ export { readSettings, type Settings, SettingsError } from './settings.ts';
 
 /**
  * Returns the code of every function, for the stack's property `code`.
- * @param outDir the folder for the bundles of a checkout; not used in the package
+ * @param outDir in a checkout, the folder for the bundles; in the package, not used
  */
 export async function functionCode(outDir: string): Promise<FunctionCode> {
   return isBuilt() ? builtCode() : (await import('./bundle.ts')).bundleHandlers(outDir);

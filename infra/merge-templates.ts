@@ -2,7 +2,7 @@
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** A resource or an output, as far as the merge reads it. */
+/** The fields of a resource or an output that the merge reads. */
 interface Conditional {
   readonly [key: string]: Json;
 }
@@ -14,8 +14,8 @@ const NOT_EVALUATED = ['Type', 'DeletionPolicy', 'UpdateReplacePolicy', 'Conditi
 
 /**
  * Merges two templates of one stack into one template with a condition. `on` is the template if the condition is true,
- * `off` if it is false. A resource or an output that only one template has gets the condition. A property that differs
- * becomes `Fn::If`.
+ * `off` if it is false. A resource or an output that only `on` has gets the condition. A property that differs becomes
+ * `Fn::If`.
  * @throws Error for a difference that CloudFormation cannot express
  */
 export function mergeTemplates(on: JsonObject, off: JsonObject, condition: string): JsonObject {
@@ -69,7 +69,7 @@ function merge(on: Json | undefined, off: Json | undefined, condition: string): 
   return { 'Fn::If': [condition, on ?? NO_VALUE, off ?? NO_VALUE] };
 }
 
-/** Whether the value is an object that is not a call of a function: its arguments must stay together. */
+/** True if the value is an object, but not a call of an intrinsic function. Calls are replaced as a whole. */
 const isPlainObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' &&
   value !== null &&

@@ -30,9 +30,9 @@ const LOOK: readonly Right[] = [
   ['table', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
   ['index', 'dynamodb:Query'],
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
-  // A dead-lettered message is read by receiving it and making it visible again.
+  // To read a dead-lettered message, a command receives the message and makes it visible again.
   ['deadLetters', 'sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility'],
-  // The environment of ingest shows which connection a source's queue belongs to.
+  // The environment of ingest shows the connection to which the queue of a source belongs.
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 
@@ -44,7 +44,7 @@ const STORE_SECRET = ['PutSecretValue', 'CreateSecret', 'DeleteSecret', 'Restore
 /** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
-  // The function carries the decision out and checks who decides. So an approver needs no write access to the table.
+  // The function `reconcile` checks and stores a decision. So an approver needs no write access to the table.
   approver: [...LOOK, ['reconcile', 'lambda:InvokeFunction']],
   operator: [
     ...LOOK,
@@ -69,14 +69,14 @@ const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right
 interface OperatorsProps {
   readonly settings: Settings;
   readonly key: IKey;
-  /** ARN of the key of secrets; undefined: the key of Secrets Manager. */
+  /** ARN of the key that encrypts secrets. Undefined if Secrets Manager uses its own key. */
   readonly secretsKey: string | undefined;
   readonly workers: readonly ConnectorFunction[];
 }
 
 /**
- * Three policies to attach to the roles of people, and policies for one connection. Write access to the table covers
- * everything stored in it, so only operators have it.
+ * Three policies to attach to the roles of people, and policies for single connections. Only operators have write
+ * access to the table, because it covers all stored data.
  */
 export class Operators extends Construct {
   constructor(scope: Construct, id: string, { settings, key, secretsKey, workers }: OperatorsProps) {
@@ -104,7 +104,7 @@ export class Operators extends Construct {
     for (const connection of settings.connectionViewers) {
       new ManagedPolicy(this, `viewer-${connection}`, {
         managedPolicyName: `${settings.prefix}-viewer-${connection}-${region}`,
-        description: `groupsync ${settings.prefix}: reads the connection ${connection}, and no other`,
+        description: `groupsync ${settings.prefix}: reads only the connection ${connection}`,
         statements: look(connection),
       });
     }
@@ -121,7 +121,7 @@ export class Operators extends Construct {
       );
       new ManagedPolicy(this, `operator-${connection}`, {
         managedPolicyName: `${settings.prefix}-operator-${connection}-${region}`,
-        description: `groupsync ${settings.prefix}: operates the connection ${connection}, and no other`,
+        description: `groupsync ${settings.prefix}: operates only the connection ${connection}`,
         statements: [
           ...look(connection),
           onlyKeys(allow(WRITE, names.table), partitionsOf(connection)),
@@ -150,7 +150,7 @@ export class Operators extends Construct {
       const reasons = {
         [asFound('*')]:
           'lambda:ListEventSourceMappings and lambda:GetAccountSettings have no resource level (service authorization reference).',
-        [asFound(arn(names.secrets[0]))]: 'Connections come and go without a deployment.',
+        [asFound(arn(names.secrets[0]))]: 'Connections are created and removed without a deployment.',
       };
       for (const [resource, reason] of Object.entries(reasons))
         Validations.of(policy).acknowledge({ id: `AwsSolutions-IAM5[Resource::${resource}]`, reason });
@@ -158,13 +158,13 @@ export class Operators extends Construct {
   }
 }
 
-/** What a viewer of one connection may read. Dead-lettered messages of all connections are in the same queues. */
+/** What a viewer of one connection may read. Queues are not included, because all connections use the same queues. */
 const LOOK_AT_ONE: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
 
-/** Limits a statement to items with these partition keys. Every call that the statement allows names partition keys. */
+/** Limits a statement to items with these partition keys. All its actions must be calls with partition keys. */
 function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicyStatement {
   statement.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': keys });
   return statement;
@@ -184,8 +184,8 @@ const secretsOf = (prefix: string, connection: string): readonly string[] =>
   ['', '/directory'].map((name) => `secretsmanager:secret:${prefix}/connections/${connection}${name}-??????`);
 
 /**
- * ARNs that contain resource names. They contain names and not CloudFormation references, because a reader of the
- * policy understands names better.
+ * ARNs with resource names instead of CloudFormation references, because people who read the policy understand names
+ * better.
  */
 function namesOf({ prefix, sources }: Settings) {
   const table = `dynamodb:table/${tableName(prefix)}`;
@@ -201,7 +201,7 @@ function namesOf({ prefix, sources }: Settings) {
     ],
     apply: [queue('apply')],
     deadLetters: [queue('eventsDlq'), queue('applyDlq')],
-    // Includes functions that may be missing: without the permission, AWS does not report that they are missing.
+    // Includes functions that may be missing. Without the permission, AWS does not report a missing function.
     functions: [...FUNCTION_KEYS, 'scim' as const].map(target),
     ingest: [target('ingest')],
     reconcile: [target('reconcile')],

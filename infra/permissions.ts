@@ -19,7 +19,7 @@ export interface Permissions {
   readonly table: readonly string[];
   readonly index: readonly string[];
   readonly queues: Readonly<Partial<Record<QueueKey | 'reader', readonly string[]>>>;
-  /** Actions on the queues of sources, without the queue of the reader. Default: those of `events`, on all of them. */
+  /** Actions on the queues of sources except the reader's queue. Default: the actions of `events`, on all of them. */
   readonly sources?: readonly string[];
   /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
@@ -35,12 +35,10 @@ const SEND = ['SendMessage'] as const;
 /** Reads and writes are combined into batches. A conditional write cannot be in a batch. */
 const READ_AND_WRITE = ['BatchGetItem', 'Query', 'BatchWriteItem', 'PutItem', 'UpdateItem'] as const;
 const READ_WRITE_AND_DELETE = [...READ_AND_WRITE, 'DeleteItem'] as const;
-/**
- * Writing is necessary because a function that finds an expired OAuth token refreshes the token and stores the new one.
- */
+/** Writing is necessary, because a function refreshes an expired OAuth token and stores the new token. */
 const USE_CREDENTIAL = ['GetSecretValue', 'PutSecretValue'] as const;
 
-/** A dead-lettered message is read by receiving it and making it visible again. */
+/** To read a dead-lettered message, the function receives the message and makes it visible again. */
 const DECIDE_MESSAGES = [
   'ReceiveMessage',
   'ChangeMessageVisibility',
@@ -70,7 +68,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     queues: { apply: [...CONSUME, ...SEND], applyDlq: SEND },
     secrets: USE_CREDENTIAL,
   },
-  // Members that have left every group are in no list. To find them, each day a thirtieth of the table is scanned.
+  // The scan finds members that have left every group. Each day it reads a thirtieth of the table.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
   // Like ingest, scim writes desired state and wakes groups. It calls no platform and reads no secret.
@@ -85,7 +83,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   },
   // The console does what an operator does at the command line. `grantConsole` gives it further rights.
   console: {
-    // The data of a person is found by reading the whole table.
+    // To find the data of a person, the console scans the whole table.
     table: [...READ_WRITE_AND_DELETE, 'Scan'],
     index: ['Query'],
     queues: {
@@ -94,11 +92,11 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
       eventsDlq: DECIDE_MESSAGES,
       applyDlq: DECIDE_MESSAGES,
     },
-    // A dead-lettered message is replayed to its own queue. Only the reader may send to its queue.
+    // A dead-lettered message is replayed to its own queue, except to the queue of the reader.
     sources: SEND,
     secrets: [],
   },
-  // The function reads the stream and not the table. `grantExport` gives it this right.
+  // The function reads the stream instead of the table. `grantExport` gives it this permission.
   audit: { table: [], index: [], queues: {}, secrets: [] },
 };
 
@@ -107,18 +105,18 @@ export interface Resources {
   readonly table: Table;
   readonly queues: Readonly<Record<QueueKey, IQueue>>;
   readonly ofSources: readonly IQueue[];
-  /** The events queue of the reader of directories, which is also in `ofSources`. */
+  /** The events queue of the reader of directories. `ofSources` contains this queue too. */
   readonly reader: IQueue | undefined;
   readonly key: IKey;
 }
 
-/** Lets a role that reads or writes secrets use their key, through Secrets Manager only. */
+/** Lets a role that reads or writes secrets use the key of these secrets, but only through Secrets Manager. */
 export function grantSecretsKey(role: Role, { secrets }: Permissions, keyArn: string): void {
   const actions = secretsKeyActions(secrets);
   if (actions.length > 0) role.addToPolicy(secretsKeyStatement(role, keyArn, actions));
 }
 
-/** The statement about the key of secrets. Writing needs a data key (Secrets Manager user guide, "Secret encryption"). */
+/** Writing a secret needs a data key from its KMS key (Secrets Manager user guide, "Secret encryption"). */
 export const secretsKeyStatement = (scope: Construct, keyArn: string, actions: readonly string[]) =>
   keyBy(scope, { keyArn })('UseKeyOfSecrets', 'secretsmanager', [...actions]);
 
@@ -134,7 +132,7 @@ export function grant(role: Role, permissions: Permissions, on: Resources): void
   Validations.of(role).acknowledge({
     id: `AwsSolutions-IAM5[Resource::${asFound(connectionSecrets(role, on.prefix, permissions))}]`,
     reason:
-      "Connections are created and removed without a deployment. Their secrets are named by a path that contains only this stage's connections.",
+      'Connections are created and removed without a deployment. The path of their secrets contains only connections of this stage.',
   });
 }
 
@@ -167,8 +165,8 @@ function statement(sid: string, service: string, actions: readonly string[], res
 }
 
 /**
- * `<prefix>/connections/*`: connections are created and removed without a deployment. Secrets Manager adds six
- * characters at the end of a name. Names of connections have no slash.
+ * The ARN pattern of the secrets of all connections. It ends with a wildcard, because connections are created and
+ * removed without a deployment.
  */
 const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories }: Permissions) =>
   Stack.of(scope).formatArn({
@@ -179,15 +177,15 @@ const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories
   });
 
 /**
- * An ARN in the form of cdk-nag's finding ids. Values that are known only at deployment are `<AWS::…>`, and parameters
- * of the template `<…>`.
+ * Returns an ARN in the form that cdk-nag uses in finding ids. A value that is known only at deployment becomes
+ * `<AWS::…>`, and a parameter of the template becomes `<…>`.
  */
 export const asFound = (arn: string) =>
   Token.asString(arn)
     .replaceAll(/\$\{Token\[AWS[.:]+(\w+)[^\]]*\]\}/g, '<AWS::$1>')
     .replaceAll(/\$\{Token\[[^\]]*\]\}/g, '<…>');
 
-/** The extra permissions of the reconcile function for sending notices; none if no target is set. */
+/** Lets the function `reconcile` send notices. Grants nothing if no target is set. */
 export function grantNotify(
   role: Role,
   targets: readonly string[],
@@ -212,8 +210,8 @@ export function grantNotify(
 }
 
 /**
- * Lets a role get an AWS token about itself, for these audiences only and for five minutes (IAM user guide,
- * "Controlling access with IAM policies" of outbound identity federation). STS has no resource for this action.
+ * Lets a role get an AWS token about itself, only for these audiences and for at most five minutes (IAM user guide,
+ * outbound identity federation, "Controlling access with IAM policies"). This STS action supports no resource ARN.
  */
 export function grantWebIdentity(role: Role, audiences: readonly string[]): void {
   if (audiences.length === 0) return;
@@ -224,7 +222,7 @@ export function grantWebIdentity(role: Role, audiences: readonly string[]): void
       resources: ['*'],
       conditions: {
         'ForAllValues:StringEquals': { 'sts:IdentityTokenAudience': audiences },
-        // `ForAllValues` is also true for a request without an audience, so this condition refuses such a request.
+        // `ForAllValues` is true for a request without an audience. The condition `Null` refuses such a request.
         Null: { 'sts:IdentityTokenAudience': 'false' },
         NumericLessThanEquals: { 'sts:DurationSeconds': WEB_IDENTITY_SECONDS },
       },
@@ -232,7 +230,7 @@ export function grantWebIdentity(role: Role, audiences: readonly string[]): void
   );
 }
 
-/** Lets a role sign with these keys in KMS, with the one algorithm that the reader of Okta uses. */
+/** Lets a role sign with these KMS keys, only with the algorithm that the reader of Okta uses. */
 export function grantSignatures(role: Role, keys: readonly string[]): void {
   if (keys.length === 0) return;
   role.addToPolicy(
@@ -270,7 +268,7 @@ export function grantExport(
   });
 }
 
-/** Lets a role use the key only through the service that stores the data, and not directly. */
+/** Lets a role use the key only through the AWS service that stores the data. */
 const keyBy =
   (scope: Construct, { keyArn }: Pick<IKey, 'keyArn'>) =>
   (sid: string, service: string, actions: string[]) => {
@@ -290,8 +288,8 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
 }
 
 /**
- * No session of the console is created or changed with a person's AWS credentials, because its owner could act as
- * another person. Sessions may be ended.
+ * Denies people to create or change sessions of the console with their AWS credentials. Otherwise a person could create
+ * a session of another person. Ending a session is allowed.
  */
 export const noSessions = (resources: string[]) =>
   new PolicyStatement({
@@ -303,8 +301,8 @@ export const noSessions = (resources: string[]) =>
   });
 
 /**
- * No direct write of a decision about held removals: only the function `reconcile` writes decisions, after it has checked
- * who decides. The condition names the attributes of a group's item that hold removals and decisions.
+ * Denies writing decisions about held removals directly. Only the function `reconcile` writes a decision, after it has
+ * checked the approver. The condition names the attributes of a group's item that contain held removals and decisions.
  */
 export const noDecisions = (resources: string[]) =>
   new PolicyStatement({

@@ -18,7 +18,7 @@ import { DEPLOYABLE_KEYS, type DeployableKey } from './function-code.ts';
 import { type Json, type JsonObject, mergeTemplates } from './merge-templates.ts';
 import { readSettings, StageSettings } from './settings.ts';
 
-/** The name of the one source of the template that can have its own queue. */
+/** The name of the source in the template. The template supports only one source with a separate queue. */
 const SOURCE = 'producer';
 
 const CONDITIONS = {
@@ -48,8 +48,8 @@ class ZippedCode extends Code {
 /**
  * Returns the CloudFormation template of a release, which users deploy without the CDK. The optional parts are SCIM and
  * the queue of a producer. The stack of the app is built four times: with and without each optional part. The four
- * results are merged into one template, in which conditions select the parts. Some settings are parameters of the
- * template, with values that the user gives at deployment.
+ * results are merged into one template, in which conditions select the parts. Some settings become parameters of the
+ * template. The user sets parameters at deployment.
  */
 export function releaseTemplate(): JsonObject {
   const [full, withScim, withProducer, plain] = [
@@ -86,11 +86,11 @@ function build(parts: { readonly scim: boolean; readonly producer: boolean }): J
     code: Object.fromEntries(
       DEPLOYABLE_KEYS.map((key): [string, Code] => [key, new ZippedCode(key)]),
     ) as Record<DeployableKey, Code>,
-    // The CDK's own types do not agree under exactOptionalPropertyTypes.
+    // The cast is necessary, because the CDK's types contradict each other under exactOptionalPropertyTypes.
     synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }) as IStackSynthesizer,
   });
   for (const [name, properties] of Object.entries(parameters())) new CfnParameter(stack, name, properties);
-  const reason = 'every build has all parameters, also those of a part that it does not have';
+  const reason = 'every build has all parameters, including the parameters of missing optional parts';
   Validations.of(stack).acknowledge({ id: 'CloudFormation-Validate::W2001', reason });
   return Template.fromStack(stack).toJSON() as JsonObject;
 }

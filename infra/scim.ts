@@ -40,7 +40,7 @@ export class Scim extends Construct {
         worker: this.worker,
         paths: [BASE_PATH, `${BASE_PATH}/{proxy+}`],
         whyNoAuthorizer:
-          'Identity providers send one bearer token, whose hash is in the table. The function checks it before anything else; an authorizer of API Gateway would only repeat the same look-up.',
+          'Identity providers send a bearer token, and the table contains its hash. The function checks the token first. An authorizer of API Gateway would only repeat this check.',
         rateLimit: props.settings.scimRequestsPerSecond,
         burstLimit: props.settings.scimBurst,
       },
@@ -54,11 +54,11 @@ export class Scim extends Construct {
 
 const PERIOD = Duration.minutes(5);
 /**
- * The alarm ignores a period with fewer failures than this, because a share of failures says little about few requests.
+ * The alarm ignores a period with fewer failures than this number, because a percentage means little for few requests.
  */
 const FEW_FAILURES = 5;
 
-/** Alarms about errors that an identity provider sees, measured at the API. An unused endpoint reports nothing. */
+/** Alarms about errors that an identity provider sees, measured at the API. An unused endpoint sends no data. */
 class ScimAlarms extends Construct {
   /** Requests answered with 429, by API Gateway's throttle or by the server's own limit. */
   readonly throttled: Metric;
@@ -91,7 +91,7 @@ class ScimAlarms extends Construct {
     });
     addAlarm(this, alarmConfig, {
       heading: 'SCIM tokens refused',
-      meaning: 'Over 20 SCIM requests within 15 minutes came without a valid token.',
+      meaning: 'Over 20 SCIM requests within 15 minutes had no valid token.',
       metric: stageMetric(alarmConfig.prefix, 'ScimRefusals', Duration.minutes(15)).with({
         dimensionsMap: { [METRIC_DIMENSIONS.prefix]: alarmConfig.prefix, [METRIC_DIMENSIONS.kind]: '401' },
       }),
@@ -105,7 +105,7 @@ class ScimAlarms extends Construct {
     });
   }
 
-  /** API Gateway counts throttled requests among all 4xx. Only the access log distinguishes them. */
+  /** API Gateway has only one metric for all 4xx answers. Only the access log shows which of them are 429. */
   #countThrottled(logGroup: LogGroup, prefix: string): Metric {
     const filter = new MetricFilter(this, 'Throttled', {
       logGroup,

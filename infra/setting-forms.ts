@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { ConsoleSignIn } from '../shared/contract/console.ts';
 
 /*
- * The forms of settings. AWS limits the length of policies and of environment variables, and refuses longer ones only in
- * the middle of a deployment. So lists are limited here, and the longest ones together fit (test/infra/limits.test.ts).
+ * The forms of settings. During a deployment, AWS refuses policies and environment variables that are too long. So the
+ * settings limit each list. All lists at their limits fit together (test/infra/limits.test.ts).
  */
 
-/** `-c name=value` gives text, and cdk.json gives JSON. Both are converted to the same values. */
+/** A setting is text in `-c name=value`, and JSON in cdk.json. Both forms give the same value. */
 export const number = z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)], {
   error: 'expected a whole number',
 });
@@ -40,7 +40,7 @@ export const Connections = listOf(CONNECTION_NAME, 50);
 
 /** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
-/** The policy of a queue may name 50 principals. It may have 8,192 characters, and has each producer twice. */
+/** A queue policy may have 50 principals and 8,192 characters. It contains each producer twice. */
 export const Producers = listOf(
   z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user'),
   45,

@@ -39,7 +39,7 @@ export const StageSettings = z
       .string()
       .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
       .optional(),
-    // A change may wait for a whole window, and an SQS message can be delayed by 900 s at most.
+    // The apply message is delayed by up to one window. SQS delays a message by at most 900 s.
     coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
     pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
     feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),
@@ -47,7 +47,7 @@ export const StageSettings = z
     peopleMinutes: minutes(24 * 60).default(SCHEDULES.peopleMinutes),
     directory: flag.default(false),
     directoryMinutes: minutes(60).default(SCHEDULES.directoryMinutes),
-    // A role that may ask for tokens for any audience could sign in wherever this account is trusted.
+    // A role that may request tokens for any audience could sign in at every service that trusts this account.
     directoryAudiences: listOf(
       z
         .string()
@@ -56,7 +56,7 @@ export const StageSettings = z
         .regex(/^[^*?]+$/, 'expected an audience without wildcards'),
       20,
     ),
-    // The function may sign with these keys in the name of the applications that read directories.
+    // The KMS keys with which the function signs in as an application at Okta.
     directoryKeys: listOf(z.string().regex(KEY_ARN, 'expected the ARN of a key in KMS'), 40),
     alarmEmail: z.email().optional(),
     notify: listOf(
@@ -115,14 +115,14 @@ export const StageSettings = z
       .default(30),
     logLevel: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
     retainData: flag.default(true),
-    // The description of an alarm contains it, and may have 1,024 characters.
+    // Each alarm description contains this URL, and may have at most 1,024 characters.
     runbookUrl: z.string().min(1).max(700).default('docs/runbook.md'),
   })
   .refine(({ sources, directory }) => !directory || Object.keys(sources).length < MOST_SOURCES, {
     path: ['sources'],
-    error: `expected at most ${MOST_SOURCES - 1} sources, because the reader of directories has a queue too`,
+    error: `expected at most ${MOST_SOURCES - 1} sources, because the reader of directories also needs a queue`,
   })
-  // Beside an emulator, the provider is on this machine too.
+  // With an emulator, the identity provider may be on this machine.
   .refine(({ console: signIn }) => signIn === undefined || isEmulated() || !isInternalUrl(signIn.issuer), {
     path: ['console', 'issuer'],
     error: 'expected a public address, got one of a private network',
@@ -134,7 +134,7 @@ export type Settings = z.infer<typeof StageSettings> & { readonly stage: string 
 export type Context = (name: string) => unknown;
 
 /**
- * @param names all names in the context; a name that is not a setting or a name of the CDK is refused
+ * @param names all names in the context. A name that is neither a setting nor a key of the CDK is refused.
  * @throws SettingsError with one line per fault: which setting, what was expected
  */
 export function readSettings(context: Context, names: readonly string[] = []): Settings {
@@ -186,7 +186,7 @@ function given(context: Context): Record<string, unknown> {
 
 export const isEmulated = (): boolean => process.env['AWS_ENDPOINT_URL'] !== undefined;
 
-/** The account of the CDK command line's credentials, if it has any, and their region unless the setting names one. */
+/** Returns account and region of the stack. The CDK command line sets the variables from its credentials. */
 export function environmentOf({ region = process.env['CDK_DEFAULT_REGION'] }: Pick<Settings, 'region'>) {
   const account = process.env['CDK_DEFAULT_ACCOUNT'];
   return { ...(account && { account }), ...(region && { region }) };
@@ -200,6 +200,6 @@ export class SettingsError extends Error {
   }
 }
 
-/** A wrong key of a record has the fault of the key. */
+/** For an invalid key of a record, the reason is the issue of the key. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   (issue.code === 'invalid_key' && issue.issues[0]?.message) || issue.message;

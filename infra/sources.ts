@@ -39,7 +39,7 @@ export class Sources extends Construct {
     if (settings.snsTopicArn !== undefined) this.#topic(props, settings.snsTopicArn);
   }
 
-  /** Lets these roles and users send to the common events queue, and refuses all that were not named. */
+  /** Lets these roles and users send to the common events queue, and refuses principals that no call named. */
   admit(producers: readonly string[]): void {
     this.#common.admit(producers);
   }
@@ -61,8 +61,8 @@ export class Sources extends Construct {
         detail: { eventType: [{ prefix: 'group.' }, { prefix: 'user.' }] },
       },
     });
-    // CDK's own target for an encrypted queue admits every rule of the account. Then a principal that may create rules
-    // could add people to groups.
+    // The CDK's target for an encrypted queue lets every rule of the account send. Then a principal that may create
+    // rules could add people to groups.
     rule.addTarget({
       bind: () => ({ arn: events.queueArn, deadLetterConfig: { arn: undelivered.queueArn } }),
     });
@@ -77,7 +77,7 @@ export class Sources extends Construct {
         }),
       );
     }
-    // The condition names only the account, because the rule depends on the queue, and the queue on its key.
+    // The condition names the account, because a reference to the rule would be a cycle of rule, queue and key.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     this.#useKey(key, 'okta', { principals: [EVENTBRIDGE], conditions: ofThisAccount });
   }
@@ -85,13 +85,13 @@ export class Sources extends Construct {
   #topic({ events, undelivered, key }: SourcesProps, topicArn: string): void {
     const topic = Topic.fromTopicArn(this, 'Topic', topicArn);
     topic.addSubscription(new SqsSubscription(events, { deadLetterQueue: undelivered }));
-    // For a key of this stack, CDK's subscription adds the same statement. For an imported key, this call prints the
-    // statement.
+    // If the key belongs to this stack, the CDK has already added this statement. For an imported key, this call prints
+    // the statement.
     const conditions = { ArnEquals: { 'aws:SourceArn': topicArn } };
     this.#useKey(key, 'topic', { principals: [new ServicePrincipal('sns.amazonaws.com')], conditions });
   }
 
-  /** Lets the sender encrypt messages. The policy of an imported key (`keyArn`) cannot be changed here. */
+  /** Lets the sender encrypt messages. For an imported key (`keyArn`), only prints the statement. */
   #useKey(key: IKey, who: string, statement: PolicyStatementProps): void {
     const use = new PolicyStatement({
       ...statement,
@@ -102,15 +102,15 @@ export class Sources extends Construct {
     const missing = JSON.stringify(Stack.of(this).resolve(use.toStatementJson()));
     Annotations.of(this).addWarningV2(
       `groupsync:key-policy-${who}`,
-      `the policy of ${key.keyArn} (keyArn) must have this statement, or nothing can be sent: ${missing}`,
+      `the policy of ${key.keyArn} (keyArn) needs this statement; without it, no event can be sent: ${missing}`,
     );
   }
 }
 
 /**
  * The producers of one events queue. The Allow statement permits principals of other accounts. The Deny statement
- * refuses principals of this account whose own policies would let them send. A message in this queue adds people to
- * groups, so a general permission for SQS must not be enough to send one.
+ * refuses principals of this account whose own policies would let them send. A message in this queue can add people to
+ * groups, so a general permission for SQS must not be enough to send a message.
  */
 class NamedProducers {
   readonly #events: Queue;
@@ -133,7 +133,7 @@ class NamedProducers {
     this.#useKey({ principals, conditions: { StringEquals: { 'kms:ViaService': via } } });
   }
 
-  /** Refuses all principals that are not named. Returns the statement that admits the named ones. */
+  /** Refuses all principals that are not named. Returns the statement that lets the named principals send. */
   #closed(): PolicyStatement {
     const { queueArn } = this.#events;
     const actions = ['sqs:SendMessage', 'sqs:GetQueueUrl'];
@@ -144,7 +144,7 @@ class NamedProducers {
   }
 }
 
-/** Denies sending to all other principals, also to those that the account's policies allow. */
+/** Denies sending to all principals except the producers, even if their IAM policies allow sending. */
 export const closeTo = (producers: string | readonly string[], queue: Queue) =>
   queue.addToResourcePolicy(
     new PolicyStatement({
@@ -155,7 +155,7 @@ export const closeTo = (producers: string | readonly string[], queue: Queue) =>
       resources: [queue.queueArn],
       conditions: {
         ArnNotEquals: { 'aws:PrincipalArn': producers },
-        // EventBridge and SNS have their own statements. `redriveAllowPolicy` limits SQS redrive.
+        // EventBridge and SNS have separate statements. `redriveAllowPolicy` limits the redrive of SQS.
         Bool: { 'aws:PrincipalIsAWSService': 'false' },
       },
     }),

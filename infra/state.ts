@@ -26,7 +26,7 @@ interface DataProps {
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 
-/** The table with all state. It stays when the stack is deleted, unless `retainData` was set to false before. */
+/** The table with all state. It is kept when the stack is deleted, if the setting `retainData` is true. */
 export class State extends Construct {
   readonly table: Table;
 
@@ -37,7 +37,7 @@ export class State extends Construct {
       partitionKey: text(TABLE.partitionKey),
       sortKey: text(TABLE.sortKey),
       timeToLiveAttribute: TABLE.timeToLive,
-      // On demand, because directories change in bursts, for example during a reorganisation or an import.
+      // The table uses on-demand capacity, because directories change in bursts, for example during an import.
       billingMode: BillingMode.PAY_PER_REQUEST,
       encryption: TableEncryption.CUSTOMER_MANAGED,
       encryptionKey: key,
@@ -55,7 +55,7 @@ export class State extends Construct {
     this.#alarmOnThrottles(alarmConfig);
   }
 
-  /** The index can throttle writes of the table too. Its throttles are reported under a dimension of the index. */
+  /** Throttling of the index also throttles writes of the table. Its metric has a separate dimension. */
   #alarmOnThrottles(alarmConfig: AlarmConfig): void {
     const TableName = this.table.tableName;
     const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };
@@ -107,7 +107,7 @@ export class Undelivered extends Construct {
     Validations.of(this.queue).acknowledge({
       id: 'AwsSolutions-SQS3',
       reason:
-        'This queue is itself the dead-letter queue of the schedules, the EventBridge rule and the SNS subscription.',
+        'This queue is the dead-letter queue of the schedules, the EventBridge rule and the SNS subscription.',
     });
     addAlarm(this, alarmConfig, {
       heading: 'Undelivered calls',
@@ -118,9 +118,8 @@ export class Undelivered extends Construct {
 }
 
 /**
- * The removal policy of resources with data. They stay when the stack is deleted. If a first deployment fails, its
- * resources are removed, because otherwise it could not be repeated with the same names. Emulators support only
- * `Retain`.
+ * The removal policy of resources with data. Such resources are kept when the stack is deleted. If the first deployment
+ * fails, they are removed, so that the deployment can be repeated with the same names. Emulators support only `Retain`.
  */
 export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): RemovalPolicy {
   if (!retainData) return RemovalPolicy.DESTROY;
@@ -129,8 +128,8 @@ export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): Rem
 
 /**
  * The key that encrypts queues, table, topic and logs. It is a key of this stack, or the key of an earlier stack that
- * `keyArn` names. A key of this stack is rotated every year. It stays when the stack is deleted, because without it the
- * table could not be read.
+ * `keyArn` names. A key of this stack is rotated every year. The key is kept when the stack is deleted, because the
+ * kept table cannot be read without it.
  */
 export function encryptionKey(scope: Construct, settings: Settings): IKey {
   const { prefix, keyArn } = settings;
@@ -153,7 +152,7 @@ export function encryptionKey(scope: Construct, settings: Settings): IKey {
     );
   // Alarms publish to the encrypted topic (CloudWatch user guide, "Notifying users on alarm changes").
   allow('Alarms', 'cloudwatch.amazonaws.com', { StringEquals: { 'aws:SourceAccount': stack.account } });
-  // Log groups of this stage and no others (CloudWatch Logs user guide, "Encrypt log data using AWS KMS").
+  // Only log groups of this stage may use the key (CloudWatch Logs user guide, "Encrypt log data using AWS KMS").
   const logGroups = stack.formatArn({
     service: 'logs',
     resource: 'log-group',

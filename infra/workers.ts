@@ -21,13 +21,13 @@ import { ConnectorFunction, type ConnectorFunctionProps } from './connector-func
 interface LaneProps {
   readonly prefix: string;
   readonly queue: 'events' | 'apply';
-  /** Sources with a separate queue. They use the same dead-letter queue. */
+  /** Sources with a separate queue. All these queues use the dead-letter queue of the events queue. */
   readonly sources: readonly string[];
   readonly key: IKey;
   readonly alarmConfig: AlarmConfig;
 }
 
-/** The maximum age of a message. Both functions acknowledge within a minute or two, even if the platform fails. */
+/** The message age at which an alarm fires. Both functions acknowledge a message within two minutes. */
 const OLDEST_MESSAGE_SECONDS = 900;
 
 const HEADINGS = {
@@ -36,8 +36,8 @@ const HEADINGS = {
 } as const;
 
 /**
- * The account's other queues may not use the queue as their dead-letter queue. SQS moves messages between queues of one
- * account without a check of the queue policy, so any other setting would bypass `producers` and `sources`.
+ * No queue may use this queue as its dead-letter queue. SQS moves messages between queues of one account without
+ * checking the queue policy, so another value would bypass `producers` and `sources`.
  */
 export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
@@ -130,7 +130,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/** A queue, its dead-letter queue and the function that processes it. Each message fails alone. */
+/** A queue, its dead-letter queue and the function that processes it. A failed message fails no other message. */
 export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;
@@ -162,7 +162,7 @@ export class Worker extends Construct {
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
-      // Lambda checks that the role may read the queue when the mapping is made.
+      // When the mapping is created, Lambda checks that the role may read the queue.
       mapping.node.addDependency(this.worker.role);
     }
   }

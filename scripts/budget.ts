@@ -45,8 +45,8 @@ function codeOf(root: string, folders: readonly string[]): string[] {
 }
 
 /**
- * Returns whether `npm ci` installed the file. Tools keep their caches in the same folder, in folders whose name starts
- * with a dot.
+ * Returns true if `npm ci` installed the file. Tools keep caches in the same folder, in subfolders with a dot at the
+ * beginning of the name.
  */
 const isInstalled = (path: string) => !/^\.(?!bin|package-lock)/.test(path);
 

@@ -1,16 +1,12 @@
 import { build } from 'esbuild';
 
 /**
- * Packages that are not bundled in a checkout: they are large and change rarely. All others are bundled, because one
- * file starts faster.
+ * Packages that are not bundled in a checkout, because they are large and change rarely. All other packages are
+ * bundled, because a program in one file starts faster.
  */
 const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild', 'oidc-provider'];
 
-/**
- * Builds Node programs from this project's sources, all into one folder.
- * @param external packages that are not bundled
- * @param more esbuild's options
- */
+/** Builds Node programs from this project's sources into one folder. */
 export const buildPrograms = ({ external = NOT_BUNDLED, ...more }) =>
   build({
     entryNames: '[name]',

@@ -1,6 +1,6 @@
 /**
- * Builds the programs of a checkout once, and again after a source has changed. With tsx, a command would spend more
- * time on loading the source files than on its work.
+ * Builds the programs of a checkout once, and again after a source has changed. Running the sources with tsx is slower:
+ * a command would spend more time on loading files than on its work.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -23,7 +23,7 @@ export async function builtFolder(entryPoints, sources) {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Returns a key that is different after each change of a source. */
+/** Returns a key that changes with the content of the sources. */
 function keyOf(entryPoints, sources) {
   const files = sources.flatMap((name) =>
     readdirSync(join(ROOT, name), { recursive: true }).map((file) => join(name, file)),
@@ -37,8 +37,8 @@ function keyOf(entryPoints, sources) {
 }
 
 /**
- * Builds into a temporary folder and then renames the folder. Two builds may run at the same time; the first rename
- * wins.
+ * Builds into a temporary folder and then renames the folder. Two builds may run at the same time. The result of the
+ * build that renames first is used.
  */
 async function buildInto(name, { program, entryPoints, sources }) {
   const { buildPrograms } = await import('./build.mjs');
@@ -66,8 +66,8 @@ async function buildInto(name, { program, entryPoints, sources }) {
 }
 
 /**
- * Keeps the value of `import.meta.url` of each source, so that the source finds files next to it. The emulator's thread
- * is an exception, because its built file is next to the built stack.
+ * Keeps the value of `import.meta.url` of each source, so that the source finds the files in its own folder. The
+ * emulator's thread is an exception: the stack must start its built file.
  */
 function findFilesBesideSources({ onLoad }) {
   onLoad({ filter: /[\\/](?:local|cli)[\\/].*\.ts$/ }, ({ path }) => {

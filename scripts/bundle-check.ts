@@ -9,9 +9,9 @@ import { ENVIRONMENT } from '../shared/contract/names.ts';
 import { baselineSource } from './bundle-check/baseline.ts';
 
 /**
- * `npm run bundle:check` tests that the functions are small and start fast. The baseline of a function is a bundle that
- * only contains the packages that its sources import. The difference to the baseline is the start-up time of
- * groupsync's own code.
+ * `npm run bundle:check` tests that the functions are small and start fast. The baseline of a function is a bundle with
+ * only the packages that its sources import. The difference from the baseline is the start-up time of groupsync's own
+ * code.
  */
 
 const MAX_BYTES = 900_000;
@@ -69,7 +69,7 @@ function measure(name: DeployableKey, folder: string): Measured {
   bundle({ [`${name}-baseline`]: source }, folder);
   const file = join(folder, `${name}.mjs`);
   const baseline = join(folder, `${name}-baseline.mjs`);
-  // The bundle and its baseline are measured in turn, so that other load on the machine affects both.
+  // The measurements of the bundle and the baseline alternate, so that other load on the machine affects both.
   const pairs = Array.from({ length: RUNS }, () => [loadMs(file), loadMs(baseline)] as const);
   const initMs = median(pairs.map(([ours]) => ours));
   const baselineMs = median(pairs.map(([, theirs]) => theirs));
@@ -82,7 +82,7 @@ function measure(name: DeployableKey, folder: string): Measured {
 }
 
 function main(): void {
-  // The folder is inside the project, so that the baselines find the same node_modules.
+  // The folder is inside the project, so that the baselines use the project's node_modules.
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, 'dist/bundle-check-'));
   try {

@@ -10,7 +10,7 @@ const PackageFile = z.object({
     .default('unknown'),
 });
 export type BundledPackage = z.infer<typeof PackageFile> & {
-  /** Folder below the project. */
+  /** Path of the package's folder, relative to the project. */
   readonly path: string;
 };
 
@@ -41,7 +41,7 @@ export function bundledPackages(
   });
 }
 
-/** Returns the licences of the packages as one text, because their authors require it with each copy. */
+/** Returns the licences of the packages as one text. The licences require that each copy of the code contains them. */
 export function noticesOf(packages: readonly BundledPackage[], root: string): string {
   const notices = packages.map(({ name, version, license, path }) => {
     const folder = join(root, path);

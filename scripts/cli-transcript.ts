@@ -48,7 +48,7 @@ const event = (type: string, data: object, extra: object = {}) =>
     id: `e-${type}-${JSON.stringify(data).length}`,
     source: 'okta/acme',
     type: `directory.${type}`,
-    // The event is a few seconds in the future, so that it is newer than an import shortly before.
+    // The event time is a few seconds in the future, so that the event is newer than an import that ran shortly before.
     time: new Date(Date.now() + AHEAD_MS).toISOString(),
     data,
     ...extra,
@@ -137,7 +137,7 @@ const STEPS: readonly Step[] = [
   { run: 'scim client revoke CLIENT --yes' },
 ];
 
-/** Replaces ids, tokens and times, which differ in each run. So an unchanged CLI gives an unchanged page. */
+/** Replaces ids, tokens and times, because they differ in each run. An unchanged CLI then gives an unchanged page. */
 function steady(text: string): string {
   return text
     .replace(/\b[0-9a-f]{12}\b/g, '7531a74bda49')
@@ -224,7 +224,7 @@ async function page(folder: string): Promise<string> {
   return `${lines.join('\n')}\n`;
 }
 
-/** The page is the same on every Node version, so it has no notice of the SDK. */
+/** Suppresses a notice of the SDK that depends on the Node version. */
 const WITHOUT_NOTICE = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 
 function groupsync(
@@ -247,7 +247,7 @@ function groupsync(
   return new Promise((resolve) => child.on('close', (code) => resolve({ output, code })));
 }
 
-// The functions write their log to standard output, as Lambda requires. The log must not be in the page.
+// The functions write their log to standard output, as Lambda requires. The page must not contain the log.
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (() => true) as typeof process.stdout.write;
 const text = await transcribe();

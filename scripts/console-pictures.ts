@@ -7,9 +7,9 @@ import { LocalFile } from '../local/local-file.ts';
 import { openBrowser } from '../test/console/support/browser.ts';
 
 /**
- * Takes the screenshots of docs/console.md from the example company on the local stack. The company has one example of
- * each problem that an operator may see. Run `npm run docs:pictures`. With --all, the script also takes each page at
- * widths of 390 and 1,280 pixels, light and dark.
+ * Takes the screenshots of docs/console.md from the example company on the local stack (`npm run docs:pictures`). The
+ * company has one example of each problem that an operator may see. With --all, the script also takes each page at
+ * widths of 390 and 1,280 pixels, in light and dark colours.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -84,7 +84,7 @@ async function sendEvents(file: LocalFile): Promise<void> {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNWRITTEN = { id: '00g7acme900', name: 'Fire wardens' };
 
-/** Creates groups of the platform that groupsync does not manage. A directory group with the name of one is paused. */
+/** Creates unmanaged platform groups. Pauses each directory group with the name of an unmanaged group. */
 async function makeUnmanaged(file: LocalFile): Promise<void> {
   const headers = { ...JSON_TYPE, authorization: `Bearer ${file.platformToken}` };
   for (const name of [UNWRITTEN.name, 'Board of directors', 'Interns 2025']) {
@@ -125,7 +125,7 @@ async function started(
   return { output, stop: () => void child.kill() };
 }
 
-/** Warnings of Node contain other addresses. */
+/** The pattern does not match the addresses in Node's warnings. */
 const ADDRESS = /http:\/\/127\S+/;
 
 rmSync(FOLDER, { recursive: true, force: true });
@@ -170,7 +170,7 @@ for (const width of sizes) {
           .first()
           .click();
       await tab.waitForTimeout(1_500);
-      // A busy machine may still load a part of the page.
+      // On a busy machine, a part of the page may still be loading.
       await tab.waitForFunction("document.querySelector('.skeleton') === null");
       const darkSuffix = colorScheme === 'dark' ? '-dark' : '';
       const suffix = isAll ? `-${width}-${colorScheme}` : darkSuffix;

@@ -2,7 +2,7 @@ import { type CoveredItem, measureCoverage } from '../test/platform/support/cove
 
 /**
  * Prints every endpoint, parameter and field of the specification with its tests.
- * @returns 1 if one of them has no test, otherwise 0
+ * @returns 1 if an item has no test, otherwise 0
  */
 function report(items: readonly CoveredItem[]): number {
   for (const { endpoint, kind, name, cases } of items) {

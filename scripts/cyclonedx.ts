@@ -1,13 +1,13 @@
-/** A package with its licence, as its own package.json states it. */
+/** A package and its licence, as stated in its package.json. */
 export interface Component {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /** Checksum in the form of a lock file, `sha512-<base64>`; undefined for a package within another one's archive. */
+  /** Checksum in the form of a lock file, `sha512-<base64>`. Undefined for a package inside another package. */
   readonly integrity: string | undefined;
 }
 
-/** Returns a bill of materials (CycloneDX 1.6, JSON). Without a date and a serial number, the same input gives the same bytes. */
+/** Returns a bill of materials (CycloneDX 1.6, JSON) without date and serial number. Equal input gives equal bytes. */
 export function billOfMaterials(
   application: { readonly name: string; readonly version: string },
   components: readonly Component[],

@@ -14,25 +14,25 @@ import { type Around, seconds, step } from './deploy-check/steps.ts';
 import { checkTemplate } from './deploy-check/template-check.ts';
 
 /**
- * `npm run deploy:check` tests the deployment on an AWS emulator. It has these parts, and tests all or those that are
- * named (`npm run deploy:check -- template package`):
+ * `npm run deploy:check` tests the deployment on an AWS emulator. It runs the parts that the command line names (`npm
+ * run deploy:check -- template package`). Without names, it runs all parts:
  *
- * - `stages`: the app of the checkout, as two stages beside each other, with an update in place
+ * - `stages`: the app of the checkout as two stages in one account, with an update in place
  * - `template`: the CloudFormation template of a release, without the CDK
  * - `console`: the console: sign-in at an OIDC provider, and an approval from the link of a notification
- * - `restore`: a restore drill: a backup of the table in a second stack, with holds and audit intact
- * - `package`: the tarball in an empty folder, with an upgrade and a rollback of its data
+ * - `restore`: a restore drill, in which a backup of the table becomes the table of a second stack
+ * - `package`: the tarball in an empty folder, with an upgrade and a rollback
  *
- * Each part sends events to the deployed queues, runs the deployed bundles and checks the groups on a platform simulator.
- * AWS_ENDPOINT_URL is the address of the emulator. It must be a loopback address, so that the check never reaches a real
- * account. The emulator must support CloudFormation, IAM, KMS, SQS, DynamoDB, Lambda, API Gateway, Scheduler, CloudWatch,
- * SNS, Secrets Manager, S3, SSM and STS.
+ * Each part sends events to the deployed queues, runs the deployed bundles and checks the groups on a platform
+ * simulator. AWS_ENDPOINT_URL is the address of the emulator. It must be a loopback address, so that the check never
+ * reaches a real account. The emulator must support CloudFormation, IAM, KMS, SQS, DynamoDB, Lambda, API Gateway,
+ * Scheduler, CloudWatch, SNS, Secrets Manager, S3, SSM and STS.
  */
 
 const SKIPPED = `deploy:check skipped: no emulator given.
-Start one that knows CloudFormation and name it: AWS_ENDPOINT_URL=http://127.0.0.1:PORT npm run deploy:check`;
+Start an emulator that supports CloudFormation: AWS_ENDPOINT_URL=http://127.0.0.1:PORT npm run deploy:check`;
 
-/** What a part gets: its own folder, company and prefix. */
+/** The input of a part: its own folder, company and prefix. */
 interface Part extends Around {
   readonly endpoint: string;
   readonly prefix: string;

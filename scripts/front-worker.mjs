@@ -1,6 +1,6 @@
 /**
  * Starts the thread of the table emulator if the stack runs from its sources, as in tests. A worker thread does not
- * inherit the loader that reads TypeScript, and with a loader of its own it would take three times as long to start.
+ * inherit the loader for TypeScript. With its own loader, the thread would take three times as long to start.
  */
 import { builtFolder } from './built.mjs';
 

@@ -16,9 +16,8 @@ export interface LockedPackages {
 }
 
 /**
- * Returns a lock file with these packages and all that they need, in the versions and with the checksums of the
- * project's lock file.
- * @param project the parsed package-lock.json
+ * Returns a lock file with these packages and their dependencies. Versions and checksums are equal to the project's
+ * lock file.
  * @throws Error if the project does not have one of the packages
  */
 export function lockedPackages(name: string, names: readonly string[], project: unknown): LockedPackages {
@@ -32,7 +31,7 @@ export function lockedPackages(name: string, names: readonly string[], project: 
       const place = placeOf(one, path, packages);
       if (place !== undefined) add(place);
     }
-    // Packages that this one contains in its own archive.
+    // The path of packages that the archive of this package contains.
     const within = `${path}/node_modules/`;
     for (const [other, { inBundle }] of Object.entries(packages))
       if (inBundle === true && other.startsWith(within)) add(other);
@@ -60,7 +59,7 @@ export function lockedPackages(name: string, names: readonly string[], project: 
   };
 }
 
-/** Returns the path of a package as Node finds it from another package: the nearest `node_modules` has priority. */
+/** Returns the path of the package that Node finds from another package. Node prefers the nearest `node_modules`. */
 function placeOf(
   name: string,
   from: string,
@@ -73,7 +72,7 @@ function placeOf(
   }
 }
 
-/** In the project they are packages for developers only. */
+/** Removes the mark `dev`, because the project needs these packages only for development. */
 function plain(entry: z.infer<typeof Entry>): object {
   const { dev: _dev, devOptional: _devOptional, peer: _peer, ...rest } = entry;
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => JSON.stringify(value) !== '{}'));

@@ -10,17 +10,17 @@ import { SURVIVORS } from './mutate/survivors.ts';
 
 /**
  * The mutation test of the pure core makes one small change at a time and runs the tests. A test should fail. The
- * script works on a copy, in which each core file can switch to any of its mutants without a new load. Each test runs
- * once to record which places of the code it reaches. Then it runs once for each mutant at these places. `--only TEXT`
- * selects files whose path contains TEXT.
+ * script works on a copy of the project, in which each core file can switch to any of its mutants without being loaded
+ * again. Each test runs once to record the places of the code that the test reaches. Then the test runs once for each
+ * mutant at these places. `--only TEXT` selects files whose path contains TEXT.
  */
 
 const CORE = ['shared/domain', 'shared/plan'];
 const TESTS = ['domain', 'plan', 'operate', 'sync', 'sync/reconcile'].map((name) => `test/${name}/*.test.ts`);
-/** Tests that are not used because they are slow: they try many cases, or wait for a socket. */
+/** Tests that are not used, because they are slow: they have many cases or wait for a socket. */
 const NO_TESTS = ['test/{operate,sync}/**/*.{property,integration}.test.ts'];
 const MIN_NOTICED = 0.9;
-/** The processor time of all tests for one mutant. The fastest tests that reach the fewest places run first. */
+/** The maximum processor time of all tests for one mutant. Fast tests that reach few places run first. */
 const MAX_MS_PER_MUTANT = 1_000;
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
@@ -63,10 +63,7 @@ for (const file of CORE.flatMap(filesIn)) {
 }
 writeFileSync('noticed.json', '{}');
 
-/**
- * A property runs fewer times here than in `npm test`. If a property needs 1,000 runs to detect a changed operator, it
- * is too slow for this script.
- */
+/** A property test runs fewer times than in `npm test`, because each mutant repeats it. */
 Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
   root: copy,
@@ -107,8 +104,8 @@ process.exitCode = share >= MIN_NOTICED && unexplained === 0 ? 0 : 1;
 process.exit();
 
 /**
- * Returns the mutants that each test must run with: those at places that the test reaches, within the time limit of a
- * mutant.
+ * Returns the mutants for each test. A test gets the mutants at the places that it reaches, within the time limit of
+ * each mutant.
  */
 function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   const tests = Object.entries(survey)
@@ -126,14 +123,14 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/** Returns whether the test may reach the mutant. Any test of the core may reach code that has no place. */
+/** Returns true if the test belongs to the core or reaches any place of the file. */
 function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }
 
 /**
- * Returns the module that all others import. At first it exports the original file. The runner can switch it to a
- * mutant.
+ * Returns the source of the module that replaces a core file. The module first exports the original file. The runner
+ * can switch the module to a mutant.
  */
 function switchedSource(file: string, source: string): string {
   const { staticExports } = parseSync(file, source).module;

@@ -12,8 +12,8 @@ import { bundledPackages, noticesOf } from './bundled.ts';
 import { lockedPackages } from './locked.ts';
 
 /**
- * Builds the files that `npm pack` adds to the package. All entries are built into one folder, `dist/`. So a path that
- * is relative to a source (`../examples`) is also correct for the built file.
+ * Builds the files that `npm pack` adds to the package. All entries are built into the folder `dist/`. So a relative
+ * path of a source, such as `../examples`, is also correct in the built file.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -26,8 +26,9 @@ const ENTRIES = [
   'infra/index.ts',
 ];
 /**
- * Packages that are not bundled. All others are bundled in the versions that were tested, so that an installation gets
- * no other version and runs no install script. The CDK is fetched on demand; only a checkout uses the bundler.
+ * Packages that are not bundled. All other packages are bundled, so that an installation has exactly the tested
+ * versions and runs no install script. `groupsync deploy` fetches the CDK. Only a checkout needs esbuild and
+ * oidc-provider.
  */
 const NOT_IN_PACKAGE = ['esbuild', 'oidc-provider', ...Object.keys(packageJson.peerDependencies)];
 
@@ -43,7 +44,7 @@ const { metafile } = await buildPrograms({
   sourcesContent: false,
   external: NOT_IN_PACKAGE,
   plugins: [{ name: 'files by name', setup: nameFilesOfEmulator }],
-  // The database of the emulators loads its native library from `prebuilds` in the folder of its own file.
+  // The database of the emulators loads its native library from the folder `prebuilds` next to the loading file.
   define: { __dirname: '__folder' },
   banner: {
     js: [
@@ -87,8 +88,8 @@ for (const [path, { body }] of Object.entries(await loadPage())) {
 }
 
 /**
- * Lets esbuild find the files that the table emulator requires by a computed name: esbuild looks for names with an
- * extension.
+ * Lets esbuild find the files that the table emulator requires by a computed name, because esbuild needs the file
+ * extension in such a name.
  */
 function nameFilesOfEmulator({ onLoad }: PluginBuild): void {
   onLoad({ filter: /[\\/]dynalite[\\/]index\.js$/ }, ({ path }) => ({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/* `npm run sums`: writes the SHA-256 sums of all files in `release/`, in the form that `sha256sum --check` reads. */
+/* `npm run sums` writes the SHA-256 sums of all files in `release/`, in the form that `sha256sum --check` reads. */
 const RELEASE = new URL('../release/', import.meta.url);
 const SUMS = 'SHA256SUMS';
 

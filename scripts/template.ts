@@ -9,7 +9,7 @@ import { VERSION } from '../shared/contract/version.ts';
 import { zipOf } from './zip.ts';
 
 /*
- * `npm run template`: writes the CloudFormation template of this version and one zip file per function into `release/`.
+ * `npm run template` writes the CloudFormation template of this version and one zip file per function into `release/`.
  * The same sources give the same bytes.
  */
 const OUT = fileURLToPath(new URL('../release', import.meta.url));
@@ -21,7 +21,7 @@ mkdirSync(OUT, { recursive: true });
 const bundles = mkdtempSync(join(tmpdir(), 'groupsync-template-'));
 const folders = bundleHandlers(bundles);
 const template = JSON.stringify(releaseTemplate());
-// The template has no reader of directories and no console. Parameters cannot have their settings.
+// The template contains no directory reader and no console, because their settings cannot be parameters of a template.
 const keys = DEPLOYABLE_KEYS.filter((key) => template.includes(zipName(key)));
 for (const key of keys) {
   const zip = zipOf('index.mjs', readFileSync(join(folders[key], 'index.mjs')));

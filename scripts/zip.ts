@@ -5,11 +5,11 @@ const DATE = 0x21;
 /** Version 2.0 of the format, which has deflate (PKWARE APPNOTE, 4.4.3). */
 const VERSION = 20;
 const DEFLATE = 8;
-/** A regular file that everyone may read, as Lambda requires. */
+/** The mode of a regular file that all users may read, as Lambda requires. */
 const MODE = 0o100_644 * 0x1_00_00;
 const MADE_ON_UNIX = 3 * 0x1_00;
 
-/** Returns a zip file with one file (PKWARE APPNOTE, 4.3). Its size must be below 4 GiB. */
+/** Returns a zip file with one file (PKWARE APPNOTE, 4.3). The size of the content must be below 4 GiB. */
 export function zipOf(name: string, content: Buffer): Buffer {
   const title = Buffer.from(name);
   const packed = deflateRawSync(content, { level: 9 });

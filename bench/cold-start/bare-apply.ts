@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import { type BareCalls, makeInOrder } from './bare-calls.ts';
 import { createMaker } from './bare-ingest.ts';
 
-/** Imports the packages that apply needs and repeats the calls of its first message. */
+/** Imports the packages that apply needs, and repeats the calls that apply made for its first message. */
 export async function handler(calls: BareCalls): Promise<void> {
   const withoutPlatform = createMaker(calls);
   const secrets = new SecretsManagerClient({});

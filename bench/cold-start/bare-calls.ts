@@ -3,10 +3,10 @@ export type BareCall =
   /** A DynamoDB command by its class name, with its input. */
   | { readonly to: 'table'; readonly command: string; readonly input: unknown }
   | { readonly to: 'queue' | 'secret' }
-  /** A GET of this path with its query. */
+  /** A GET request to this path, which includes the query. */
   | { readonly to: 'platform'; readonly path: string };
 
-/** The calls of a first event in order, and the addresses for those that do not go to DynamoDB. */
+/** The calls for a first event in their order, and the addresses of the queue, the secret and the platform. */
 export interface BareCalls {
   readonly calls: readonly BareCall[];
   readonly applyQueueUrl: string;

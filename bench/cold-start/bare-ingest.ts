@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, new (input: never) => UpdateItemCommand>
   UpdateItemCommand,
 } as never;
 
-/** Returns a function that makes calls to the table and the queue, with all imports that such a function needs. */
+/** Returns a function that makes calls to the table and the queue. This module contains all imports for these calls. */
 export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   const table = new DynamoDBClient({ cacheMiddleware: true });
   const queue = new SQSClient({});
@@ -38,5 +38,5 @@ export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   };
 }
 
-/** Imports the packages that ingest needs and repeats the calls of its first event. */
+/** Imports the packages that ingest needs, and repeats the calls that ingest made for its first event. */
 export const handler = (calls: BareCalls): Promise<void> => makeInOrder(calls.calls, createMaker(calls));

@@ -5,7 +5,7 @@ import type { BareCall } from './bare-calls.ts';
 const COPY_PREFIX = 'bare ';
 const WRITES_IN_BATCH = 25;
 
-/** Copies every item to a second partition, so that repeated calls read as much data as the original ones. */
+/** Copies every item to a second partition, so that repeated calls read as much data as the original calls. */
 export async function copyToOwnPartition(client: DynamoDBClient, table: string): Promise<void> {
   const { Items = [] } = await client.send(new ScanCommand({ TableName: table }));
   const copies = Items.filter(({ pk }) => !pk?.S?.startsWith(COPY_PREFIX)).map((item) => ({
@@ -17,7 +17,7 @@ export async function copyToOwnPartition(client: DynamoDBClient, table: string):
   }
 }
 
-/** Returns the same request about the copies. Its condition has the same length, but is always true. */
+/** Returns the same request for the copied items. Its condition is extended so that the condition is always true. */
 export function inOwnPartition({ make, input }: AwsCall): BareCall {
   const text = JSON.stringify(input)
     .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${COPY_PREFIX}`)

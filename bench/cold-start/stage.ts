@@ -14,10 +14,12 @@ import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
 const PREFIX = 'bench';
 const PEOPLE = 200;
 
-/** The local stack with a synced group of ten and no pollers. The benchmark passes messages to the bundles itself. */
-/** All functions except the console: people wait longer for the sign-in at the provider than for its start. */
+/**
+ * The measured functions. The console is not measured, because people wait longer for the sign-in than for its start.
+ */
 export type MeasuredKey = Exclude<DeployableKey, 'console'>;
 
+/** Starts the local stack with a synced group of ten and no pollers. The benchmark sends the messages. */
 export async function startStage() {
   const real = { handlers: undefined as Awaited<ReturnType<typeof loadParts>>['handlers'] | undefined };
   const { stack, url, token, stop } = await startBenchStack({
@@ -54,14 +56,14 @@ export async function startStage() {
     reconcile: async () => ({ task: 'feed' }),
     people: async () => ({}),
     scim: async () => userLookup(stack.address.scimToken),
-    // No directory is configured, so the function lists the connections and ends.
+    // No connection has a directory, so the function only lists the connections.
     directory: async () => ({}),
   };
   return {
     eventFor: (name: MeasuredKey) => events[name](),
-    /** Records the calls of a new worker's first event, to repeat them later. */
+    /** Records the calls that a new instance of the function makes for its first event. */
     async recordFirst(name: MeasuredKey): Promise<BareCalls> {
-      // The query makes a separate module instance, so that nothing is cached from an earlier event.
+      // The query `?first` creates a separate module instance without caches of an earlier event.
       const { handler } = await import(`../../functions/${name}.ts?first`);
       const event = await events[name]();
       const recording = startRecording();
@@ -97,12 +99,12 @@ const recordsOf = (body: object) => ({
   ],
 });
 
-/** Adds the read of the secret before the first platform call, because it is not recorded. */
+/** Converts recorded calls to bare calls, and adds the read of the secret, which is not recorded. */
 function bareCalls(recorded: readonly RecordedCall[]): readonly BareCall[] {
   const calls = recorded.flatMap((call): readonly BareCall[] => {
     if (call.to === 'dynamodb') return [inOwnPartition(call)];
     if (call.to === 'platform') return [{ to: 'platform', path: pathOf(call.request) }];
-    // The pollers of the stack receive messages at the same time. Their calls are left out.
+    // The recording also contains calls of the stack's pollers. These calls are dropped.
     return call.make.name === SendMessageBatchCommand.name ? [{ to: 'queue' }] : [];
   });
   const first = calls.findIndex(({ to }) => to === 'platform');
@@ -115,7 +117,7 @@ const pathOf = ({ path, query = {} }: Dispatcher.RequestOptions): string => {
   return parameters === '' ? path : `${path}?${parameters}`;
 };
 
-/** The first request of most providers, which asks whether a user exists, in the form that API Gateway passes on. */
+/** An event of API Gateway with the first request of most identity providers: it asks whether a user exists. */
 const userLookup = (token: string) => ({
   rawPath: '/scim/v2/Users',
   rawQueryString: 'filter=userName+eq+%22nobody%22',

@@ -11,8 +11,8 @@ export interface AwsCall {
 export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
 /**
- * Records every call that leaves this process, in order, until `stop`. The engine creates its own SDK clients, so
- * their classes are patched.
+ * Records every call that leaves this process, in order, until `stop`. The engine creates SDK clients itself, so the
+ * recorder patches the classes of the clients.
  */
 export function startRecording(): { readonly calls: readonly RecordedCall[]; readonly stop: () => void } {
   const calls: RecordedCall[] = [];
@@ -31,8 +31,8 @@ const awsCall = (to: AwsCall['to'], command: object): AwsCall => ({
 });
 
 /**
- * Calls `onCall` before each call of the method. Returns a function that restores the method. If the method was
- * inherited, the restore deletes the added override.
+ * Calls `onCall` before each call of the method. Returns a function that restores the method. If the class inherits the
+ * method, the returned function deletes the override.
  */
 function listen<Call>(of: { readonly prototype: object }, method: string, onCall: (call: Call) => void) {
   const prototype = of.prototype as Record<string, (call: Call, ...rest: unknown[]) => unknown>;

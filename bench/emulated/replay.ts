@@ -4,10 +4,10 @@ import pMap from 'p-map';
 import type { RecordedCall } from './recorder.ts';
 import type { Services } from './services.ts';
 
-/** The number of calls in flight. It is enough to keep the processor busy. */
+/** The number of calls in flight, which is enough to keep the processor busy. */
 const IN_FLIGHT = 32;
 
-/** Repeats the same calls in the same order, without groupsync's code. groupsync cannot be faster than this. */
+/** Repeats the recorded calls in the same order without groupsync's code, as a lower limit of the time. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
   const received: Message[] = [];
   await pMap(
@@ -30,7 +30,7 @@ export async function replay(calls: readonly RecordedCall[], services: Services)
   );
 }
 
-/** Replaces queue URLs and receipt handles, which differ in this run. */
+/** Sends an SQS call with the queue URLs and receipt handles of this run. */
 async function replaySqs(
   { make, input }: Extract<RecordedCall, { to: 'dynamodb' | 'sqs' }>,
   { sqs, queueUrls }: Services,

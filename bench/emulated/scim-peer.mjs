@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/* SCIMMY with express as in its documentation, with in-memory maps. It is installed in the folder given as argument. */
+/* A server with SCIMMY and express, as in SCIMMY's documentation. The argument is the folder of the packages. */
 
 const { resolve } = createRequire(join(process.argv[2], 'package.json'));
 const load = async (name) => (await import(pathToFileURL(resolve(name)).href)).default;
@@ -47,5 +47,5 @@ app.use('/scim/v2', new Routers({ type: 'bearer', handler: () => 'bench' }));
 const server = app.listen(0, '127.0.0.1', () => {
   process.send({ url: `http://127.0.0.1:${server.address().port}/scim/v2`, tokens: ['bench'] });
 });
-// A page takes seconds in this server. Idle connections must not be closed in the meantime.
+// This server needs seconds for a page. It must not close other connections, which are idle during this time.
 server.keepAliveTimeout = 600_000;

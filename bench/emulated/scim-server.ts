@@ -15,8 +15,8 @@ import { CREDENTIALS as credentials, REGION as region } from '../memory/sdk-wire
 import { type AwsCall, startRecording } from './recorder.ts';
 
 /*
- * The SCIM endpoint of the local stack in its own process, with its emulators. Apply does not run here, because in a
- * deployed stage it runs in another function. The process sends its URL and tokens to the parent, which may send
+ * Runs the SCIM endpoint of the local stack and its emulators in a separate process. Apply does not run, because in a
+ * deployed stage apply is a different function. The process sends its URL and tokens to the parent. The parent may send
  * `record` and then `replay`.
  */
 
@@ -46,10 +46,10 @@ while (tokens.length < TOKENS) {
   tokens.push((await createToken(DEFAULT_CONNECTION, { ...ports, randomHex })).token);
 }
 
-/** Repeats the calls since `record` with a bare client and the same concurrency. Returns milliseconds. */
+/** Repeats the recorded calls with a bare client and the same concurrency. Returns the duration in milliseconds. */
 async function replay(calls: readonly AwsCall[]): Promise<number> {
   const startedMs = performance.now();
-  // The items exist already, so conditions may fail. The emulator does the same work.
+  // The items already exist, so conditions may fail. The emulator does the same work for a failed condition.
   const send = ({ make, input }: AwsCall) =>
     dynamodb.send(new make(input as never) as never).catch(() => undefined);
   await pMap(calls, send, { concurrency: 8 });

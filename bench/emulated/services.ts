@@ -23,8 +23,8 @@ export async function startServices({ people }: { readonly people: number }) {
   const queues = await startSqs(0);
   const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: counted() });
   const { url: platform } = await simulator.listen();
-  // The benchmark repeats recorded calls, which carry version tokens of another run. The version check is off, so that
-  // these writes are accepted.
+  // The benchmark repeats recorded writes, whose version tokens are from an earlier run. So the platform must not check
+  // version tokens.
   await fetch(`${platform}/_simulator/settings`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -41,8 +41,7 @@ export async function startServices({ people }: { readonly people: number }) {
     sqs,
     queueUrl: (key) => queueUrls[key],
     dispatcher,
-    // There is no coalescing window. Still, while a wake-up of a group is pending, further changes of the group send no
-    // second wake-up.
+    // There is no coalescing window. Changes of a group still share a wake-up while it is pending.
     coalesceMs: 0,
     clock: Date.now,
     newId: counted(),
@@ -76,7 +75,7 @@ export async function startServices({ people }: { readonly people: number }) {
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Returns a function that creates consecutive ids. Only their prefix, the time, differs between two runs. */
+/** Returns a function that creates consecutive ids. Their prefix, the time, differs between two runs. */
 function counted(): () => string {
   let last = 0;
   return () => {

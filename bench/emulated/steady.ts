@@ -7,17 +7,17 @@ import { createDirectory } from '../memory/directory.ts';
 import { startBenchStack } from './world.ts';
 
 /*
- * One measurement of latency on the local stack, including pollers and coalescing windows. It runs in its own
- * process, because the handlers read their environment only once:
+ * One measurement of latency on the local stack, including pollers and coalescing windows. It runs in its own process,
+ * because the handlers read their environment only once:
  *
  *     node --import tsx bench/emulated/steady.ts WINDOW_SECONDS PACE
  *
- * The last line of the output is the result: percentiles of joins, and of leaves. The lines before it are the
- * handlers' logs.
+ * The last line of the output is the result: percentiles of the latency of joins and of leaves. The earlier lines are
+ * the logs of the handlers.
  */
 
 const GROUPS = 25;
-/** Groups change in turn: one person joins each. With `leave`, the person leaves in the next turn, after 10 s. */
+/** One person joins each group, one group after the other. With `leave`, the person leaves again 10 s later. */
 const PACES = {
   alone: { changes: 100, perSecond: 2.5, leave: true },
   steady: { changes: 400, perSecond: 50, leave: false },
@@ -79,7 +79,7 @@ async function main(coalesceSeconds: number, pace: Pace): Promise<void> {
   console.log(JSON.stringify(percentiles));
 }
 
-/** Waits until a later write shows each change, and returns the latencies. */
+/** Waits until the platform has received a write with each change, and returns the latencies. */
 async function latenciesOf(changes: readonly Change[], url: string) {
   for (;;) {
     const writes = await writesOf(url);
@@ -99,7 +99,7 @@ async function groupsOf(url: string) {
   return State.parse(await readJson(`${url}/_simulator/state`)).companies.flatMap(({ groups }) => groups);
 }
 
-/** Returns every write that sets a group's members, from the platform's request log. */
+/** Returns the writes in the platform's request log that contain all members of a group. */
 async function writesOf(url: string) {
   const spokeIds = new Map((await groupsOf(url)).map(({ id, spokeId }) => [id, spokeId]));
   const { requests } = Requests.parse(await readJson(`${url}/_simulator/requests?bodies=1`));

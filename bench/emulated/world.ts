@@ -8,7 +8,7 @@ export const TOKEN = 'bench-token';
 /** An interval in seconds that is longer than any measurement. */
 const NEVER = 86_400;
 
-/** A company of people `r<n>` / `u<n>` / `p<n>@bench.test`, with one credential. */
+/** A company with one credential. Person n has the role `r<n>`, the user `u<n>` and the address `p<n>@bench.test`. */
 export const worldOf = (people: number): WorldInput => ({
   companies: [
     {
@@ -31,7 +31,7 @@ interface BenchStackOptions {
   readonly loadParts: LoadParts;
 }
 
-/** Starts the local stack with this many people, without the guard and without schedules. */
+/** Starts the local stack with the given number of people. The guard is off, and no schedule runs. */
 export async function startBenchStack({ people, ...options }: BenchStackOptions) {
   const simulator = createSimulator({ world: worldOf(people), clock: Date.now, newId: randomUUID });
   const { url } = await simulator.listen();

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = fileURLToPath(new URL('../cold-start/first-call.mjs', import.meta.url));
 const RUNS = 21;
 const CALL_THE_PLATFORM: ReadonlySet<DeployableKey> = new Set(['apply', 'reconcile', 'people']);
-/** In milliseconds: the time of the import, of import and first event together, and the processor time. */
+/** Three durations in milliseconds: the import, the import with the first event, and the processor time. */
 const Times = z.tuple([z.number(), z.number(), z.number()]);
 type Times = z.infer<typeof Times>;
 
@@ -26,8 +26,8 @@ async function coldStart(file: string, event: object): Promise<Times> {
 }
 
 /**
- * Builds two bundles: the deployed function, and the bare calls together with everything that the function's own
- * sources import from packages.
+ * Builds two bundles: the deployed function, and the bare calls with everything that the function's sources import from
+ * packages.
  */
 function bundleBoth(name: DeployableKey, bareFile: string, folder: string) {
   const { metafile } = bundle({ [name]: HANDLERS[name] }, folder);

@@ -87,7 +87,7 @@ export const queueDollars = (prices: Prices, requests: number): number =>
 export const readPrices = (): Prices =>
   Prices.parse(JSON.parse(readFileSync(new URL('../prices.json', import.meta.url), 'utf8')));
 
-/** Number of changes, ten minutes apart. Together they read the platform's secret once. */
+/** The number of changes to measure, ten minutes apart. All changes together read the platform's secret once. */
 const CHANGES = 6;
 
 /** Returns the cost of the most expensive case: a single change with its own batch, window and write. */
@@ -104,7 +104,7 @@ async function changeAlone(prices: Prices): Promise<Priced> {
     rig.advance(600_000);
   }
   const counts = rig.totals.take();
-  // Each queue has one send by the producer, and one receive and one delete by the event source mapping.
+  // Uncounted requests: the send by the producer, and for each queue a receive and a delete by Lambda.
   const queues = queueDollars(prices, 5);
   const lambda = lambdaDollars(prices, 1, ingestSeconds) + lambdaDollars(prices, 1, applySeconds);
   return {
@@ -148,7 +148,7 @@ async function idleMonth(prices: Prices, { people, groups }: Company): Promise<P
   return { dollars, platformCalls };
 }
 
-/** Returns fixed costs in addition to the schedules' calls: resources of the template, and what healthy runs report. */
+/** Returns the fixed costs of the template's resources, and of the metrics and logs of healthy runs. */
 function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: number])[] {
   const { cloudWatch, xray, kms, assumedPerRun } = prices;
   const { template } = synthesise();
@@ -187,8 +187,8 @@ function fixedMonth(prices: Prices): readonly (readonly [what: string, dollars: 
 }
 
 /**
- * The cost of a design that lists both sides completely, stores nothing and writes the differences. It makes one
- * directory call per group and page.
+ * Returns the cost of a design that lists the directory and the platform completely and writes the differences. This
+ * design stores nothing. It makes one directory call per group and page.
  */
 function fullScanMonth(prices: Prices, { people, groups }: Company, changes: number): Priced {
   const { fullScanMinutes, directoryPageSize, membersPerGroup, apiCallSeconds } = prices.assumed;

@@ -19,7 +19,7 @@ const LARGE: CompanySize = { users: 100_000, groups: 10_000, memberships: 1_000_
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The time at the end of a run in which the function finishes the groups that it has begun to read. */
+/** The time at the end of a run in which the function only completes the groups that it is reading. */
 const RESERVE_SECONDS = 120;
 const DAYS_PER_MONTH = 365.25 / 12;
 const RUNS_PER_DAY = 288;
@@ -48,11 +48,11 @@ type ReadingName = keyof typeof READINGS;
 interface Measuring {
   readonly kind: DirectoryKind;
   readonly size: CompanySize;
-  /** The time after which a run begins no further group. */
+  /** The time after which a run does not start to read another group. */
   readonly runSeconds: number;
 }
 
-/** Reads a company for the first time, and then as the schedule does for a day without changes. */
+/** Measures the first read of a company, and the scheduled reads of one day without changes. */
 async function measure({ kind, size, runSeconds }: Measuring): Promise<Measured> {
   const rig = await createReaderRig(kind, size, runSeconds);
   const first = note(rig, 'first', await rig.read());
@@ -62,7 +62,7 @@ async function measure({ kind, size, runSeconds }: Measuring): Promise<Measured>
   return { ...confirmed, kind, size, readings: { first, ...confirmed.readings } };
 }
 
-/** Measures a company whose groups were copied into the table, because ingest of all of them would take too long. */
+/** Measures a company whose groups are copied into the table, because ingest of all groups would take too long. */
 async function measureSeeded({ kind, size, runSeconds }: Measuring): Promise<Measured> {
   const rig = await createReaderRig(kind, size, runSeconds);
   await seedCompany(rig, rig.company);
@@ -71,7 +71,7 @@ async function measureSeeded({ kind, size, runSeconds }: Measuring): Promise<Mea
   return { ...confirmed, kind, size };
 }
 
-/** Measures the reads that confirm a company, then a full read and the reads of a day without changes. */
+/** Measures the two reads that confirm each other, a full read, and the reads of one day without changes. */
 async function measureSettled(rig: ReaderRig, { groups }: CompanySize) {
   rig.advance(15 * MINUTE_MS);
   const confirming = note(rig, 'confirming', await readTwice(rig));
@@ -92,7 +92,7 @@ async function measureSettled(rig: ReaderRig, { groups }: CompanySize) {
   };
 }
 
-/** Prints a row immediately, because the measurement of a large company takes long. */
+/** Prints each row immediately, because the measurement of a large company takes a long time. */
 function note({ kind }: ReaderRig, name: ReadingName, reading: Reading): Reading {
   if (name !== 'first' && reading.sent > 0)
     throw new Error(`${reading.sent} groups were sent again without a change`);
@@ -100,7 +100,7 @@ function note({ kind }: ReaderRig, name: ReadingName, reading: Reading): Reading
   return reading;
 }
 
-/** Reads every group until two reads confirm each other. In a large company, the first groups are due again meanwhile. */
+/** Reads every group until two reads confirm each other. In a large company, some groups are read more often. */
 async function readTwice(rig: ReaderRig): Promise<Reading> {
   const first = await rig.read({ isFull: true });
   rig.advance(15 * MINUTE_MS);
@@ -113,7 +113,7 @@ const apiCallsOf = (kind: DirectoryKind, { counts }: Reading): number =>
     0,
   );
 
-/** Returns the goals that a company misses. */
+/** Returns a sentence for each goal that the measurements of a company miss. */
 function missedBy(kind: DirectoryKind, readings: Readings): readonly string[] {
   const { full, quiet } = readings;
   if (full === undefined || quiet === undefined) throw new Error('expected a full read and a quiet run');
@@ -185,7 +185,7 @@ function sectionOf(measured: Measured): string {
   return [`**${kind}: ${shown(size)}**`, '', table(headOf(kind), rows), '', month].join('\n');
 }
 
-/** Checks the goals of each vendor with the small company. @returns missed goals */
+/** Checks the goals of each vendor with the small company. @returns a sentence for each missed goal */
 export async function checkDirectory(): Promise<readonly string[]> {
   const missed: string[] = [];
   for (const kind of DIRECTORY_KINDS) missed.push(...(await checkVendor(kind)));

@@ -7,7 +7,7 @@ import { type Figure, PAIRED_RUNS, type Spread, spreadOf, table } from '../figur
 const STEADY = fileURLToPath(new URL('../emulated/steady.ts', import.meta.url));
 const Measured = z.array(z.tuple([z.number(), z.number(), z.number()]));
 
-/** Rows of the table: the load, the window, and one label per measurement (joins, then leaves). */
+/** Rows of the table: the load, the coalescing window, and the labels of the measured joins and leaves. */
 const ROWS = [
   {
     pace: 'alone',

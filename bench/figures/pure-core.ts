@@ -7,10 +7,10 @@ import { type Figure, growthExponent, PAIRED_RUNS, showSpread, spreadOf, table }
 import { createDirectory } from '../memory/directory.ts';
 
 const SIZES = [10, 1_000, 100_000] as const;
-/** Numbers of messages with one event each. Decoding keeps no state between messages, so small numbers are enough. */
+/** Numbers of messages with one event each. The numbers are small, because decoding keeps no state between messages. */
 const DECODED_SIZES = [10, 100, 1_000] as const;
 const NOW_MS = Date.UTC(2026, 0, 5, 8);
-/** The most events or members in one measurement. A small size is called many times, so that it can be timed. */
+/** The maximum number of events or members in one measurement. Calls with a small size are repeated. */
 const MEMBERS_PER_MEASUREMENT = 100_000;
 const GROUPS = 100;
 
@@ -40,7 +40,7 @@ function decode(body: string): readonly DirectoryEvent[] {
   return events;
 }
 
-/** Returns the input of a plan for a group that one member in ten has left, and that as many users have joined. */
+/** Returns the input of a plan for a group in which one member in ten was replaced by another user. */
 function planInput(size: number): DraftInput {
   const user = (n: number): PlatformUserId => platformUserId(`u${n}`);
   const range = Array.from({ length: size }, (_, n) => n);
@@ -76,9 +76,9 @@ const snapshotOf = (group: string, size: number): readonly DirectoryEvent[] =>
   ).flatMap((members) => decode(JSON.stringify(directory.snapshot(group, [...members]))));
 
 /**
- * Returns a function that passes the inputs to `call` one after the other, and then begins again. So the measurements
- * of all sizes read the same amount of data. If one input of ten events were repeated, the processor would read the
- * events from its cache.
+ * Returns a function that calls `call` with the inputs one after the other, and then starts again with the first input.
+ * So the measurements of all sizes read the same amount of data. If one small input were repeated, the processor would
+ * read its events from the cache.
  */
 function inTurn<Input>(inputs: readonly Input[], call: (input: Input) => unknown): () => unknown {
   let next = 0;

@@ -9,7 +9,7 @@ import { sumOf } from '../memory/totals.ts';
 const GROUPS_OF_A_PERSON = 20;
 const SIZES = [100, 1_000, 10_000] as const;
 const MANY = [1_000, 10_000, 100_000] as const;
-/** The number of groups in one batch of the apply queue. */
+/** The number of new groups in one batch of the apply queue. */
 const NEW_GROUPS = 10;
 const BATCH = 100;
 const AT_REST_MS = 3_600_000;

@@ -6,7 +6,7 @@ import { requeueDue } from '../../shared/sync/requeue.ts';
 import { CONNECTION, createRig, type Rig } from '../memory/rig.ts';
 import type { Counts } from '../memory/totals.ts';
 
-/** A typical event whose calls are counted. The calls of `prepare` are not counted. */
+/** A typical case. The calls of `run` are counted, and the calls of `prepare` are not. */
 export interface Scenario {
   readonly name: string;
   readonly people: number;
@@ -21,7 +21,7 @@ const range = (length: number, from = 0) => Array.from({ length }, (_, n) => fro
 async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
   await rig.drain();
-  // Now the coalescing window is over, so the counted change starts a new window.
+  // The coalescing window ends, so that the counted change starts a new window.
   rig.advance(600_000);
   await rig.ports.connections.find(CONNECTION);
 }

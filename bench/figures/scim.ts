@@ -55,7 +55,7 @@ async function start(file: string, args: readonly string[] = []) {
 }
 type Server = Awaited<ReturnType<typeof start>>;
 
-/** Returns the time for which the first thread of a process has run. Only Linux shows it; elsewhere the result is NaN. */
+/** Returns the processor time of the first thread of a process in milliseconds; NaN if the system is not Linux. */
 function cpuMsOf(pid: number): number {
   try {
     const [runNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
@@ -111,7 +111,7 @@ async function prepare({ send }: Server) {
       send('GET', `/Users?filter=${encodeURIComponent(`emails.value eq "user-${n % USERS}@bench.test"`)}`),
     'filter by externalId': (n: number) =>
       send('GET', `/Users?filter=${encodeURIComponent(`externalId eq "x-user-${n % USERS}"`)}`),
-    // This kind is the last one: SCIMMY searches all users, so new users would slow its other requests.
+    // This kind is measured last. SCIMMY searches all users, so new users would slow the other kinds.
     'POST of a user': (n: number) => send('POST', '/Users', user(`new-${n}`)),
   };
   return kinds;
@@ -120,13 +120,13 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 type Kind = keyof Prepared;
 const WRITES: readonly Kind[] = ['POST of a user', 'PATCH that adds a member', 'PATCH that removes one'];
 
-/** The number of requests in one run. Fast kinds have more requests, so that a run takes at least 0.1 seconds. */
+/** The numbers of requests in one run that differ from `COUNT`. A run should take at least 0.1 seconds. */
 const COUNTS: Partial<Record<Kind, number>> = { 'page of 100': AT_ONCE, 'POST of a user': 200 };
 const COUNT = 48;
 
 interface Measured {
   readonly perSecond: number;
-  /** Milliseconds per request for which the server's first thread ran. */
+  /** Processor time of the server's first thread per request, in milliseconds. */
   readonly cpuMs: number;
 }
 
@@ -138,7 +138,7 @@ async function measure(server: Server, send: (n: number) => Promise<string>, fro
   return { perSecond, cpuMs: (server.cpuMs() - startedCpuMs) / count } satisfies Measured;
 }
 
-/** Measures each kind on both servers in turn. groupsync is also compared with the bare calls that it made. */
+/** Measures each kind of request on both servers, and on a bare client that repeats the calls of groupsync. */
 async function sideBySide(ours: Server, peer: Server | undefined) {
   const [mine, theirs] = [await prepare(ours), peer && (await prepare(peer))];
   const rows: (string | number)[][] = [];
@@ -171,9 +171,9 @@ async function sideBySide(ours: Server, peer: Server | undefined) {
 }
 
 /**
- * Starts the requests of one tenant at fixed times, even if earlier ones have not ended, so that slow requests do
- * not reduce the load. Returns percentiles of the latency, of the delay with which the requests were sent, and the CPU
- * time of the server.
+ * Starts the requests of one tenant at fixed times, even if earlier requests have not ended. So slow requests do not
+ * reduce the load. Returns percentiles of the latency, the percentile of the delay at the start of a request, and the
+ * CPU time of the server.
  */
 async function steady(kinds: Prepared, { cpuMs }: Server) {
   const filter = kinds['filter by userName'];
@@ -191,7 +191,7 @@ async function steady(kinds: Prepared, { cpuMs }: Server) {
     if (dueMs > performance.now()) await sleep(dueMs - performance.now());
     delays.push(performance.now() - dueMs);
     const send = mix[n % mix.length];
-    // Unused numbers, because names are unique. A person who joined leaves again.
+    // The numbers are unused, because names must be unique. A removal gets the number of the previous join.
     const sent = Promise.resolve(send?.(5_000 + n - (send === remove ? 1 : 0)));
     inFlight.push(sent.then(() => void latencies.push(performance.now() - dueMs)));
   }
@@ -243,7 +243,7 @@ async function large({ send, ask }: Server) {
 function installPeer(): string | undefined {
   const folder = join(tmpdir(), 'groupsync-bench-peers');
   if (existsSync(join(folder, 'node_modules', 'scimmy-routers'))) return folder;
-  console.error(`installing ${PEER.join(', ')} into ${folder}: needs the network, this once`);
+  console.error(`installing ${PEER.join(', ')} into ${folder} (only once; needs the network)`);
   try {
     const quiet = ['--no-audit', '--no-fund', '--silent'];
     execFileSync('npm', ['install', '--prefix', folder, ...quiet, ...PEER], {
@@ -251,7 +251,7 @@ function installPeer(): string | undefined {
     });
     return folder;
   } catch {
-    console.error('npm could not install it: groupsync is measured alone');
+    console.error('npm could not install the compared server, so only groupsync is measured');
     return undefined;
   }
 }

@@ -9,7 +9,7 @@ const EVENTS = 1_000;
 const GROUPS = 20;
 const PEOPLE = 200;
 
-/** Starts the services with all people and groups in the directory, before people join by one message each. */
+/** Starts the services with all people and groups, before the measured joins. */
 async function prepared(): Promise<Services> {
   const services = await startServices({ people: PEOPLE });
   const directory = createDirectory(Date.now);
@@ -31,7 +31,7 @@ const joins = (): readonly BenchEvent[] => {
 
 interface Timed {
   readonly ms: number;
-  /** Processor time of this process, including the emulators. Other load on the machine hardly affects it. */
+  /** Processor time of this process, including the emulators. Other load on the machine has little effect. */
   readonly cpuMs: number;
 }
 
@@ -50,10 +50,10 @@ async function timed(run: () => Promise<void>): Promise<Timed> {
   return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1_000 };
 }
 
-/** Runs the engine once. Then repeats its recorded calls without the engine, on services in the same state. */
+/** Runs the engine once. Then repeats the engine's recorded calls without the engine, on services in the same state. */
 async function pair(): Promise<Pair> {
   const first = await prepared();
-  // The events are created at this point, because their time must be later than that of earlier events.
+  // The events are created here, because their time must be later than the time of the earlier events.
   const events = joins();
   await publish(first, events);
   const recording = startRecording();

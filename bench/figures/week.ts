@@ -11,7 +11,7 @@ interface Size {
 }
 
 const GROUPS_OF_A_PERSON = 20;
-/** Share of the memberships that begin or end per day. */
+/** The part of the memberships that begin or end per day. */
 const DAILY_SHARE = 0.01;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -32,7 +32,7 @@ interface Change {
 const membersOf = (group: number, { members }: Size, people: number): readonly number[] =>
   Array.from({ length: members }, (_, n) => (((group * members) / GROUPS_OF_A_PERSON + n) % people) | 0);
 
-/** Draws changes at random times of the day: people who are not in the group join, and members leave. */
+/** Returns random joins and leaves at random times. A person who joins is not yet in the group. */
 function drawChanges(size: Size, people: number, startMs: number): readonly Change[] {
   const random = seededRandom(size.groups);
   const inside = Array.from({ length: size.groups }, (_, n) => new Set(membersOf(n, size, people)));
@@ -51,7 +51,7 @@ function drawChanges(size: Size, people: number, startMs: number): readonly Chan
     });
 }
 
-/** Simulates an import with one message for each group, and then days with single changes, with all schedules. */
+/** Simulates an import with one message for each group, and then days with single changes and all schedules. */
 async function simulateWeek(size: Size) {
   const prices = readPrices();
   const people = Math.max(2 * size.members, (size.groups * size.members) / GROUPS_OF_A_PERSON);
@@ -87,9 +87,9 @@ async function simulateWeek(size: Size) {
   );
   await runUntil(sentMs + DAY_MS, () => platform.groups.size === size.groups && chain.isIdle());
   if (!chain.isIdle())
-    throw new Error(`of ${size.groups} groups only ${platform.groups.size} came within a day`);
+    throw new Error(`after a day, the platform has ${platform.groups.size} of ${size.groups} groups`);
   const importSeconds = ((platform.writes.at(-1)?.atMs ?? Number.NaN) - sentMs) / 1_000;
-  // The first part includes the work of the schedules that follows from the import.
+  // The usage of the import includes the scheduled work that the import causes.
   await runUntil(clock() + HOUR_MS);
   const imported = { ...priced(), seconds: importSeconds };
   const writesBefore = platform.writes.length;
@@ -213,7 +213,7 @@ export const weekFigure: Figure = {
     for (const { groups, limits, usage, imported } of [...days, ...weeks])
       for (const name of FUNCTIONS)
         if (Math.max(usage[name].longest, imported.usage[name].longest) > limits[name].seconds)
-          throw new Error(`a run of ${name} takes longer than it may with ${groups} groups`);
+          throw new Error(`with ${groups} groups, a run of ${name} takes longer than its timeout`);
     return [
       'Each person is in twenty groups. The import sends one message per group, all at the same time. One hour after the last write the',
       `changes begin: each day ${DAILY_SHARE * 100} % of the memberships change, one message each. All schedules run the whole time.`,

@@ -6,7 +6,7 @@ import { sumOf } from '../memory/totals.ts';
 const WINDOW_SECONDS = 5;
 const BURSTS = [1, 100, 10_000] as const;
 const GROUPS = [1, 10, 100] as const;
-/** The start: a whole number of windows after 1970, so that the offset of a burst within its window is known. */
+/** The simulated time starts at the start of a window, so that the offset of a burst in its window is known. */
 const ALIGNED_MS = Math.ceil(Date.UTC(2026, 0, 5, 8) / 300_000) * 300_000;
 
 interface Outcome {
@@ -15,8 +15,8 @@ interface Outcome {
 }
 
 /**
- * Sends a burst of messages. In each message one person joins a group, and the groups take turns. It starts at one of
- * five offsets in the window, so that some bursts cross the end of a window. Two writes per group are then correct.
+ * Sends a burst of messages. In each message one person joins a group, one group after the other. The burst starts at
+ * the given offset in the window. If the burst crosses the end of the window, two writes per group are correct.
  */
 async function burst(changes: number, groups: number, offsetMs: number): Promise<Outcome> {
   const people = Math.ceil(changes / groups) + 1;
@@ -41,7 +41,7 @@ async function burst(changes: number, groups: number, offsetMs: number): Promise
   return { writes, groupWindows: Math.min(groups, changes) * windows };
 }
 
-/** A naive connector, for comparison: it reads each message and patches the group of the message. */
+/** Returns the number of writes of a naive connector, which sends one PATCH for each message. */
 async function naiveWrites(messages: number): Promise<number> {
   const rig = await createRig({ coalesceSeconds: 0, people: 1 });
   await rig.ingest([rig.directory.snapshot('d0', [0])]);

@@ -6,7 +6,7 @@ import type { Totals } from './totals.ts';
 export function createCountedQueue(options: { readonly totals: Totals; readonly clock: () => number }): {
   readonly sqs: SQSClient;
   readonly queue: Queue;
-  /** The events queue, to which the reader of a directory sends. */
+  /** The events queue, to which the reader of a directory sends its events. */
   readonly events: Queue;
 } {
   const { totals, clock } = options;

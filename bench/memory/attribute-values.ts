@@ -1,6 +1,6 @@
 import type { Item, Value } from '../../shared/store/table.ts';
 
-/** DynamoDB's wire format of a value, limited to the types that groupsync uses. */
+/** A value in DynamoDB's wire format, with only the types that groupsync uses. */
 export type Wire =
   | { readonly S: string }
   | { readonly N: string }

@@ -6,7 +6,7 @@ import type { Totals } from './totals.ts';
 const READ_UNIT_BYTES = 4_096;
 const WRITE_UNIT_BYTES = 1_024;
 
-/** Units of a consistent read. An eventually consistent read costs half. An empty read costs the minimum. */
+/** Returns the units of a strongly consistent read, at least one. An eventually consistent read costs half. */
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_UNIT_BYTES));
 const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / WRITE_UNIT_BYTES));
 

@@ -25,7 +25,7 @@ export const FUNCTIONS = ['ingest', 'apply', 'reconcile', 'people'] as const;
 export type FunctionName = (typeof FUNCTIONS)[number];
 export type TaskName = 'pump' | 'feed' | 'sweep' | 'health' | 'people';
 
-/** The assumed duration of one request to AWS. It is a high estimate. */
+/** The assumed duration of one request to AWS, which is a high estimate. */
 export const REQUEST_SECONDS = 0.01;
 
 /** The limits of a function in the template. `maxConcurrency` is undefined if only the account has a limit. */
@@ -44,7 +44,7 @@ export interface Usage {
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () => SILENT };
-/** Fractions of a run's time limit: ingest starts no new work after the first, and only reports after the second. */
+/** Fractions of ingest's time limit. A run starts no new work after START_UNTIL, and returns after STOP_AT. */
 const [START_UNTIL, STOP_AT] = [0.5, 0.85];
 const RESERVE_MS = 30_000;
 const TASKS: Readonly<Record<TaskName, number>> = {
@@ -74,9 +74,9 @@ export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
 }
 
 /**
- * Simulates the whole system in simulated time. Each request and call takes time, and concurrent ones overlap. Each
- * invocation has its own container, which keeps its caches. A function runs at most as often as the template
- * allows; further work waits.
+ * Simulates the whole system in simulated time. Each request takes time, and concurrent requests overlap. Concurrent
+ * invocations have separate containers, and each container keeps its caches. If a function has the maximum number of
+ * invocations, further work waits.
  */
 export async function createChain(people: number) {
   const { ingestSeconds, applySeconds, scheduledSeconds, apiCallSeconds } = readPrices().assumed;
@@ -176,8 +176,8 @@ export async function createChain(people: number) {
           startUntilMs: at(START_UNTIL),
           stopAtMs: at(STOP_AT),
         });
-        if (report.rejected.length > 0) throw new Error('ingest refused what a bench sent');
-        if (report.failedMessages.size > 0) throw new Error('ingest did not get through its batch');
+        if (report.rejected.length > 0) throw new Error('ingest refused an event of the benchmark');
+        if (report.failedMessages.size > 0) throw new Error('ingest did not complete its batch');
       });
       done.then(takeEvents).catch(fail);
     }
@@ -214,7 +214,7 @@ export async function createChain(people: number) {
     }
   };
   queues.listen((key, wantedMs) => {
-    // Wake-ups within 10 ms are handled together.
+    // Wake-ups that are due within the same 10 ms are handled together.
     const atMs = Math.ceil(wantedMs / 10) * 10;
     if (key !== 'apply' || planned.has(atMs)) return;
     planned.add(atMs);
@@ -247,7 +247,7 @@ export async function createChain(people: number) {
     platform,
     limits,
     directory: createDirectory(clock),
-    /** Returns what each function did since the previous call. */
+    /** Returns the usage of each function since the previous call. */
     takeUsage() {
       const taken = FUNCTIONS.map((name) => [name, { ...usageOf(name) }] as const);
       for (const one of usage.values())
@@ -259,7 +259,7 @@ export async function createChain(people: number) {
     onWritten: (listener: typeof written) => {
       written = listener;
     },
-    /** Starts a task now. Its errors end the simulation. */
+    /** Starts a task immediately. An error of the task ends the simulation. */
     begin: (task: TaskName) => void runTask(task).catch(fail),
     beginSchedules() {
       for (const [n, [task, minutes]] of Object.entries(TASKS).entries()) {

@@ -1,4 +1,4 @@
-/** An event that a benchmark sends, in the native form. Each event has a later time than the previous one. */
+/** An event that a benchmark sends, in the native form. Each event is later than the previous event. */
 export interface BenchEvent {
   readonly specversion: '1.0';
   readonly id: string;

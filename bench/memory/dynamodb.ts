@@ -31,7 +31,7 @@ const REFUSED: WireAnswer = {
   },
 };
 
-/** Attribute that marks the end of a page. Only this table reads it. */
+/** The attribute of the key that marks the end of a page. Only this simulated table reads the attribute. */
 const CURSOR = 'pk';
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {

@@ -2,16 +2,16 @@ import type { Table } from '../../shared/store/table.ts';
 import type { Page } from '../../simulate/table/partition.ts';
 import type { ChildRequest } from './run-in-child.ts';
 
-/** DynamoDB's limit of keys per request. */
+/** DynamoDB's maximum number of keys per request. */
 const KEYS_AT_ONCE = 100;
 
 export type ParentAnswer = readonly [id: number, answer: never];
 
-/** Asks the parent process, which has the services, and measures the memory of this process. */
+/** Sends requests to the services of the parent process, and measures the memory of this process. */
 export function connectToParent() {
   const waiting = new Map<number, (answer: never) => void>();
   let lastId = 0;
-  /** Measured here, because the operating system's peak includes the memory of the parent at the fork. */
+  /** The operating system's peak is not used, because it includes the memory of the parent at the fork. */
   let peakBytes = 0;
   const measure = () => {
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
@@ -40,7 +40,7 @@ export function connectToParent() {
 
 export type Ask = ReturnType<typeof connectToParent>['ask'];
 
-/** Returns the table of the parent process. */
+/** Returns a table whose requests the parent process answers. */
 export function tableThrough(ask: Ask): Table {
   return {
     get: (key) => ask('get', key),

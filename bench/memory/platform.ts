@@ -7,7 +7,7 @@ import {
 import { seededRandom } from '../../simulate/random.ts';
 import type { Totals } from './totals.ts';
 
-/** The id of the company. It is short, because each id contains it and makes the stored items larger. */
+/** The id of the company. It is short, because all keys contain it. */
 export const COMPANY = 'b';
 
 const CALLS: Readonly<Record<string, string>> = {
@@ -23,8 +23,8 @@ const CALLS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A platform without faults that counts its requests. Each response takes one turn of the event loop, so counts do
- * not depend on the machine. Its people: role `r<n>`, user `u<n>`, address `p<n>@bench.test`.
+ * Creates a platform without faults that counts its requests. Each response takes one turn of the event loop, so counts
+ * do not depend on the machine. Person n has the role `r<n>`, the user `u<n>` and the address `p<n>@bench.test`.
  */
 export function createCountedPlatform(options: {
   readonly totals: Totals;

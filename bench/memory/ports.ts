@@ -9,7 +9,7 @@ export interface BenchPortsOptions
 
 export type BenchPorts = EnginePorts & { readonly deadLetters: DeadLetterQueue };
 
-/** The engine's ports with the given clients, clock and ids. They never sleep. */
+/** Returns the engine's ports with the given clients, clock and ids. The ports never sleep. */
 export function benchPorts({ onSecretRead, token, ...options }: BenchPortsOptions): BenchPorts {
   const ports = portsOver({
     ...options,
@@ -28,7 +28,7 @@ export function benchPorts({ onSecretRead, token, ...options }: BenchPortsOption
   const deadLetters: DeadLetterQueue = {
     async send(deadLetters) {
       if (deadLetters.length === 0) return [];
-      throw new Error(`a bench dead-letters nothing: ${deadLetters[0]?.code} ${deadLetters[0]?.message}`);
+      throw new Error(`expected no dead letter: ${deadLetters[0]?.code} ${deadLetters[0]?.message}`);
     },
   };
   return { ...ports, deadLetters };

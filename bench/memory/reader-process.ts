@@ -15,7 +15,7 @@ export interface ReaderTask {
   /** The stored secret of the connection. */
   readonly secret: unknown;
   readonly isFull: boolean;
-  /** Time after which the run begins no further group. */
+  /** The time after which the run does not start to read another group. */
   readonly seconds: number;
   readonly apiCallSeconds: number;
   readonly requestSeconds: number;

@@ -11,14 +11,14 @@ import { askChild } from './run-in-child.ts';
 import type { Counts } from './totals.ts';
 import { type CompanySize, companyOf, createCountedVendor, VENDORS, type VendorRequest } from './vendors.ts';
 
-/** The memory that a run may use. It is also the limit of the heap of the process that reads. */
+/** The maximum memory of a run. It is also the heap limit of the process that reads. */
 export const MOST_MEMORY_MB = 512;
 const CHILD = fileURLToPath(new URL('reader-process.ts', import.meta.url));
 const EVERY_MS = SCHEDULES.directoryMinutes * 60_000;
-/** The maximum number of runs that are started until nothing waits. */
+/** The maximum number of runs for one task. */
 const MOST_RUNS = 50;
 
-/** The runs that the reader needs for one task, and the sums over these runs. */
+/** The number of runs that the reader needs for one task, and totals of these runs. */
 export interface Reading {
   readonly runs: number;
   readonly counts: Counts;
@@ -44,9 +44,9 @@ export function limitsOfReader() {
 export type ReaderRig = Awaited<ReturnType<typeof createReaderRig>>;
 
 /**
- * groupsync in memory with a reader of a directory. Each run of the reader has its own process, as a cold start
- * of the function does. Directory, table and queue are in this process.
- * @param runSeconds the time after which a run begins no further group
+ * Creates groupsync in memory with a reader of a directory. Each run of the reader is a separate process, like a cold
+ * start of the function. Directory, table and queue are in this process.
+ * @param runSeconds the time after which a run does not start to read another group
  */
 export async function createReaderRig(kind: DirectoryKind, size: CompanySize, runSeconds: number) {
   const directory = VENDORS[kind].setting;
@@ -67,7 +67,7 @@ export async function createReaderRig(kind: DirectoryKind, size: CompanySize, ru
       rig.sqs.send({ constructor: { name }, input } as unknown as SendMessageBatchCommand),
   };
 
-  /** One invocation of the function. The next one begins at the next time of the schedule. */
+  /** Runs one invocation of the function. The next invocation starts at the next scheduled time. */
   const runOnce = async (isFull: boolean): Promise<Reading & { readonly waiting: number }> => {
     const task: ReaderTask = {
       task: 'read',

@@ -28,8 +28,8 @@ export interface RigOptions {
   /** The start of the clock, in milliseconds since 1970. Default: `START_MS`. */
   readonly startMs?: number;
   /**
-   * Settings of the connection, in addition to the settings of `connectionOf`. If both define a setting, this value
-   * counts.
+   * Settings of the connection, in addition to the settings of `connectionOf`. They override the settings of
+   * `connectionOf`.
    */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
@@ -109,7 +109,7 @@ export async function createRig(options: RigOptions) {
     directory: createDirectory(clock),
     sqs,
     events,
-    /** The operations of the table in memory, for code in another process. Each operation is one DynamoDB request. */
+    /** The operations of the table in memory, for another process. Each operation is one DynamoDB request. */
     requests: {
       get: direct.look.bind(direct),
       getMany: direct.getMany.bind(direct),

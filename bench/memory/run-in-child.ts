@@ -26,7 +26,7 @@ export type ChildRequest = readonly [id: number, what: string, args: readonly ne
 
 const CHILD = fileURLToPath(new URL('child-process.ts', import.meta.url));
 
-/** Returns the function that runs this task, and its memory in the template. */
+/** Returns the function that runs this task, and the memory of the function in the template. */
 export function functionOf(task: ChildTask['task']) {
   const isOwn = task === 'ingest' || task === 'apply' || task === 'people';
   const name: FunctionName = isOwn ? task : 'reconcile';
@@ -41,7 +41,7 @@ interface Child {
   readonly answers: Readonly<Record<string, (...args: readonly never[]) => unknown>>;
 }
 
-/** Runs one task in a process with a memory limit. The services stay in this process, and `answers` calls them. */
+/** Runs one task in a child process with a memory limit. `answers` handles the requests of the child. */
 export function askChild<Result>({ file, memoryMb, title, answers }: Child, task: object): Promise<Result> {
   const flags = [
     '--no-warnings',
@@ -59,7 +59,7 @@ export function askChild<Result>({ file, memoryMb, title, answers }: Child, task
   });
 }
 
-/** Reads an answer as a child receives it: whole, because a stream cannot be sent to another process. */
+/** Reads an answer completely, because a stream cannot be sent to a child process. */
 export async function wholeAnswer({ statusCode, headers, body }: Dispatcher.ResponseData) {
   const parts: Buffer[] = [];
   for await (const part of body) parts.push(part);

@@ -10,8 +10,8 @@ export interface WireAnswer {
 }
 
 /**
- * A request handler for an AWS SDK client that responds in the same process. The SDK does all its work except for
- * the socket. Each response takes one turn of the event loop, so counts do not depend on the machine.
+ * Returns a request handler that answers an AWS SDK client in the same process. The SDK does all its work except the
+ * transfer over a socket. Each response takes one turn of the event loop, so counts do not depend on the machine.
  */
 export const inProcess = (answer: (operation: string, input: unknown) => WireAnswer) => ({
   handle: async (request: WireRequest) => {

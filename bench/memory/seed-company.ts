@@ -20,9 +20,9 @@ const MODEL_ADDRESS = 'model@bench.test';
 const HOUR_MS = 3_600_000;
 
 /**
- * Stores the users, groups and direct members of a company by copying what ingest stores for the events of the reader
- * about one group with one member. Ingest of a million memberships takes too long for a figure about the reader.
- * Nested groups are stored with the members of their inner groups.
+ * Stores the users, groups and direct members of a company without ingest, because ingest of a million memberships
+ * takes too long. The function ingests one group with one member and copies the stored items. Nested groups are stored
+ * with the members of their inner groups.
  */
 export async function seedCompany(rig: Rig, { users = [], groups = [] }: WorldInput): Promise<void> {
   const { table } = rig.ports;
@@ -68,10 +68,7 @@ async function storeModel(rig: Rig): Promise<readonly [group: Item, member: Item
   return [group, register, user];
 }
 
-/**
- * Stores that two reads of every group had the same result. The next read of each group is then due at the same hour of
- * the next day.
- */
+/** Stores for every group that two reads had the same result. The next read of each group is then due one day later. */
 export async function settleGroups(rig: Rig): Promise<void> {
   const { table } = rig.ports;
   const partition = readerKey(CONNECTION).pk;

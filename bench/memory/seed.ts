@@ -19,8 +19,8 @@ import { COMPANY } from './platform.ts';
 import { CONNECTION, type Rig } from './rig.ts';
 
 /**
- * Adds synced groups with this many members by copying what the engine stored for `d0`. The groups are enough for jobs
- * that read groups but not their members (sweep, feed).
+ * Adds synced groups with this many members by copying the items of the group `d0`. The copies are complete enough for
+ * jobs that do not read members (sweep, feed).
  */
 export async function seedGroups(rig: Rig, groups: number, members: number): Promise<void> {
   const { table } = rig.ports;

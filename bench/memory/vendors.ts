@@ -27,8 +27,8 @@ const NESTED_EVERY = 100;
 
 /**
  * Returns the number of members of a group. A few groups have a fifth of all memberships, one group in ten is large,
- * and the others are small. Of a million memberships in 10,000 groups: ten of 20,000, a thousand of 400, the others of
- * 44 or 45.
+ * and all other groups are small. Example with a million memberships in 10,000 groups: ten groups have 20,000 members,
+ * a thousand groups have 400, and all other groups have 44 or 45.
  */
 function membersOf(index: number, { groups, memberships, users }: CompanySize): number {
   const mean = memberships / groups;
@@ -68,16 +68,16 @@ interface Vendor {
   readonly dialect: () => OpenDialect;
   /** The setting `directory` of the connection. */
   readonly setting: object;
-  /** The names of the calls, in the order of the figure. The first pattern that fits the path decides. */
+  /** The names of the calls, in the order of the table. The first pattern that matches the path applies. */
   readonly calls: readonly (readonly [name: string, path: RegExp])[];
   readonly callsPerMinute: number;
-  /** Present if the simulator has another limit by default, and gets this limit. */
+  /** True if the simulator needs `callsPerMinute` as its limit, because its default limit differs. */
   readonly simulatesLimit?: true;
   readonly mostQuietCalls: number;
   /** The goal for a full read of the largest company. */
   readonly mostDollars: number;
   readonly hasNestedGroups: boolean;
-  /** Returns the stored secret, in the form of the vendor. */
+  /** Returns the secret in the form that is stored for the vendor. */
   readonly secretOf: (app: DirectorySimulator['app']) => Promise<unknown>;
 }
 
@@ -115,8 +115,8 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+\?/],
       ['token', /\/token$/],
     ],
-    // 8,000 units in ten seconds for a tenant with more than 500 users. A list of members costs three units
-    // ("Microsoft Graph service-specific throttling limits").
+    // A tenant with more than 500 users has 8,000 units in ten seconds. A list of members costs three units ("Microsoft
+    // Graph service-specific throttling limits").
     callsPerMinute: 16_000,
     simulatesLimit: true,
     mostQuietCalls: 3,
@@ -138,11 +138,11 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+$/],
       ['logs', /\/logs\?/],
     ],
-    // Half of the limit that Okta shows to one client for the members of groups, which is 500. Most calls of a full
-    // read use this limit.
+    // Half of Okta's limit for one client and the members of groups, which is 500. Most calls of a full read use this
+    // limit.
     callsPerMinute: 250,
-    // With this limit of calls, a full read of 10,000 groups takes four runs, and each run reads the stored users
-    // again.
+    // With this limit, a full read of 10,000 groups needs four runs. Each run reads the stored users again, which costs
+    // more.
     mostDollars: 0.1,
     mostQuietCalls: 3,
     hasNestedGroups: false,
@@ -163,8 +163,8 @@ export interface VendorRequest {
 }
 
 /**
- * The project's simulator of a vendor, without lag and failures and with full pages, as the vendor's documents describe
- * them.
+ * Starts the project's simulator of a vendor without lag and failures. The pages have the maximum size in the vendor's
+ * documents.
  */
 export async function createCountedVendor(kind: DirectoryKind, company: WorldInput, totals: Totals) {
   const { dialect, calls, secretOf, callsPerMinute, simulatesLimit } = VENDORS[kind];
@@ -187,7 +187,7 @@ export async function createCountedVendor(kind: DirectoryKind, company: WorldInp
       const given = { method: method as 'GET', url: path, headers, ...(body && { payload: body }) };
       const { statusCode, headers: shown, rawPayload } = await app.inject(given);
       if (statusCode === 403 || statusCode === 429) totals.add('directory over the limit');
-      // The header Date shows the clock of the machine, which differs from the simulated clock.
+      // The header Date is removed, because it contains the machine's time instead of the simulated time.
       const { date: _, ...others } = shown;
       return { statusCode, headers: others, body: rawPayload };
     },

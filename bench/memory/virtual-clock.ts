@@ -4,8 +4,8 @@ interface Wait {
 }
 
 /**
- * A clock for work that mostly waits for answers. Time passes only when everything waits. Then the clock moves to the
- * end of the earliest wait. So waits at the same time overlap, and the speed of this machine does not count.
+ * Creates a clock for work that mostly waits for answers. The time advances only when all work waits. Then the clock
+ * moves to the end of the earliest wait. So concurrent waits overlap, and the speed of the machine has no effect.
  */
 export function createVirtualClock(startMs: number) {
   let nowMs = startMs;
@@ -37,7 +37,7 @@ export function createVirtualClock(startMs: number) {
   return {
     nowMs: () => Math.floor(nowMs),
     sleep: (ms: number) => until(nowMs + ms),
-    /** Sends a request whose answer takes this long. */
+    /** Sends a request that takes the given simulated time. */
     async request<Result>(seconds: number, send: () => Promise<Result>): Promise<Result> {
       const endMs = nowMs + 1_000 * seconds;
       requests += 1;

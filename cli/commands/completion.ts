@@ -12,7 +12,7 @@ interface Entry {
   /** The command's words on the command line, without the program's name. */
   readonly path: readonly string[];
   readonly words: readonly string[];
-  /** The kind of ids that the command's argument takes, if they can be read from the deployment. */
+  /** The kind of ids that the command's argument takes. Empty if the deployment has no list of such ids. */
   readonly ids: Completable | '';
 }
 
@@ -61,8 +61,8 @@ const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 
 const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
 /**
- * Both shells find the longest command in the typed words and offer its completions. (They avoid the variable
- * `path`: zsh uses it for PATH.)
+ * Each script finds the longest command in the typed words and offers the completions of that command. No script uses a
+ * variable `path`, because zsh uses this name for PATH.
  */
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = {
   bash: (entries) => `# groupsync completion for bash: source <(groupsync completion bash)
@@ -90,7 +90,7 @@ ${cases(entries)}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [[ -z $ids || $current == -* ]] && return
-  # Names are text: nothing in them is expanded, and what a shell would read in them is quoted.
+  # Names may contain special characters of the shell. They are not expanded, and are quoted.
   while IFS= read -r id; do
     [[ $id == "$current"* ]] && COMPREPLY+=("$(printf %q "$id")")
   done < <("\${COMP_WORDS[0]}" "\${globals[@]}" completion bash --ids "$ids" 2>/dev/null)

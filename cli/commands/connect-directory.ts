@@ -16,9 +16,8 @@ import { type NamedDirectory, namedDirectory } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 
 /**
- * Previews a directory and, after confirmation, stores its key and the setting `directory`. If the connection already
- * reads this directory, the credential is replaced. In this case the command is also accepted if groups of other
- * sources exist.
+ * Previews a directory. After confirmation, stores its key and the setting `directory`. If the connection already reads
+ * this directory, the command replaces the credential, even if the connection has groups of other sources.
  */
 export async function connectDirectory(
   context: Context,
@@ -50,7 +49,7 @@ export async function connectDirectory(
   if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
-  // The secret is removed only now, because the reader needs it as long as the earlier setting applies.
+  // The stored secret is removed after the setting changes, because the reader needs it with the earlier setting.
   if (key === undefined) await ports.directoryApplicants.remove(name);
   out.answer(document(true), () => {
     out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);
@@ -84,8 +83,8 @@ const Tried = z.object({
 });
 
 /**
- * Without a key, only the role of the deployed function can sign in, so the function reads the directory. It cannot
- * call the platform, so this command compares the result with the platform's groups.
+ * Without a key, only the role of the deployed function can sign in, so the function reads the directory. The function
+ * cannot call the platform, so this command compares the directory with the platform's groups.
  */
 async function previewByFunction(
   { connection, setting }: NamedDirectory,

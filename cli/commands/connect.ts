@@ -80,7 +80,7 @@ async function connect(context: Context, text: string | undefined, options: Conn
   if (!(await context.confirm(`${verb} the connection ${name}?`))) return EXIT.failed;
   const replanned = await storeConnection({ name, company, settings, token, observing, known }, ports);
   await readPeople(context, ports, name);
-  // The connection is stored already, so a failure here is only reported.
+  // The connection is already stored, so a failed probe is only reported.
   const notTried = (error: Error) => [
     `the platform was not probed: ${error.message}; to retry: groupsync probe`,
   ];
@@ -106,8 +106,8 @@ function printNext(
   name: ConnectionName,
   { observing, probed, clashes }: NextSteps,
 ): void {
-  // The global options do not contain a name that is given as an argument. Without this option, the hints would be
-  // about the default connection.
+  // Hints repeat the global options of the command line. If the name of the connection is an argument, the hints need
+  // the option `--connection`; otherwise they would be about the default connection.
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = clashes > 0 ? ['platform-groups'] : [];
   if (observing) nextVerbs.push('plan', 'resume');
@@ -139,9 +139,7 @@ async function promptUrl({ io }: Context): Promise<string> {
   return (await prompt(io, 'text', address)).trim();
 }
 
-/**
- * Reads the token from standard input or a hidden prompt, because other users of the machine could read an argument.
- */
+/** Reads the token from standard input or a hidden prompt. As an argument, other users of the machine could see it. */
 const readToken = ({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> =>
   readHidden(io, {
     title: 'Token of the OAuth application',
@@ -179,7 +177,7 @@ function matchLines(preview: MatchPreview): readonly string[] {
     ...byRule.map((one) => `     ${one.rule}: ${one.matched}`),
   ];
   if (newlyMatched > 0)
-    lines.push(`     ${newlyMatched} of them match no employee now, and would be added to their groups`);
+    lines.push(`     ${newlyMatched} members would get their first match, and join their groups`);
   return lines;
 }
 
@@ -203,8 +201,8 @@ function adoptionLines({ existing, directory, bySpokeId, byName }: AdoptionPlan)
 }
 
 /**
- * Reads the employees now, because no member can be matched without them. The schedule would read them only within the
- * next hour.
+ * Reads the employees now, because no member can be matched without them. Their next scheduled read may be an hour
+ * away.
  */
 async function readPeople({ out }: Context, ports: ToolPorts, connection: ConnectionName): Promise<void> {
   out.note('reading employees …');

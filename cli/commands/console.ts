@@ -26,7 +26,7 @@ async function serve(
   { out, io, prefix, connection, ports, formatCommands }: Context,
   flags: { readonly port: number; readonly open: boolean },
 ): Promise<number> {
-  // Loaded here, because only this command needs the console.
+  // Imported here, so that other commands start without loading the console.
   const [{ createHandle }, { loadPage }, { CODE_VALID_MS, serveConsole }] = await Promise.all([
     import('../../console/server/handle.ts'),
     import('../console/page.ts'),
@@ -46,7 +46,7 @@ async function serve(
   const url = served.urlOf(connection);
   out.answer({ url }, () => out.line(url));
   out.note(
-    `anyone with this address has your permissions, until ${CODE_VALID_MS / 60_000} minutes after it was first opened; Ctrl-C stops the console`,
+    `anyone who opens this address has your permissions. It expires ${CODE_VALID_MS / 60_000} minutes after it is first opened. Ctrl-C stops the console`,
   );
   const forget = flags.open ? openBrowser(url) : () => {};
   const expiry = AbortSignal.timeout(LIFETIME_MS);
@@ -58,13 +58,13 @@ async function serve(
     await served.close();
   }
   if (expiry.aborted)
-    out.note('the console ended, because its token is valid for 12 hours; run the command again');
+    out.note('the console stopped, because its token expired after 12 hours; run the command again');
   return EXIT.done;
 }
 
 const newSecret = (): string => randomBytes(24).toString('base64url');
 
-/** The console ends after this time. Then the token that browsers store is no longer valid. */
+/** The console stops after this time. The token that a browser has stored is then no longer valid. */
 const LIFETIME_MS = 12 * 3_600_000;
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };

@@ -64,7 +64,7 @@ async function readPlan(out: Context['out'], options: DeployOptions, { cdk }: Op
   return plan;
 }
 
-/** Asks the operator, and then changes the stack. @returns false if the operator refuses */
+/** Changes the stack after the operator confirms. @returns false if the operator refuses */
 async function apply(
   context: Context,
   { revertDrift, importExistingResources: importExisting }: DeployOptions,

@@ -35,8 +35,8 @@ async function destroy(context: Context, options: DestroyOptions, command: Comma
     printPlan(context.out, deleted, kept);
     if (!(await context.confirm(`Destroy ${stage.built.stack} in ${stage.where}?`)))
       return report(context, stage, 'refused', { deleted, kept });
-    // CloudFormation reads in the deployed template which resources stay. So the stage is deployed first, which also
-    // ends the protection.
+    // The deployed template says which resources CloudFormation keeps. So the stage is first deployed with `retainData`
+    // set to false. This deployment also ends the termination protection of the stack.
     if (losesData) {
       await stage.cdk.deploy({});
       await stage.cdk.protectTable(false);

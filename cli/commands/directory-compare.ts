@@ -26,7 +26,7 @@ export async function compare(context: Context, options: DirectoryOptions): Prom
         { title: 'pending', of: ({ pending }) => pending, align: 'right' },
         { title: 'problem', of: ({ problem, other }) => problem ?? other ?? '' },
       ],
-      'the platform shows what the directory has',
+      'every compared platform group equals its directory group',
     );
     for (const { kind, groupName, user, email } of changes)
       out.line(`${kind === 'added' ? '+' : '-'} ${groupName}: ${email ?? user}`);

@@ -4,7 +4,7 @@ import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 
-/** After confirmation, ends the reading of the directory. The command is refused while the reader owns groups. */
+/** After confirmation, stops reading the directory. The command is refused while groups of the directory exist. */
 export async function disconnect(context: Context): Promise<number> {
   const { out } = context;
   const { ports, found } = await context.connected();

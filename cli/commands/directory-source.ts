@@ -33,36 +33,36 @@ export const directoryOptions = (): readonly Option[] => [
   new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(
     DIRECTORY_KINDS,
   ),
-  new Option('--administrator <address>', 'Google: in whose name the directory is read'),
+  new Option('--administrator <address>', 'Google: the administrator whose permissions are used to read'),
   new Option(
     '--key <file>',
     "Google: key file of the directory's service account; Okta: file with the private key as JWK",
   ),
   new Option('--provider <name>', 'Google: workload identity provider, to sign in without a stored key'),
-  new Option('--service-account <address>', 'Google: the service account that reads, with --provider'),
+  new Option('--service-account <address>', 'Google: the service account to read as, with --provider'),
   new Option('--tenant <id>', 'Entra ID: the tenant'),
-  new Option('--client-id <id>', 'Entra ID, Okta: the application that reads'),
+  new Option('--client-id <id>', 'Entra ID, Okta: the application that reads the directory'),
   new Option(
     '--secret-stdin',
     'read the client secret (Entra ID) or the API token (Okta) from standard input',
   ),
-  new Option('--key-arn <arn>', 'Okta: key in KMS that signs in as the application, without a stored key'),
+  new Option('--key-arn <arn>', 'Okta: KMS key that signs in as the application; no private key is stored'),
   new Option('--federated', 'Entra ID: sign in with a federated credential, without a stored secret'),
   new Option(
     '--audience <name>',
-    'Entra ID: audience of the federated credential, if it is not the usual one',
+    'Entra ID: audience of the federated credential (default: api://AzureADTokenExchange)',
   ),
   new Option(
     '--directory-url <url>',
-    'Okta: address of the organisation; else another server with the same API, such as a simulator',
+    'Okta: address of the organisation; Google, Entra ID: a server with the same API, such as a simulator',
   ),
 ];
 
-/** A directory that the connection will read for the first time, or with another credential. */
+/** A directory that the connection will read for the first time, or with a new credential. */
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;
-  /** The secret as it is stored; undefined if the deployed function signs in as its role. */
+  /** The secret in its stored form. Undefined if the deployed function signs in with its role and needs no secret. */
   readonly key: unknown;
   readonly connection: Connection;
   readonly isConnected: boolean;
@@ -70,8 +70,8 @@ export interface NamedDirectory {
 }
 
 /**
- * Returns the directory that the options describe. If the connection already reads it, settings for which the options
- * have no value stay.
+ * Returns the directory that the options describe. If the connection already reads this directory, a setting without an
+ * option keeps its stored value.
  * @throws UsageError
  */
 export async function namedDirectory(
@@ -84,7 +84,7 @@ export async function namedDirectory(
   const kind = options.directory ?? 'google';
   const described = describeDirectory(kind, withStoredOptions(kind, options, stored));
   const changed = applySetting(found.settings, 'directory', described.setting).directory;
-  if (changed === null) throw new UsageError('--directory: expected a kind of directory, got null');
+  if (changed === null) throw new UsageError('--directory: expected a kind of directory, got nothing');
   const isConnected = stored !== null && isSameDirectory(stored, changed);
   const corrects = isConnected ? stored.corrects : undefined;
   const setting = { ...changed, ...(corrects !== undefined && { corrects }) };
@@ -99,14 +99,14 @@ export interface ChosenDirectory {
   readonly connection: Connection;
   readonly kind: DirectoryKind;
   readonly directory: ShownDirectory;
-  /** Whether the connection still reads another directory. */
+  /** True if the connection reads a different directory now. */
   readonly replaces: boolean;
   readonly ports: ToolPorts;
 }
 
 /**
- * Returns the directory that the options describe; without options, the one that the connection reads. If the options
- * have no secret, the deployed function reads the directory.
+ * Returns the directory that the options describe. Without options, returns the directory that the connection reads. If
+ * the options have no secret, the deployed function reads the directory.
  */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();
@@ -132,7 +132,7 @@ export async function chosenDirectory(context: Context, options: DirectoryOption
   return { connection: found, kind: setting.kind, directory, replaces: false, ports };
 }
 
-/** Turns an error of the directory into a message with the next command, because the command itself was correct. */
+/** Adds the next command and the guide page to an error that the directory or the function reported. */
 export const withHint = <Answer>(asked: Promise<Answer>, kind: DirectoryKind): Promise<Answer> =>
   asked.catch((error: Error) => {
     const isExpected = error instanceof DirectoryError || error instanceof FunctionFailed;

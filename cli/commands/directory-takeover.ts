@@ -38,7 +38,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
     out.answer(unchanged, () => printPlan(context, plan));
     return unmapped.length > 0 ? EXIT.attention : EXIT.done;
   }
-  // These lines are notes, because with --json standard output contains the final report.
+  // The plan goes to standard error, because with --json standard output contains the final report.
   for (const line of linesOf(plan)) out.note(line);
   const question = `Take over ${plural(groups.length, 'group')}? Nothing is written until \`groupsync resume\`.`;
   if (!(await context.confirm(question))) return EXIT.failed;
@@ -46,7 +46,7 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   const report = await takeOverGroups(current ?? connection, plan, ports);
   out.answer(report, () => {
     out.line(`${plural(groups.length - report.busy.length, 'group')} taken over; the connection observes`);
-    for (const group of report.busy) out.line(`${group}: a write does not end; run the command again`);
+    for (const group of report.busy) out.line(`${group}: a write has not ended; run the command again`);
   });
   out.note(`next${nextOf(connection, options)}`);
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;
@@ -124,14 +124,14 @@ const UNMAPPED: Readonly<Record<Source, string>> = {
 };
 
 function printPlan({ out }: Context, plan: TakeoverPlan): void {
-  if (plan.groups.length === 0) out.line(`no group of another source is in ${NEW_SOURCE[plan.to]}`);
+  if (plan.groups.length === 0) out.line(`no group of another source was found in ${NEW_SOURCE[plan.to]}`);
   for (const line of linesOf(plan)) out.line(line);
 }
 
 function linesOf({ to, groups, unmapped }: TakeoverPlan): readonly string[] {
   const reasonOf = ({ reason, target }: TakeoverPlan['unmapped'][number]): string => {
     if (reason === 'not_found') return `${NEW_SOURCE[to]} has no such group`;
-    if (reason === 'not_unique') return `${NEW_SOURCE[to]} has the name, but another group has it too`;
+    if (reason === 'not_unique') return `${NEW_SOURCE[to]} has the name, but several groups have this name`;
     return `${target} has another platform group: delete one of the two platform groups, or release this group`;
   };
   const lines = groups.map(

@@ -27,15 +27,15 @@ export type SecretSource =
   | {
       readonly kind: 'text';
       readonly field: string;
-      /** The name of the text in a prompt. */
+      /** The name of the secret in the prompt. */
       readonly title: string;
-      /** Whether the text is on standard input. */
+      /** True if the text is read from standard input. */
       readonly isPiped: boolean;
     };
 
 export interface DescribedDirectory {
   readonly setting: object;
-  /** undefined if the deployed function signs in as its role. */
+  /** Undefined if the deployed function signs in with its role and needs no secret. */
   readonly secret: SecretSource | undefined;
 }
 
@@ -116,7 +116,7 @@ const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
   },
 };
 
-/** Returns whether two settings name the same groups: the vendor, the account and the server are the same. */
+/** Returns true if both settings are about the same directory: vendor, account and server are equal. */
 export const isSameDirectory = (one: DirectorySetting, other: DirectorySetting): boolean =>
   one.kind === other.kind &&
   accountOf(one) === accountOf(other) &&
@@ -127,7 +127,7 @@ function accountOf(setting: DirectorySetting): string {
   return setting.kind === 'entra' ? setting.tenant : setting.orgUrl;
 }
 
-/** Returns the options, with those that are not given from the setting that is stored for the same account. */
+/** Fills missing options with the values of the stored setting, if it is for the same account. */
 export function withStoredOptions(
   kind: DirectoryKind,
   options: DirectoryOptions,

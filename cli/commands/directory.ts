@@ -35,7 +35,7 @@ export function addDirectory(program: Command, act: Act): void {
     .addHelpText(...examples('directory status', 'directory groups', 'directory read'));
   directory
     .command('status')
-    .description('show how many groups are read, and their progress')
+    .description('show the number of groups and how far reading has come')
     .addHelpText(...examples('directory status', 'directory status --json'))
     .action(act(status));
   const groupsCommand = directory
@@ -46,9 +46,9 @@ export function addDirectory(program: Command, act: Act): void {
     .action(act(groups));
   const takeoverCommand = directory
     .command('takeover')
-    .description('give the groups of other sources to one source, with their platform groups')
+    .description('move groups from other sources to one source; they keep their platform groups')
     .addOption(
-      new Option('--to <source>', 'the new owner of the groups; events includes files')
+      new Option('--to <source>', 'the new source of the groups; events includes imported files')
         .choices(SOURCES)
         .default('directory'),
     )
@@ -76,7 +76,7 @@ export function addDirectory(program: Command, act: Act): void {
     .command('read')
     .description('read the directory now, as the schedule does')
     .option('--full', 'read every group, due or not')
-    .option('--accept-deletions', 'delete the groups that the directory does not find, however many they are')
+    .option('--accept-deletions', 'delete all groups that are missing in the directory, in any number')
     .addHelpText(...examples('directory read', 'directory read --full --json'))
     .action(act(read));
 }
@@ -108,7 +108,7 @@ function statusLines(
   const others = `${plural(otherSource, 'group')} of another source, ${differing} of them differ from the directory`;
   const lines = [`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`];
   if (stopped !== null) lines.push(red(`stopped since ${stopped.since}: ${stopped.reason}`));
-  if (short > 0) lines.push(`fewer members listed than counted: ${plural(short, 'group')}`);
+  if (short > 0) lines.push(`directory lists fewer members than it counts: ${plural(short, 'group')}`);
   if (freshness !== null) lines.push(formatSource(freshness, duration));
   lines.push(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
   if (otherSource > 0) lines.push(others);
@@ -154,7 +154,7 @@ interface ReadOptions {
 }
 
 const ACCEPT =
-  'Delete the groups that the directory does not find? Above the limit of the guard, each deletion is held for an approval.';
+  'Delete the groups that are missing in the directory? Deletions above the limit of the guard are held until an operator approves them.';
 
 /** The deployed function reads the directory, with its own permissions and lease. */
 async function read(context: Context, { full = false, acceptDeletions }: ReadOptions): Promise<number> {

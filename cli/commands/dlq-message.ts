@@ -105,8 +105,8 @@ function rewritten(body: string, indent = 0): string {
 }
 
 /**
- * While the operator edits the message, it is visible in the queue again. After the edit, it is received again and
- * found by its id.
+ * During the edit, the message is visible in the queue again. After the edit, the command receives the message again
+ * and finds it by its id.
  */
 export async function edit(context: Context, id: string, { reason }: { reason: string }): Promise<number> {
   const { out, io } = context;
@@ -128,7 +128,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
     return EXIT.done;
   }
   if (!(await context.confirm('Replace the original message?'))) return EXIT.failed;
-  // The editor shows indented JSON. The message is sent compact, because a large one would exceed the size limit.
+  // The editor shows indented JSON. The message is sent as compact JSON, because of the size limit.
   const body = rewritten(edited);
   const sent = await sendAmended(deadLetter, { body, reason }, ports);
   out.answer({ id: deadLetter.message.id, sent }, () =>

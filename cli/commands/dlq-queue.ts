@@ -192,7 +192,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   } finally {
     progress.end();
   }
-  // If the replay was cancelled, the plan gives the number of messages that it did not reach.
+  // A cancelled replay did not reach all messages. The rest is the planned number minus the replayed number.
   return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
 }
 
@@ -204,6 +204,6 @@ function print({ replayed, failed, failedAgain, because, ...report }: ReplayRepo
     out.line(out.paint.red(`${failed} could not be sent; they are still in the dead-letter queue`));
   if (left > 0)
     out.line(
-      `${left} remain: another consumer is processing them, or they were not reached. Run the command again`,
+      `${left} remain: another consumer is processing them, or the replay did not reach them. Run the command again`,
     );
 }

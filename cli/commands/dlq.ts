@@ -128,7 +128,7 @@ function shortIds(messages: Survey['messages']): (id: string) => string {
   return (id) => id.slice(0, length);
 }
 
-/** Suggests a replay for each cause with messages that can be replayed, and `show` for the first one that cannot. */
+/** Suggests a replay for each cause with replayable messages, and `show` for the first other message. */
 function nextSteps({ causes, messages }: Survey, idOf: (id: string) => string): readonly string[] {
   const fixed = causes.filter(({ count, refused }) => refused < count).map(({ code }) => code);
   const first = messages.find(({ refusal }) => refusal !== null);

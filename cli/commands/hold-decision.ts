@@ -59,8 +59,8 @@ const rejectQuestion = (removes: number): string =>
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
 /**
- * Returns the digest of the hold to decide. A whole digest is returned as given, even if removals were added to the
- * hold since then.
+ * Returns the digest of the hold to decide. A complete digest is returned unchanged, even if the hold has more removals
+ * now.
  * @throws NotFound if a digest prefix does not match the hold
  */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {

@@ -9,7 +9,7 @@ import { percent, plural } from '../output/words.ts';
 
 export type FormatMember = (member: HeldMember) => string;
 
-/** Reads the removals that wait, or the set with this digest. Without either, reads decided removals. */
+/** Reads the hold with this digest. If there is none, reads the first hold of the group. */
 export async function readHold(context: Context, group: string, digest?: string) {
   const ref = await context.group(group);
   const ports = await context.ports();

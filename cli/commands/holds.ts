@@ -50,7 +50,7 @@ export function addHolds(program: Command, act: Act): void {
       .option('--digest <hex>', 'decide only if the hold still has this digest; a prefix is enough')
       .option(
         '--member <member>',
-        `${name} only this removal: id, address or name; repeatable; the others stay held`,
+        `${name} only this removal: id, address or name; repeatable; other removals stay held`,
         collected,
         [],
       )

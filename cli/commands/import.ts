@@ -47,8 +47,9 @@ export function addImport(program: Command, act: Act): void {
       'after',
       `
 Files of Google Workspace, GAM, Entra ID and Okta are read as they were exported, in UTF-8, UTF-16 or Windows-1252. Columns are
-found by their headings, in any order; other columns are not read. Without a header the file has these four columns. The rows of
-a group may be anywhere in the file. A snapshot lists all members of a group, so nothing is sent unless every line can be read.
+found by their headings, in any order; other columns are not read. A file without a header must have the columns group id,
+group name, member id and email. The rows of a group may be anywhere in the file. A snapshot lists all members of a group, so
+a file with an unreadable line is not sent.
 
 Examples:
   groupsync import members.csv --dry-run
@@ -165,7 +166,7 @@ function printNext(
   if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
 }
 
-/** Returns the given options plus the ones detected from the file, for the suggested command. */
+/** Returns the given options plus the options that were detected from the file, for the suggested command. */
 function argumentsOf(
   { columns, delimiter: sign, skipLines }: ImportReport,
   flags: ImportFlags,

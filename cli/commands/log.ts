@@ -89,7 +89,7 @@ async function aboutMember({ connection, ports, member }: Context, text: string,
 }
 
 const POLL_MS = 2_000;
-/** Each query reads this time span again, because the index may be behind and clocks differ. */
+/** Two consecutive queries overlap by this time, because the index may be behind and clocks differ. */
 const OVERLAP_MS = 10_000;
 const MAX_PER_READ = 1_000;
 
@@ -98,7 +98,7 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { ports } = await context.connected();
   const ref = options.group === undefined ? undefined : await context.group(options.group);
   const { taken, ...filter } = await filterOf(context, ref, options);
-  // With --follow, events are left out: each query would read all members. The writes that events cause show the
+  // --follow shows no events, because each query would have to read all members. The writes that events cause name the
   // members.
   const found = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);

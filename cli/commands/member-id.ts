@@ -12,8 +12,9 @@ const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; 
 ];
 
 /**
- * Returns the settings with `memberIdField` set to the id that the platform's groups contain. A new connection uses the
- * id found in existing groups. If there is none, the command prompts. Without a terminal the setting does not change.
+ * Returns the settings with `memberIdField` set to the kind of id that the platform's groups contain. For a new
+ * connection, existing groups show the kind. If no group shows it, the command asks the operator. Without a terminal,
+ * the setting does not change.
  */
 export async function settleMemberIdField(
   context: Context,

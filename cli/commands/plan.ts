@@ -159,7 +159,7 @@ export function effectText({ added, removed, held, dropped }: Omit<GroupEffect, 
 
 const SETTLED = new Set(['in_sync', 'deleted', 'unknown', 'excluded']);
 
-/** Maximum number of changes to list per plan. The rest is only counted. */
+/** Maximum number of changes to list per plan. Further changes are only counted. */
 const SHOWN = 50;
 
 const namedIn = (plans: readonly GroupPlan[]): Named => {

@@ -35,9 +35,9 @@ export function addPlatformGroups(program: Command, act: Act): void {
     .action(act(list));
   command
     .command('adopt')
-    .description('adopt groups with their only match, after a preview')
+    .description('adopt groups that have exactly one match, after a preview')
     .argument('[platform-ids...]', 'ids of adoptable platform groups')
-    .option('--all', 'every adoptable group with only one match')
+    .option('--all', 'every adoptable group with exactly one match')
     .option(...NO_WAIT)
     .addHelpText(...examples('platform-groups adopt 64f0c1', 'platform-groups adopt --all --yes'))
     .action(act(adopt));

@@ -47,8 +47,8 @@ export function addReconcile(program: Command, act: Act): void {
 }
 
 /**
- * Shows what a refresh would change. Before an upgrade that changes how addresses are compared, run this command of the
- * new version before the deployment.
+ * Shows the changes that a refresh would cause. Before a deployment that changes how addresses are compared, operators
+ * run this command of the new version.
  */
 async function previewRefresh(context: Context): Promise<number> {
   const { out, connection } = context;
@@ -71,8 +71,8 @@ async function previewRefresh(context: Context): Promise<number> {
 }
 
 /**
- * How far before the start of the run records are read, because clocks differ. Records that existed before the run are
- * excluded by their ids.
+ * Drift records are read from this long before the start of the run, because clocks differ. Records that existed before
+ * the run are excluded by their ids.
  */
 const RECENT_MS = 120_000;
 
@@ -90,7 +90,7 @@ async function runNow(
   const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {
     if (!(cause instanceof FunctionFailed)) throw cause;
     const { state } = await ports.gates.read(connection);
-    // A pause stops only writes, so it is not the reason of a failed read.
+    // A pause stops only writes, so it cannot be the reason for a failed run.
     const fix = state === 'paused' ? undefined : fixForGate({ state }, connection);
     throw new HintedError(cause.message, fix ?? 'groupsync doctor --faults');
   });
@@ -99,7 +99,7 @@ async function runNow(
   const skipped = Skipped.safeParse(report);
   const isFollowed = wait && !skipped.success;
   const code = isFollowed ? await follow(context, await dirtyGroups(context)) : EXIT.done;
-  // The report of the run contains only drift that was found before the run. Apply finds the other drift after it.
+  // The report of the run does not contain the drift that apply finds afterwards. So the drift records are read again.
   const drift = isFollowed ? await readDrift() : [];
   const found = drift.filter(({ id, settledBy }) => !known.has(`${id} ${settledBy}`));
   const own = isFollowed ? { ...report, ...countsOf(found) } : report;

@@ -8,9 +8,7 @@ const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
 /** Folder of the built page in the package. A checkout does not have it. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 
-/**
- * Returns the page's files. The package contains them built; in a checkout, esbuild builds the script from the sources.
- */
+/** Returns the page's files. The package contains the built files. In a checkout, esbuild builds the script. */
 export async function loadPage(): Promise<Page> {
   const isBuilt = existsSync(`${BUILT}app.js`);
   const file = (name: string) => readFileSync(`${isBuilt ? BUILT : SOURCES}${name}`, 'utf8');
@@ -20,9 +18,7 @@ export async function loadPage(): Promise<Page> {
 
 async function bundle(): Promise<string> {
   const { build } = await import('esbuild').catch(() => {
-    throw new UsageError(
-      'the page is not built here, and esbuild, which builds it, is not installed: npm ci',
-    );
+    throw new UsageError('the page cannot be built, because esbuild is not installed; run npm ci');
   });
   const { outputFiles } = await build(pageBuild(SOURCES));
   return outputFiles[0]?.text ?? '';

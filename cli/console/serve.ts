@@ -19,16 +19,16 @@ export interface ServeOptions {
 }
 
 /**
- * How long the code of the printed URL is valid after its first use. It ends, because browsers keep the URL in their
- * history.
+ * How long the code of the printed URL is valid after its first use. The code expires, because browsers keep the URL in
+ * their history.
  */
 export const CODE_VALID_MS = 15 * 60_000;
 
 /**
- * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Its
- * requests need the token. The page gets the token in exchange for the code. The code is only in the fragment of the
- * printed URL, which browsers never send. Host and Origin are checked too: another web page may reach this server
- * through its own host name (DNS rebinding).
+ * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Requests of
+ * the page need the token. The page gets the token in exchange for the code. The code is only in the fragment of the
+ * printed URL, and browsers never send the fragment. The headers Host and Origin are checked, because another web page
+ * can reach this server through its own host name (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
   const admits = admission(options);
@@ -79,8 +79,8 @@ async function answer(
 }
 
 /**
- * Returns the body as a web stream. If its reader cancels it, the rest is received and discarded, because the client
- * reads the answer. (`Readable.toWeb` would close the connection instead.)
+ * Returns the body as a web stream. If the handler cancels the stream, the remaining body is received and discarded, so
+ * that the client can read the answer. `Readable.toWeb` would close the connection.
  */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks = incoming.iterator({ destroyOnReturn: false });

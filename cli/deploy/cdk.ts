@@ -12,7 +12,7 @@ import { type CdkPackages, fetchCdk, packagedCdk } from './fetch-cdk.ts';
 import type { Cdk, CdkOptions, DeploymentOptions, StackPlace } from './ports.ts';
 import { runProgram } from './run-program.ts';
 
-/** Where the CDK and the app are: in the package beside the built command, or in a checkout. */
+/** The paths of the CDK and the app. In the package, the app is next to the built command. */
 interface Programs {
   readonly cdk: string;
   /** Command line of the app, for a shell. */
@@ -51,9 +51,7 @@ async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Pr
   };
 }
 
-/**
- * Settings of the CDK. A checkout has them in `cdk.json`, but the folder in which the package is used has no such file.
- */
+/** The options that `cdk.json` sets in a checkout. Users of the package have no `cdk.json`. */
 const AS_IN_CDK_JSON = ['--no-version-reporting', '--no-notices', '--no-color', '--ci'];
 
 /** Emulators do not report changed resources in change sets. */

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { HintedError, type Io } from '../io.ts';
 import { runProgram } from './run-program.ts';
 
-/** Package files that are in the package beside the built command: see `scripts/pack.ts`. */
+/** The npm files that install the CDK. `scripts/pack.ts` puts them into the package. */
 export interface CdkPackages {
   readonly packageJson: string;
   readonly lock: string;
@@ -37,7 +37,7 @@ export async function fetchCdk(packages: CdkPackages, { env, note }: Fetching): 
   if (existsSync(folder)) return folder;
   note(`fetching the AWS CDK once: ${versionsOf(packages)}`);
   mkdirSync(cache, { recursive: true });
-  // Two commands may fetch at the same time. The first one to finish renames its folder.
+  // Two commands may fetch at the same time. The command that finishes first renames its folder.
   const unfinished = mkdtempSync(join(cache, 'unfinished-'));
   try {
     writeFileSync(join(unfinished, 'package.json'), packages.packageJson);
@@ -84,7 +84,7 @@ function bytesIn(folder: string): number {
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
 }
 
-/** Returns the package files of the package; undefined in a checkout, whose own `node_modules` has the CDK. */
+/** Returns undefined in a checkout, because its `node_modules` contains the CDK. */
 export function packagedCdk(folder: URL): CdkPackages | undefined {
   const read = (name: string) => readFileSync(new URL(name, folder), 'utf8');
   if (!existsSync(folder)) return undefined;

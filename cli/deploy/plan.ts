@@ -1,4 +1,4 @@
-/** What a deployment does with one resource. `replace` deletes the resource after it has created another. */
+/** What a deployment does with one resource. `replace` creates a new resource and deletes the old one. */
 export const PLAN_ACTIONS = [
   'delete',
   'replace',
@@ -31,8 +31,8 @@ const RESOURCE =
   /^\[([+~-]|←)\] ((?:AWS|Custom|Alexa)::\S+) (.+?)(?: (may be replaced|replace|destroy|orphan|import))?$/;
 
 /**
- * The impact that the CDK prints decides, and not the sign: a resource with a minus may be deleted, or may only leave
- * the stack.
+ * The action for each impact that the CDK prints. The sign is not enough: a resource with a minus is either deleted, or
+ * leaves the stack and stays in the account.
  */
 const BY_IMPACT: Readonly<Record<string, PlanAction>> = {
   'may be replaced': 'may replace',
@@ -50,7 +50,7 @@ const BY_SIGN: Readonly<Record<string, PlanAction>> = {
 
 /**
  * Reads the output of `cdk diff`.
- * @throws Error if the output does not say whether there are differences, because a change could be overlooked
+ * @throws Error if the output does not contain the number of stacks with differences
  */
 export function parseDiff(lines: readonly string[]): DeploymentPlan {
   const counted = lines.map((line) => /Number of stacks with differences: (\d+)/.exec(line)?.[1]);

@@ -17,9 +17,9 @@ export interface DeploymentOptions {
   readonly importExisting?: boolean | undefined;
 }
 
-/** The CDK, for one stage. `synth` comes first; the other calls use its result. */
+/** The CDK, for one stage. `synth` must be called first, because the other calls use the built template. */
 export interface Cdk {
-  /** Builds the template from the settings file and these settings. @throws UsageError for settings that are refused */
+  /** Builds the template from the settings file and these settings. @throws UsageError for invalid settings */
   synth(settings: Readonly<Record<string, string>>): Promise<BuiltStack>;
   /** Returns the output of `cdk diff`: the built template compared with the deployed stack. */
   diff(options: DeploymentOptions): Promise<readonly string[]>;

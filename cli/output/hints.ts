@@ -5,8 +5,9 @@ import { shellWord } from './words.ts';
 export type CommandFormatter = (text: string, of?: string) => string;
 
 /**
- * Messages contain plain commands (`groupsync dlq list`). If the operator typed `npx groupsync --local …`, the commands
- * must be run the same way. So this inserts the same program name and global options into every command of a text.
+ * Messages contain plain commands (`groupsync dlq list`). If the operator typed `npx groupsync --local …`, the next
+ * commands need the same beginning. So the formatter inserts the same program name and global options into every
+ * command of a text.
  */
 export function createCommandFormatter(
   commands: readonly string[],

@@ -19,7 +19,7 @@ export async function changeLines(context: Context, comparison: ImportComparison
   const { added, removed, unmatched, pending = [] } = comparison;
   const lines = [
     ...(await personLines(context, comparison)),
-    `${added} added (+), ${removed} removed (−); ${unmatched} of those added match no employee on the platform (?)`,
+    `${added} added (+), ${removed} removed (−); ${unmatched} of the added members match no employee on the platform (?)`,
   ];
   if (pending.length > 0) lines.push(pendingLine(pending));
   lines.push(...(await groupLines(context, comparison)));
@@ -99,7 +99,7 @@ function outdatedLines(groups: readonly string[], superseded: number): readonly 
   ];
 }
 
-/** A single group can be adopted only after the directory sends it and before apply creates another one. */
+/** The pause lets the operator adopt a platform group before apply creates a second group. */
 const adoptionLines = ({ connection }: Context): readonly string[] => [
   `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
   '  to adopt single groups, first: groupsync pause',

@@ -43,7 +43,7 @@ export interface Wording {
 
 const WIDTH = 80;
 const MIN_WIDTH = 40;
-/** In a pipe nothing is cut. A wider table becomes paragraphs. */
+/** The table width in a pipe, where no cell is cut. A wider table is printed as paragraphs. */
 const PIPED_WIDTH = 200;
 const CLEAR_SCREEN = '\u001b[H\u001b[2J\u001b[3J';
 

@@ -11,8 +11,8 @@ const HIDDEN = '…';
 const ADDRESS = /[^\s@<>()[\]"',;:=/]+@[^\s@<>()[\]"',;:/]+\.[\p{L}\p{N}-]+/gu;
 const HIDDEN_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
 /**
- * Matches the rejected text in an error about a line of a file. It matches up to the end of the error, because the text
- * may be cut.
+ * Matches the rejected text in an error about a line of a file. It matches up to the end of the error, because the
+ * closing quote may be cut off.
  */
 const REJECTED_TEXT = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;

@@ -12,7 +12,7 @@ export interface Column<Row> {
    * end.
    */
   readonly whole?: true | 'id';
-  /** Title and value in CSV, where programs read a value that the terminal shows in words, such as a time. */
+  /** Title and value in CSV. The terminal shows words, CSV the exact value, such as a time. */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 

@@ -1,4 +1,4 @@
-/** Wires a function at its first call. The container keeps only clients and parsed configuration between invocations. */
+/** Calls `wire` at the first invocation. Lambda's container keeps the result: clients and parsed configuration. */
 export function once<Wired>(wire: () => Wired): () => Wired {
   let wired: { readonly value: Wired } | undefined;
   return () => {

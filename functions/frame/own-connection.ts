@@ -3,9 +3,9 @@ import type { Context } from 'aws-lambda';
 const ALIAS = /:for-([a-z0-9-]+)$/;
 
 /**
- * Operators of one connection may call a function only by the alias of their connection (infra/operators.ts). Then the
- * call must be about this connection.
- * @throws if the call is about another connection, or about all
+ * Operators of one connection may call a function only by the alias of their connection (infra/operators.ts). A call
+ * through an alias must be about the connection of the alias.
+ * @throws if the call is about another connection, or about all connections
  */
 export function requireOwnConnection(
   { invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>,

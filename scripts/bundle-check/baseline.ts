@@ -10,8 +10,8 @@ const ownSources = (metafile: Metafile): string[] =>
   Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules/') && !path.startsWith('..'));
 
 /**
- * Returns a module that re-exports everything that the sources import from packages. The re-exports keep the bundler
- * from leaving it out.
+ * Returns a module that re-exports all names that the sources import from packages. Without the re-exports, the bundler
+ * would drop the unused imports.
  */
 export function baselineSource(metafile: Metafile): string {
   const imports = ownSources(metafile).flatMap((path) => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CDK = join(ROOT, 'node_modules/aws-cdk/bin/cdk');
-/** The app of the checkout, for a folder that has no `cdk.json`. */
+/** The command that runs the app of the checkout, for folders without a `cdk.json`. */
 const APP = `node --import ${import.meta.resolve('tsx')} ${join(ROOT, 'infra/app.ts')}`;
 
 export type Environment = Readonly<Record<string, string>>;
@@ -28,12 +28,12 @@ async function cdk(args: readonly string[], options: { env: Environment; cwd?: s
   return output;
 }
 
-/** One stage of the stack. It is synthesised once into the folder `out` and deployed from there. */
+/** One stage of the stack. It is synthesised once into the folder `out` and deployed from this folder. */
 export interface StageOfStack {
   readonly prefix: string;
   readonly out: string;
   readonly context: Readonly<Record<string, string>>;
-  /** Settings that only the file `groupsync.json` can have. */
+  /** Settings that are possible only in the file `groupsync.json`. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -49,7 +49,7 @@ export interface Cdk {
 export function createCdk(env: Environment): Cdk {
   return {
     async bootstrap(account, region) {
-      // The command runs in an empty folder. In the project, it would first synthesise the app.
+      // The command runs in an empty folder, because in the project's folder it would first synthesise the app.
       const cwd = mkdtempSync(join(tmpdir(), 'groupsync-bootstrap-'));
       try {
         await cdk(['bootstrap', `aws://${account}/${region}`], { env, cwd });

@@ -22,9 +22,9 @@ export interface Answer {
 export interface Browser {
   /** Opens an address of the console or of the provider, and follows redirects. */
   open(url: string): Promise<Answer>;
-  /** Opens an address, and signs in at the page of the provider. */
+  /** Opens an address, and signs in on the page of the provider. */
   signIn(url: string, account: string): Promise<Answer>;
-  /** Sends a request as the page does, with a body as an action. */
+  /** Sends a request as the page does. With a body, the request is an action. */
   ask(path: string, body?: object): Promise<Answer>;
   /** The cookies by host and name. */
   readonly cookies: ReadonlyMap<string, Map<string, string>>;
@@ -95,7 +95,7 @@ export function createBrowser(console: Pick<DeployedFunction, 'invoke'>, origin:
   };
 }
 
-/** The response that API Gateway makes of a function's reply. */
+/** Converts the reply of a function to a response, as API Gateway does. */
 function responseOf(reply: unknown): Response {
   const { statusCode, headers, cookies, body, isBase64Encoded } = Reply.parse(reply);
   const sent = new Headers(headers);

@@ -43,8 +43,8 @@ const settingsOf = (issuer: string, clientId: string) => ({
 });
 
 /**
- * Tests the console: a stage is deployed with it in the steps of docs/deploy.md. Then an approver opens the link of a
- * notification, signs in at an OIDC provider, and approves a part of the hold.
+ * Tests the console of a stage. The stage is deployed in the steps of docs/deploy.md. Then an approver opens the link
+ * of a notification, signs in at an OIDC provider, and approves a part of the hold.
  */
 export async function checkConsole(on: ConsoleCheck): Promise<void> {
   const { cdk, clients, prefix } = on;
@@ -96,7 +96,7 @@ function useConsole(on: ConsoleCheck, stage: StageOfStack, origin: string): Prom
       expectStatus(403, await stranger.signIn(link, 'stranger'));
       expectStatus(401, await stranger.ask('/api/home?connection=default'));
     });
-    await step('the approver opens the link, signs in, and sees the page of the link', async () => {
+    await step('the approver opens the link, signs in, and sees the linked page', async () => {
       const page = expectStatus(200, await approver.signIn(link, 'approver'));
       expectEqual('the address after the sign-in', page.url.href, link);
       expectContains(page.text, 'data-person="approver@acme.example"');
@@ -109,7 +109,7 @@ function useConsole(on: ConsoleCheck, stage: StageOfStack, origin: string): Prom
     });
     const hold = holdIn(expectStatus(200, await approver.ask(HOLD)));
     const decision = { group: EVERYONE.group, digest: hold.digest, users: ['user-eve', 'user-fay'] };
-    await step('a viewer sees the hold and may not approve it', async () => {
+    await step('a viewer sees the hold and cannot approve it', async () => {
       expectStatus(200, await viewer.signIn(link, 'viewer'));
       expectEqual('the hold', holdIn(expectStatus(200, await viewer.ask(HOLD))), hold);
       const refused = await viewer.ask('/api/approve?connection=default', { ...decision, reason: 'none' });
@@ -127,7 +127,7 @@ function useConsole(on: ConsoleCheck, stage: StageOfStack, origin: string): Prom
         (await approver.ask('/api/activity?connection=default')).text,
         'console:approver@acme.example',
       );
-      expectEqual('the removals that are left', holdIn(await approver.ask(HOLD)).removes, 3);
+      expectEqual('the removals that are still held', holdIn(await approver.ask(HOLD)).removes, 3);
     });
     await step('after signing out, the console gives no data', () => signOut(approver));
   });

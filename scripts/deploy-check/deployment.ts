@@ -56,7 +56,7 @@ export interface Running {
   readonly functions: Readonly<Record<FunctionKey, DeployedFunction>>;
   /** The function `scim`; undefined if the stage was deployed without SCIM. */
   readonly scim: DeployedFunction | undefined;
-  /** The function `console`; undefined if the stage was deployed without it. */
+  /** The function `console`; undefined if the stage was deployed without the console. */
   readonly console: DeployedFunction | undefined;
   /** @throws the first error of a function */
   stop(): Promise<void>;
@@ -99,7 +99,7 @@ export async function run(
   };
 }
 
-/** Starts Lambda's Invoke for the deployed functions, which the emulator of AWS cannot run. */
+/** Starts a server for Lambda's Invoke API. The AWS emulator cannot run the deployed functions. */
 async function startLambda(functions: Readonly<Record<string, DeployedFunction>>) {
   const named = Object.values(functions).map(({ name, invoke: handler }) => {
     return [name, { name, timeoutSeconds: 900, handler }] as const;
@@ -108,9 +108,7 @@ async function startLambda(functions: Readonly<Record<string, DeployedFunction>>
   return { env: { AWS_ENDPOINT_URL_LAMBDA: url }, close };
 }
 
-/**
- * Returns values that an update must not change. If an update replaces a table or a queue, its creation time changes.
- */
+/** Returns values that an update in place must not change. A replaced table or queue has a new creation time. */
 export async function identityOf(clients: Clients, stage: StageOfStack): Promise<Record<string, string>> {
   const output = readOutputs(stage);
   const identity: Record<string, string> = { table: String(await tableCreatedAt(clients, stage)) };
@@ -126,7 +124,7 @@ export async function identityOf(clients: Clients, stage: StageOfStack): Promise
   return identity;
 }
 
-/** Returns when the stage's table was created, in ms; undefined if it does not exist. */
+/** Returns the creation time of the stage's table in ms; undefined if there is no table. */
 export async function tableCreatedAt(
   clients: Clients,
   { prefix }: StageOfStack,

@@ -16,8 +16,8 @@ interface Deployed {
 }
 
 /**
- * Downloads the outputs and the code of a deployed stack into a folder, in the form of the CDK's output. So the
- * functions that run afterwards are those that were deployed, and not those on this machine.
+ * Downloads the outputs and the code of a deployed stack into a folder, in the form of the CDK's output. The check then
+ * runs the deployed code instead of the code on this machine.
  */
 export async function downloadStage(
   { prefix, bucket, out }: Deployed,

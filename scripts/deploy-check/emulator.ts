@@ -1,4 +1,4 @@
-/** The few calls of CloudFormation and S3 for which the check has no client. Only an emulator accepts them: they have no valid signature. */
+/** The calls of CloudFormation and S3 without an SDK client. Only emulators accept their invalid signatures. */
 export interface Emulator {
   /** Calls CloudFormation. @returns the answer in XML */
   cloudFormation(fields: Readonly<Record<string, string>>): Promise<string>;
@@ -10,7 +10,7 @@ export interface Emulator {
 }
 
 export function createEmulator(endpoint: string, region: string): Emulator {
-  // Emulators need the host name "localhost", to separate bucket and host.
+  // With the host name "localhost", emulators can separate the bucket name from the host.
   const s3 = new URL(endpoint);
   s3.hostname = 'localhost';
   const urlOf = (bucket: string, key: string) => `${s3.origin}/${bucket}/${key}`;

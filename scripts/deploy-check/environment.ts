@@ -3,7 +3,7 @@ import type { Environment } from './cdk.ts';
 export const REGION = 'eu-west-1';
 export const ACCOUNT = '123456789012';
 
-/** The bucket that `cdk bootstrap` creates, from which functions are deployed. */
+/** The bucket for the code of functions, which `cdk bootstrap` creates. */
 export const ASSETS = `cdk-hnb659fds-assets-${ACCOUNT}-${REGION}`;
 
 /** Returns an environment for the CDK CLI and the functions, without the AWS configuration of the user. */
@@ -16,8 +16,8 @@ export function environmentFor(endpoint: string): Environment {
     HOME,
     ...(TMPDIR === undefined ? {} : { TMPDIR }),
     AWS_ENDPOINT_URL: endpoint,
-    // The address from which CloudFormation reads the template. Emulators need the host name "localhost", to separate
-    // bucket and host.
+    // The address from which CloudFormation reads the template. With the host name "localhost", emulators can separate
+    // the bucket name from the host.
     AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION:
       process.env['AWS_ENDPOINT_URL_S3_FOR_CLOUDFORMATION'] ?? s3.origin,
     AWS_ACCESS_KEY_ID: 'testing',

@@ -12,16 +12,16 @@ import type { DeployedFunction } from './deployed-function.ts';
 
 const BatchResponse = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
 
-/** A poller that does the work of a deployed event source mapping, as Lambda does. */
+/** A poller that replaces Lambda's poller for one event source mapping. */
 export interface EventSource {
   readonly received: () => number;
   stop(): Promise<void>;
 }
 
 /**
- * Receives messages from the queue of the mapping and calls the function. Then deletes the messages, except those that
- * the function reported as failed. Failed messages are visible again immediately, so that the check does not wait.
- * Source: Lambda developer guide, "Reporting batch item failures".
+ * Starts to receive messages from the queue of the mapping and to call the function. Messages are deleted, except the
+ * messages that the function reported as failed. A failed message is visible again immediately, so that the check does
+ * not wait. Source: Lambda developer guide, "Reporting batch item failures".
  */
 export async function startEventSource(
   sqs: SQSClient,
@@ -60,7 +60,7 @@ export async function startEventSource(
   const loop = (async () => {
     while (!stopped) await pollOnce();
   })();
-  // `stop` reports the error. Until then it must not end the process.
+  // `stop` reports an error of the loop. Before `stop`, an unhandled rejection must not end the process.
   loop.catch(() => undefined);
   return {
     received: () => received,

@@ -34,9 +34,8 @@ interface PackageCheck extends Around {
 }
 
 /**
- * Tests the package in the way in which a user uses it: it is installed from its tarball into an empty folder,
- * deployed, upgraded with its data, and rolled back. After each deployment, events are sent and the deployed functions
- * process them.
+ * Tests the package in the steps of a user. The tarball is installed into an empty folder, deployed, upgraded with its
+ * data, and rolled back. After each deployment, the deployed functions process new events.
  */
 export async function checkPackage(on: PackageCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;
@@ -67,7 +66,7 @@ export async function checkPackage(on: PackageCheck): Promise<void> {
     await connect(on, await deployed('package-connect'));
     return sync('package-1', firstEvents(new Date().toISOString()).slice(0, -1), FIRST_GROUPS);
   });
-  await step('upgrade --check tells a compatible version from one that changes a stored form', async () => {
+  await step('upgrade --check reports whether a version can be rolled back', async () => {
     const can = await compatible.run(0, 'upgrade', '--check');
     expectContains(can, `rolling back to ${VERSION} is possible`);
     const cannot = await incompatible.run(3, 'upgrade', '--check');
@@ -112,7 +111,7 @@ function install({ folder, prefix, env }: PackageCheck, tarball: string): Instal
   writeFileSync(join(cwd, 'groupsync.json'), JSON.stringify({ prefix }));
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
   execFileSync('npm', ['install', ...quiet, tarball], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
-  // The stage of the settings file, which `upgrade` does not read.
+  // `upgrade` does not read the settings file, so this variable selects the stage.
   const ofStage = { ...env, GROUPSYNC_PREFIX: prefix, TMPDIR: folder };
   return {
     async run(code, ...args) {

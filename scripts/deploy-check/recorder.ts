@@ -8,9 +8,9 @@ export interface Recorder {
   readonly url: string;
   /** The calls as `service:Action on resource`, without duplicates. */
   readonly calls: ReadonlySet<string>;
-  /** The partition keys in all calls of the table and its index, as the IAM condition `dynamodb:LeadingKeys` has them. */
+  /** The partition keys of all calls to the table and its index, for the IAM condition `dynamodb:LeadingKeys`. */
   readonly leadingKeys: ReadonlySet<string>;
-  /** The names of all attributes in writes of the table, as the IAM condition `dynamodb:Attributes` has them. */
+  /** The names of all attributes in writes to the table, for the IAM condition `dynamodb:Attributes`. */
   readonly written: ReadonlySet<string>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const SERVICES = {
   secretsmanager: 'secretsmanager',
 } as const;
 
-/** Lambda and Scheduler have the operation and the resource in the path of the URL. */
+/** In requests to Lambda and Scheduler, the path of the URL contains the operation and the resource. */
 const PATHS = [
   ['lambda', 'InvokeFunction', /^\/[\d-]+\/functions\/([^/]+)\/invocations/],
   ['lambda', 'GetFunctionConfiguration', /^\/[\d-]+\/functions\/([^/]+)\/configuration/],
@@ -56,8 +56,8 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
       const answer = await fetch(`${new URL(real).origin}${url}`, {
         method: request.method ?? 'POST',
         headers: forwarded(request),
-        // The SDK sends requests to the host of a queue URL, so queue URLs contain the address of the recorder. The
-        // real service needs its own address.
+        // Queue URLs contain the address of the recorder, because the SDK sends requests to the host of the queue URL.
+        // The recorder replaces this address with the address of the real service.
         body: body === '' ? null : body.replaceAll(`http://${headers.host}`, new URL(real).origin),
       });
       const kept = [...answer.headers].filter(
@@ -75,8 +75,8 @@ export async function startRecorder(upstream: Upstream): Promise<Recorder> {
 }
 
 /**
- * Returns the service and the call as it is recorded. A batch call needs the IAM permission of the single call (service
- * authorization reference of Amazon SQS).
+ * Returns the service and the name of the call in the recording. A batch call needs the IAM permission of the single
+ * call (service authorization reference of Amazon SQS).
  */
 function describeCall(target: string, body: string) {
   for (const [service, action, path] of PATHS) {

@@ -26,7 +26,7 @@ const REDUCED = { Everyone: ['user-ann'] };
 
 /**
  * The restore drill: a table with held removals and an audit chain is restored from a backup into a second stack. The
- * second stack has the same hold and an unbroken audit, and an approval there removes the members.
+ * copy must have the same hold and an unbroken audit chain, and an approval in the copy must remove the members.
  */
 export async function checkRestore(on: RestoreCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;
@@ -47,7 +47,7 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
     const backup = { TableName: tableName(prefix), BackupName: `${prefix}-drill` };
     const { BackupDetails } = await clients.dynamodb.send(new CreateBackupCommand(backup));
     const second = await createReleaseStack({ prefix: copy, bucket, out: join(folder, 'copy') }, on);
-    // The restored table must have the name of the table of the stack.
+    // The restored table must have the name of the stack's table, so the empty table of the stack is deleted first.
     await clients.dynamodb.send(new DeleteTableCommand({ TableName: tableName(copy) }));
     await clients.dynamodb.send(
       new RestoreTableFromBackupCommand({

@@ -25,7 +25,7 @@ function event(type: string, data: unknown, { time, sequence }: { time: string; 
   });
 }
 
-/** Two groups, one with its events out of order, and a message in an unknown format. */
+/** Returns the events of two groups and a message in an unknown format. The events of one group are out of order. */
 export function firstEvents(time: string): readonly string[] {
   const engineering = { id: 'g-eng', name: 'Engineering' };
   const design = { id: 'g-des', name: 'Design' };
@@ -48,7 +48,7 @@ export function firstEvents(time: string): readonly string[] {
 
 export const FIRST_GROUPS = { Design: ['user-cleo', 'user-dan'], Engineering: ['user-ann'] };
 
-/** Events after the update: one member is added and one group is renamed. */
+/** Returns the events that are sent after the update: one member is added and one group is renamed. */
 export function laterEvents(time: string): readonly string[] {
   return [
     event('group.member.added', { group: { id: 'g-eng' }, members: [member('dan')] }, { time, sequence: 5 }),
@@ -69,13 +69,13 @@ const snapshotOf = (names: readonly string[], time: string, sequence: number) =>
     { time, sequence },
   );
 
-/** A group of all people, and later a snapshot that removes more members than the guard allows. */
+/** A group of all people. A later snapshot removes more of its members than the guard allows. */
 const wholeEvent = (time: string) => snapshotOf(ALL, time, 1);
 const heldEvent = (time: string) => snapshotOf(ALL.slice(0, 1), time, 2);
 
 export const EVERYONE: GroupRef = { connection: DEFAULT_CONNECTION, group: groupId('g-all') };
 
-/** Sends these two events. Afterwards, the guard holds the removals. */
+/** Sends the event with all people and the later snapshot. Returns after the guard holds the removals. */
 export async function holdEveryone(
   running: Running,
   { clients, platform }: Around,
@@ -95,7 +95,7 @@ export async function holdEveryone(
   }
 }
 
-/** One more event, for a deployment after the update. */
+/** Returns an event that is sent after a third deployment. */
 export function lastEvents(time: string): readonly string[] {
   const group = { id: 'g-eng' };
   return [event('group.member.added', { group, members: [member('cleo')] }, { time, sequence: 7 })];
@@ -108,7 +108,7 @@ export async function send(clients: Clients, stage: StageOfStack, bodies: readon
   for (const MessageBody of bodies) await clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
 }
 
-/** Sends the first requests of an identity provider: a user, and a group with that user. */
+/** Sends the first requests of an identity provider. They create a user, and a group with this user. */
 export async function sendScim(scim: ScimClient): Promise<void> {
   const user = {
     schemas: [NAMED_USER.id],

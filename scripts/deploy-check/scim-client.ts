@@ -18,8 +18,8 @@ export type ScimClient = (
 ) => Promise<z.infer<typeof Resource>>;
 
 /**
- * Returns a client that sends requests as API Gateway does, with a new token of the default connection. @throws for a
- * status other than the expected one
+ * Returns a client that sends requests as API Gateway does, with a new token of the default connection. @throws for an
+ * unexpected status
  */
 export async function scimClient(server: DeployedFunction, table: Table): Promise<ScimClient> {
   const tokens = createScimTokenStore(table);

@@ -10,7 +10,7 @@ export const TOKEN = 'deploy-check-token';
 
 const PEOPLE = ['ann', 'ben', 'cleo', 'dan', 'eve', 'fay'];
 
-/** Six people and one OAuth application; no groups yet. */
+/** The initial data of the simulator: six people, one OAuth application and no group. */
 const WORLD = {
   companies: [
     {
@@ -35,7 +35,7 @@ const Groups = z.array(
 
 export interface Platform {
   readonly baseUrl: string;
-  /** Users by group name, both sorted. */
+  /** The users of each group by group name. Names and users are sorted. */
   groups(): Promise<Readonly<Record<string, readonly string[]>>>;
   stop(): void;
 }

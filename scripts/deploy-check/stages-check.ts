@@ -24,7 +24,7 @@ interface StagesCheck extends Around {
   readonly second: StageOfStack;
 }
 
-/** Tests the app of a checkout: two stages are deployed beside each other, updated in place and destroyed. */
+/** Tests the app of a checkout: two stages are deployed in one account, updated in place and destroyed. */
 export async function checkStages(on: StagesCheck): Promise<void> {
   const { cdk, clients, stage, second } = on;
   await step('synthesise both stages', () => Promise.all([cdk.synth(stage), cdk.synth(second)]));
@@ -62,7 +62,7 @@ export async function checkStages(on: StagesCheck): Promise<void> {
   );
   await step('SCIM requests create one more group', () =>
     whileRunning(on, changed, async (running) => {
-      if (running.scim === undefined) throw new Error('expected the update to bring the SCIM function');
+      if (running.scim === undefined) throw new Error('expected the update to create the function scim');
       expectEqual(
         'the path of the SCIM URL',
         new URL(readOutputs(changed)(SCIM_URL_OUTPUT)).pathname,
@@ -72,7 +72,7 @@ export async function checkStages(on: StagesCheck): Promise<void> {
       await untilGroups(running, on.platform, { expected: SCIM_GROUPS, timeoutMs: TIMEOUT_MS });
     }),
   );
-  await step('destroy both: the first stage keeps its data, and the second does not', async () => {
+  await step('destroy both stages: only the first stage keeps its data', async () => {
     const createdAt = await tableCreatedAt(clients, changed);
     await cdk.destroy(changed);
     await cdk.destroy(second);

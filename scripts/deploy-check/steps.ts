@@ -8,7 +8,7 @@ import type { Environment, StageOfStack } from './cdk.ts';
 import { type Clients, type Running, run } from './deployment.ts';
 import { COMPANY, type Platform, TOKEN } from './simulator.ts';
 
-/** What every part of the deployment check uses. */
+/** The input that every part of the deployment check uses. */
 export interface Around {
   readonly clients: Clients;
   readonly env: Environment;
@@ -40,7 +40,7 @@ export function tableOf({ clients, stage }: { readonly clients: Clients; readonl
   return createDynamoTable(clients.dynamodb, { tableName: tableName(stage.prefix), sleep });
 }
 
-/** Runs the deployed functions during the work. */
+/** Starts the deployed functions, calls `work`, and stops the functions. */
 export async function whileRunning(
   { clients, env, folder }: Around,
   stage: StageOfStack,

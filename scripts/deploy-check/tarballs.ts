@@ -13,7 +13,7 @@ interface InventedVersion {
   readonly storedForms: readonly string[];
 }
 
-/** The tarballs from which the deployment check installs. */
+/** The tarballs that the deployment check installs. */
 export interface Tarballs {
   /** This commit, with its own version. */
   readonly present: string;
@@ -27,7 +27,7 @@ export const COMPATIBLE_VERSION = '90.1.0';
 export const INCOMPATIBLE_VERSION = '91.0.0';
 export const CHANGED_FORM = 'A group stores its owner as a list.';
 
-/** Packs three versions of this commit into the folder. */
+/** Packs this commit into the folder as three versions. */
 export function packVersions(folder: string): Tarballs {
   return {
     present: pack(ROOT, folder),

@@ -10,7 +10,7 @@ interface TemplateCheck extends Around {
   readonly prefix: string;
 }
 
-/** Tests the CloudFormation template of a release: it needs no CDK and no bootstrap, only a bucket with the zip files. */
+/** Tests the CloudFormation template of a release, which needs only a bucket with the zip files. */
 export async function checkTemplate(on: TemplateCheck): Promise<void> {
   const { prefix, folder, clients, emulator } = on;
   const bucket = `${prefix}-code`;

@@ -2,7 +2,7 @@ import { inflateRawSync } from 'node:zlib';
 
 const STORED = 0;
 
-/** Returns the files of a zip file by name (PKWARE APPNOTE, 4.3.12 and 4.3.16). The file has no comment at its end. */
+/** Returns the files of a zip file by name (PKWARE APPNOTE, 4.3.12 and 4.3.16). Zip comments are not supported. */
 export function filesOf(zip: Buffer): ReadonlyMap<string, Buffer> {
   const end = zip.length - 22;
   const count = zip.readUInt16LE(end + 10);

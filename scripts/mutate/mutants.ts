@@ -42,7 +42,7 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/** For each kind of node, the field with code that may not run, such as a branch of a condition. */
+/** For each kind of node, the fields with code that does not always run, such as a branch of a condition. */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],
@@ -83,8 +83,8 @@ export function withPlaces(file: string, source: string): string {
 }
 
 /**
- * Returns the innermost place that a test must reach to detect a mutant. If undefined, a test must reach any place of
- * the file.
+ * Returns the innermost place that contains the mutant. A test must reach this place to detect the mutant. Returns
+ * undefined if no place contains the mutant.
  */
 export function placeOf(file: string, places: readonly Place[], { start, end }: Mutant): string | undefined {
   const around = places.filter((place) => place.start <= start && end <= place.end);
@@ -141,7 +141,7 @@ function operatorMutants(node: Node, source: string): readonly Mutant[] {
 }
 
 function literalMutants(value: unknown, all: (text: string) => Mutant): readonly Mutant[] {
-  // A large number is doubled. A change by 1 could only be detected by a test that depends on a single millisecond.
+  // A large number is doubled. Only a test that depends on a single millisecond could detect a change by 1.
   if (typeof value === 'number') return [all(String(value < 1_000 ? value + 1 : value * 2))];
   if (typeof value === 'boolean') return [all(String(!value))];
   return [];

@@ -29,7 +29,7 @@ let steps = 0;
 let maxSteps = Number.POSITIVE_INFINITY;
 const FOREVER_MS = 10_000;
 
-/** Throws an error if a mutant loops without end, so that the test fails and detects the mutant. */
+/** Throws an error if a mutant causes an endless loop. The test then fails and detects the mutant. */
 shared.reach = (place) => {
   places.add(place);
   steps += 1;
@@ -52,7 +52,7 @@ export default class extends TestRunner {
     if (shared.work === undefined && existsSync('work.json'))
       shared.work = JSON.parse(readFileSync('work.json', 'utf8')) as Work;
     const todo = (shared.work?.[key] ?? []).filter(({ number }) => !(number in shared.noticed));
-    // A test that fails without a mutant cannot detect one.
+    // A test that fails without a mutant cannot detect mutants.
     if (todo.length === 0 || (await fails(test))) return;
     for (const { number, file, path } of todo) {
       shared.switches[file]?.(await import(path).catch(() => ({})));

@@ -1,7 +1,7 @@
-/** Mutants that no test can detect, by reason. `npm run mutate` fails if a mutant survives that is not listed here. */
+/** Mutants that no test can detect, by reason. `npm run mutate` fails if an unlisted mutant survives. */
 
 const REASONS: Readonly<Record<string, readonly string[]>> = {
-  'the write stores the existing value again': [
+  'with the mutant, the write stores the existing value again': [
     'shared/domain/fold.ts: if (found === undefined) folds.set(event.connection, fold); | found === undefined → true',
   ],
   'the code never compares two equal stamps here': [
@@ -11,14 +11,14 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | < → <=',
     'shared/domain/fold.ts: const newestFirst = [...parts].sort((a, b) => Number(a.stamp < b.stamp) - Number(a.stamp > b.stamp)); | > → >=',
   ],
-  'the milliseconds are cut off, or do not change the day': [
+  'the mutant changes only milliseconds, which are cut off or do not change the day': [
     'shared/domain/stamp.ts: const local = new Date(0); | 0 → 1',
     'shared/domain/stamp.ts: const lastDay = new Date(0); | 0 → 1',
   ],
   'multiplying and dividing by 1 or -1 give the same result': [
     "shared/domain/stamp.ts: const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * MINUTE_MS * (sign === '-' ? -1 : 1); | * → /",
   ],
-  'the only caller tests whether the value is true, and neither value is': [
+  'the only caller tests whether the value is truthy, and both values are falsy': [
     'shared/domain/stamp.ts: if (month < 1 || month > 12 || hour > 23 || minute > 59 || second > 60) return false; | return false; → return undefined;',
     "shared/plan/decide/write.ts: if (acceptedDeletion === undefined || wanted.state !== 'present') return false; | return false; → return undefined;",
     'shared/plan/names.ts: if (!isWhole(group)) return false; | return false; → return undefined;',
@@ -27,19 +27,19 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
   'the parser ignores digits after the milliseconds': [
     `shared/domain/stamp.ts: return Date.parse(\`\${stamp.slice(0, 23)}Z\`); | 23 → 24`,
   ],
-  'of two equal stamps, either may be returned': [
+  'if two stamps are equal, it makes no difference which stamp is returned': [
     'shared/domain/stamp.ts: export const laterStamp = (a: Stamp, b: Stamp): Stamp => (a < b ? b : a); | < → <=',
   ],
   'changed members are always a list': [
     'shared/plan/accepted-drift.ts: if (!Array.isArray(users)) return; | !Array.isArray(users) → false',
   ],
-  'only the order of these numbers has an effect, and the order is the same': [
+  'only the order of these numbers has an effect, and the mutant keeps the order': [
     'shared/plan/attribute.ts: const RANK: Readonly<Record<string, number>> = { ROLE: 3, SYSTEM: 2, [APPLICATION]: 1 }; | 3 → 4',
   ],
   'only the sign of this number has an effect': [
     'shared/plan/plan.ts: export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0); | 1 → 2',
   ],
-  'the other kinds have no list in this field': [
+  'changes of any other kind have no list in this field': [
     "shared/plan/accepted-drift.ts: if (kind === 'members_added') move(after, { into: present, outOf: absent }); | kind === 'members_added' → true",
     "shared/plan/accepted-drift.ts: if (kind === 'members_removed') move(before, { into: absent, outOf: present }); | kind === 'members_removed' → true",
   ],
@@ -73,18 +73,18 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shared/plan/names.ts: const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null; | && → ||',
     'shared/plan/names.ts: if (!isWhole(group)) return false; | false → true',
   ],
-  'all callers have already read the views': [
+  'every caller reads the views before the call': [
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | facts.views === undefined → false",
     "shared/plan/decide/drift.ts: if (facts.views === undefined) return { kind: 'read', what: ['views'] }; | return { kind: 'read', what: ['views'] }; → return undefined;",
   ],
   'a part that leaves the window was counted when it entered': [
     'shared/domain/fold.ts: const left = (inWindow.get(newest.index) ?? 0) - 1; | 0 → 1',
   ],
-  'a deletion has neither value': [
+  'for a deletion, both values are undefined': [
     'shared/plan/answer.ts: if (observed === undefined || after === undefined) { | || → &&',
     'shared/plan/answer.ts: if (observed === undefined || made === undefined || plan.after === undefined) return outcome; | || → &&',
   ],
-  'neither 0 nor 1 is an HTTP status': [
+  '0 and 1 are not HTTP statuses': [
     "shared/plan/meaning.ts: export function meaningOf({ kind, status = 0 }: Failed, call: Call = 'other'): Meaning { | 0 → 1",
   ],
   'an undefined time is stored like a missing one': [

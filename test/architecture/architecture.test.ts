@@ -39,7 +39,7 @@ function sourcesInGit(): string[] {
 describe('architecture check', () => {
   const files = sourcesOnDisk().map((path) => readSource(path, readFileSync(join(ROOT, path), 'utf8')));
 
-  it('reads every source file that git tracks', () => {
+  it('the check reads every source file that git tracks', () => {
     const seen = new Set(files.map(({ path }) => path));
     expect(sourcesInGit().length).toBeGreaterThan(5);
     expect(sourcesInGit().filter((path) => !seen.has(path))).toEqual([]);
@@ -50,7 +50,7 @@ describe('architecture check', () => {
     expect(files.flatMap(({ uses }) => uses).length).toBeGreaterThan(files.length);
   });
 
-  it('finds no breach in any source file', () => {
+  it('no source file breaks a rule', () => {
     expect(judge(files)).toEqual([]);
   });
 });
@@ -91,7 +91,7 @@ describe('architecture rules', () => {
     ['console/page/a.tsx', "import 'node:fs'", 'runs in a browser'],
     ['console/server/a.ts', "import '../../cli/run.ts'", 'calls the use cases'],
     ['console/server/a.ts', "import 'node:fs'", 'calls the use cases'],
-    ['console/answers.ts', "import { z } from 'zod'", 'rests on the answers'],
+    ['console/answers.ts', "import { z } from 'zod'", 'answers of the use cases'],
     ['local/a.ts', "import '../cli/run.ts'", 'never cli or infra'],
     ['directory-simulator/engine/a.ts', "import '../google/a.ts'", 'imports no dialect'],
     ['directory-simulator/google/a.ts', "import '../entra/a.ts'", 'never another dialect'],
@@ -183,15 +183,15 @@ describe('architecture rules accept allowed code', () => {
     ['a test starts a simulation run', 'test/a.ts', "import '../simulate/execute.ts'"],
     ['config reads the environment', 'shared/runtime/config.ts', 'export const read = () => process.env'],
     ['settings reads the environment', 'infra/settings.ts', 'export const read = () => process.env'],
-    ['the command line reads both', 'cli/run.ts', 'new Date(); process.env.HOME'],
+    ['the command line reads the clock and the environment', 'cli/run.ts', 'new Date(); process.env.HOME'],
     ['a date is made from a number', 'shared/domain/a.ts', 'new Date(0); Date.parse(text)'],
     [
       'a port has the name of a timer',
       'shared/sync/ports/t.ts',
       'export interface T { setTimeout(ms: number): void }',
     ],
-    ['a file re-exports and adds', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
-    ['data is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
+    ['a file defines and re-exports', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
+    ['a JSON file is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
   ])('allowed code: %s', (_title, path, text) => {
     expect(judged({ [path]: text })).toEqual([]);
   });

@@ -18,7 +18,7 @@ const named = (kind: string, names: readonly string[]) => names.map((name) => `$
 const KINDS = /^(?:aws|company|client|directoryFault):/;
 
 describe('docs/fault-model.md', () => {
-  it('the page gives every fault a reason, a response, a place in the simulation and a check', () => {
+  it('the fault model gives every fault a reason, a response, a place in the simulation and a check', () => {
     for (const cells of ROWS) {
       expect(cells).toHaveLength(5);
       expect(cells[1]).toMatch(/^(?:specified|observed|trusted): /);
@@ -26,7 +26,7 @@ describe('docs/fault-model.md', () => {
     }
   });
 
-  it('the page has a row for every platform fault and trait of the simulation', () => {
+  it('the fault model has a row for every platform fault and trait of the simulation', () => {
     const expected = [
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
       ...named('trait', Object.keys(PLAIN_TRAITS)),
@@ -34,12 +34,12 @@ describe('docs/fault-model.md', () => {
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('the page has a row for every AWS fault, fault of a directory, change of people and action of another client', () => {
+  it('the fault model has a row for every AWS fault, directory fault, change of people and action of another client', () => {
     const expected = everythingThatCanFire({ directory: true }).filter((name) => KINDS.test(name));
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('the page names no fault that the simulation does not have', () => {
+  it('the fault model names no fault that is missing in the simulation', () => {
     const possible = new Set([
       ...everythingThatCanFire({ directory: true }),
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),
@@ -48,7 +48,7 @@ describe('docs/fault-model.md', () => {
     expect(DOCUMENTED.filter((name) => !possible.has(name))).toEqual([]);
   });
 
-  it('the page names each platform fault and trait once', () => {
+  it('the fault model names each platform fault and trait once', () => {
     const names = DOCUMENTED.filter((name) => /^(?:platformFault|trait):/.test(name));
     expect(names.length).toBe(new Set(names).size);
   });

@@ -1,7 +1,7 @@
 import type { Import, SourceFile } from './reader.ts';
 import { IMPORT_RULES, type ImportRule, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
 
-/** Returns every breach of the rules in these files, sorted. Each is a text of the form `where: what; fix: how`. */
+/** Returns every breach of the rules in these files, sorted, in the form `where: what; fix: how`. */
 export function judge(files: readonly SourceFile[]): string[] {
   return [...files.flatMap(judgeFile), ...cycles(files).map(describeCycle)].sort();
 }

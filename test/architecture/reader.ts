@@ -109,7 +109,7 @@ function resolve(path: string, { specifier, typeOnly }: Found): Omit<Import, 'li
   return { target, relative, typeOnly };
 }
 
-/** Returns the names that this node uses. A member is `object.member`, and `globalThis.` is left out. */
+/** Returns the names that this node uses. The name of a member is `object.member`, without `globalThis.`. */
 function usesOf(node: Node, parent: Node | undefined): string[] {
   if (node.type === 'MemberExpression' || (node.type === 'Identifier' && standsAlone(node, parent))) {
     const name = nameOf(node);

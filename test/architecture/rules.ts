@@ -36,7 +36,7 @@ const BOUNDED = 'p-map';
 const USE_CASE_PACKAGES = ['node:crypto', BOUNDED];
 
 const pure = (name: string) =>
-  `${name} is pure: take what it needs as an argument, or do the impure part in sync, in an adapter or in runtime`;
+  `${name} is pure: pass the value as an argument, or move the impure part to sync, to an adapter or to runtime`;
 const adapter = (room: string, ...sdk: string[]): ImportRule => ({
   files: `shared/${room}/*`,
   mayImport: [`shared/${room}/*`, DOMAIN, CONTRACT, PORTS],
@@ -63,25 +63,25 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: SCIM,
     mayImport: [SCIM],
     packages: ['zod'],
-    fix: `${pure('shared/scim')}: it is the protocol alone; the effect of a request on the desired state is a use case`,
+    fix: `${pure('shared/scim')}: it implements the protocol alone; move the effect of a request on desired state to a use case`,
   },
   {
     files: PORTS,
     mayImport: [PORTS, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: ['zod'],
-    fix: 'shared/sync/ports has the interfaces that use cases need and their errors, for adapters to import: move other code into a pure folder',
+    fix: 'shared/sync/ports contains only interfaces and errors for adapters: move other code to a pure folder',
   },
   {
     files: SYNC,
     mayImport: [SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: USE_CASE_PACKAGES,
-    fix: 'shared/sync has the use cases of the workers: declare an effect as a port in shared/sync/ports, which shared/runtime/wire*.ts supplies; code that shared/operate needs too belongs in sync',
+    fix: 'shared/sync contains the use cases of the workers: declare an effect as a port in shared/sync/ports, and connect the port in shared/runtime/wire*.ts; code that shared/operate also needs belongs in sync',
   },
   {
     files: OPERATE,
     mayImport: [OPERATE, SYNC, DOMAIN, PLAN, CONTRACT, SCIM],
     packages: USE_CASE_PACKAGES,
-    fix: 'shared/operate has what operators do and ask: declare an effect as a port in shared/sync/ports, which shared/runtime/wire-tool.ts supplies',
+    fix: 'shared/operate contains what operators do and ask: declare an effect as a port in shared/sync/ports, and connect the port in shared/runtime/wire-tool.ts',
   },
   adapter('platform', 'undici'),
   adapter('store', '@aws-sdk/client-dynamodb', '@aws-sdk/util-dynamodb'),
@@ -94,7 +94,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'shared/runtime/*',
     mayImport: [SHARED],
     packages: [ANY],
-    fix: 'shared/runtime may use all of shared but nothing outside it: move what it needs into shared',
+    fix: 'shared/runtime may use all of shared but nothing outside it: move the needed code to shared',
   },
   {
     files: 'functions/frame/*',
@@ -115,7 +115,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     mayImport: ['functions/frame/*', SHARED],
     packages: ['zod'],
     packageTypes: ['aws-lambda'],
-    fix: 'a handler parses, makes one call into shared and replies: move the rest to shared (another handler, cli, local and infra are out of its reach)',
+    fix: 'a handler parses, makes one call into shared and replies: move other code to shared (another handler, cli, local and infra are out of its reach)',
   },
   {
     files: 'cli/groupsync.mjs',
@@ -127,25 +127,25 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'cli/*',
     mayImport: ['cli/*', 'console/server/*', 'console/page-build.ts', SHARED],
     packages: [ANY],
-    fix: 'the command line imports shared and console/server: move code that functions or local needs too to shared',
+    fix: 'the command line imports shared and console/server: move code that functions or local also need to shared',
   },
   {
     files: 'console/page-build.ts',
     mayImport: [],
     packages: [],
-    fix: 'the options of the bundler are data: the caller has the bundler',
+    fix: 'this file contains only options of the bundler: import the bundler in the caller',
   },
   {
     files: 'console/answers.ts',
     mayImport: ['shared/contract/*', 'shared/domain/*'],
     packages: [],
-    fix: 'each answer to the page rests on the answers of the use cases, and on types of shared/contract and shared/domain',
+    fix: 'an answer to the page may import only answers of the use cases, and types of shared/contract and shared/domain',
   },
   {
     files: 'console/search.ts',
     mayImport: [],
     packages: [],
-    fix: 'the page and its server search in the same way: pass everything as an argument',
+    fix: 'the page and its server share this search code: pass everything as an argument',
   },
   {
     files: 'console/server/*',
@@ -185,19 +185,19 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'node_modules/fauxqs/dist/*',
     ],
     packages: [ANY],
-    fix: 'the local stack knows shared and the handlers it runs, never cli or infra: move common parts to shared',
+    fix: 'the local stack imports shared and the handlers, never cli or infra: move common code to shared',
   },
   {
     files: 'directory-simulator/google/*',
     mayImport: ['directory-simulator/google/*', 'directory-simulator/engine/*'],
     packages: ['zod', 'node:*'],
-    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+    fix: 'a dialect imports the engine, never another dialect: move common code to directory-simulator/engine',
   },
   {
     files: 'directory-simulator/entra/*',
     mayImport: ['directory-simulator/entra/*', 'directory-simulator/engine/*'],
     packages: ['zod', 'node:*'],
-    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+    fix: 'a dialect imports the engine, never another dialect: move common code to directory-simulator/engine',
   },
   {
     files: 'directory-simulator/okta/*',
@@ -207,7 +207,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'local/platform/seeded-random.ts',
     ],
     packages: ['zod', 'node:*'],
-    fix: 'a dialect knows the engine, never another dialect: move what two dialects need into directory-simulator/engine',
+    fix: 'a dialect imports the engine, never another dialect: move common code to directory-simulator/engine',
   },
   {
     files: 'directory-simulator/engine/*',
@@ -219,7 +219,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'directory-simulator/*',
     mayImport: ['directory-simulator/*', ...SIMULATOR_SERVER, 'local/platform/*', 'local/usage.ts'],
     packages: ['zod', 'node:*'],
-    fix: 'the directory simulator knows the server code of the platform simulator, and nothing of the product that reads it',
+    fix: 'the directory simulator imports the server code of the platform simulator, and nothing of the product',
   },
   {
     files: 'infra/*',
@@ -235,7 +235,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       // above instead of all of undici.
       '@aws-sdk/credential-provider-env',
     ],
-    fix: 'infra shares names, topology and metrics through shared/contract and names handlers by path: move what both need to shared/contract',
+    fix: 'infra imports names, topology and metrics from shared/contract, and names handlers by path: move common code to shared/contract',
   },
   {
     files: 'simulate/*',
@@ -249,7 +249,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     ],
     packages: ['undici', '@aws-sdk/client-sqs', 'esbuild', 'node:*'],
     packageTypes: ['zod'],
-    fix: 'simulate is the world around the product: it imports shared, the handlers and the directory simulator, but no test and no local stack; move common code into simulate',
+    fix: 'simulate imports shared, the handlers and the directory simulator, but no test and no local stack: move common code to simulate',
   },
   // No rule above allows imports of these folders. These folders may import everything.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },

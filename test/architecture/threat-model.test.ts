@@ -9,7 +9,7 @@ const TESTS = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(`test/${path}`, 'utf8'))
   .join('\n');
 
-it('every test that the threat model names exists, with its title', () => {
+it('every test title in the threat model exists', () => {
   const shownBy = ROWS.map((row) => row.split(' | ')[2] ?? '');
   const titles = shownBy.flatMap((cell) => [...cell.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title));
   expect(titles.length).toBeGreaterThan(80);

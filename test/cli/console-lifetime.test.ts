@@ -15,7 +15,7 @@ it('the console ends after 12 hours', async () => {
   const { code, stdout, stderr } = await runCli(['console', '--no-open'], { ports });
   expect(timeout).toHaveBeenCalled();
   expect(code).toBe(0);
-  expect(stderr).toContain('valid for 12 hours');
+  expect(stderr).toContain('expired after 12 hours');
   const [url = ''] = stdout.split('\n');
   await expect(fetch(url)).rejects.toThrow();
 });

@@ -40,13 +40,13 @@ describe('apply function', () => {
     expect(answer).toEqual({ batchItemFailures: [] });
     expect(world.applied.map(({ group }) => group)).toEqual(outcomes);
     expect(base.emitted('PlatformWrites')).toEqual([1]);
-    // The invocation records this once, for any number of groups.
+    // One invocation records its platform calls once, for all groups together.
     expect(world.recorded).toBe(1);
     expect(base.emitted('ApplyFailures')).toEqual([1, 1]);
     expect(base.logged('applied')).toHaveLength(outcomes.length);
   });
 
-  it('the apply function returns only the message whose group failed in the table, and logs no text of a library', async () => {
+  it('the apply function returns only the message whose group could not be stored, and logs no error text of a library', async () => {
     const broken = wake('broken');
     const answer = await handler({ Records: [wake('written'), broken, wake('in_sync')] }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: broken.messageId }] });

@@ -108,25 +108,25 @@ const without = (event: Event, ...names: (keyof APIGatewayProxyEventV2)[]): Even
   Object.fromEntries(Object.entries(event).filter(([name]) => !names.includes(name as never)));
 
 describe('requests of the page to the deployed console', () => {
-  it('a request with a session is answered', async () => {
+  it('the console answers a request with a session', async () => {
     expect(await call(fromPage(HOME))).toMatchObject({
       status: 200,
       body: expect.stringContaining(SECRET),
     });
   });
 
-  it.each([false, true])('a decision is carried out (body in base64: %s)', async (isBase64Encoded) => {
+  it.each([false, true])('the console accepts a decision (in base64: %s)', async (isBase64Encoded) => {
     const body = isBase64Encoded ? Buffer.from(decision()).toString('base64') : decision();
     expect((await call(fromPage(APPROVE, { body, isBase64Encoded }, 'POST'))).status).toBe(200);
     expect((await stateOf())?.approval?.decision.kind).toBe('approved');
   });
 
-  it('cookies of other applications do not matter, in any encoding', async () => {
+  it('cookies of other applications do not affect a request, in any encoding', async () => {
     const cookies = ['other=日本', 'note=caf\u00e9', 'x=a\r\nb', `${COOKIE}=${ID}`, '', '=', ';'];
     expect((await call(fromPage(HOME, { cookies }))).status).toBe(200);
   });
 
-  it('headers that the console does not read do not matter, in any encoding', async () => {
+  it('headers that the console does not read do not affect a request, in any encoding', async () => {
     const headers = { ...fromPage(HOME).headers, 'x-note': '日本', 'bad name': 'x', 'x-line': 'a\nb' };
     expect((await call(fromPage(HOME, { headers }))).status).toBe(200);
   });
@@ -183,7 +183,7 @@ describe('events that are not requests of the HTTP API', () => {
     ['cookies that are null', () => ({ ...base(), cookies: null })],
     ['a body that is a number', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: 1 })],
     ['a body that is null', () => ({ ...fromPage(APPROVE, {}, 'POST'), body: null })],
-  ])('%s is refused, and gives no data', async (_, event, status = 400) => {
+  ])('the console refuses %s and returns no data', async (_, event, status = 400) => {
     await expectRefused(event(), status);
   });
 });
@@ -210,7 +210,7 @@ describe('a caller without a session who invokes the console directly', () => {
   });
 
   it.each(['evil.test', 'evil.test/c/default?', 'ann:pw@evil.test', '', '[::1', 'console.test\n'])(
-    'the host %j changes no address',
+    'the host %j does not change the redirect to the sign-in',
     async (domainName) => {
       const event = without(fromPage('/c/default/holds/g'), 'cookies');
       const headers = { ...event.headers, host: domainName, 'x-forwarded-host': domainName };
@@ -245,7 +245,7 @@ describe('cookies of an attacker', () => {
     await expectRefused(fromPage(HOME, { cookies }), 401);
   });
 
-  it('a session in a header, and not in the list of cookies, is no session', async () => {
+  it('a session id in a header instead of the list of cookies gives no session', async () => {
     const headers = { ...fromPage(HOME).headers, cookie: `${COOKIE}=${ID}`, Cookie: `${COOKIE}=${ID}` };
     await expectRefused({ ...without(fromPage(HOME), 'cookies'), headers }, 401);
   });
@@ -264,7 +264,7 @@ describe('headers of an attacker, with the session of a person', () => {
     ['two sites, the right one last', { 'sec-fetch-site': 'cross-site, same-origin' }],
     ['the site of a link', { 'sec-fetch-site': 'none' }],
     ['a site with a space', { 'sec-fetch-site': 'same-origin\u2003' }],
-  ])('%s is refused', async (_, over) => {
+  ])('a request with %s is refused', async (_, over) => {
     const event = fromPage(APPROVE, { body: decision() }, 'POST');
     await expectRefused({ ...event, headers: { ...event.headers, ...over } }, 403);
   });
@@ -311,7 +311,7 @@ describe('bodies of an attacker, with the session of a person', () => {
     ['a body of 5 MB in base64', () => base64('y'.repeat(4_000_000)), 413],
     ['another digest', () => ({ body: decision().replace(digest, 'f'.repeat(digest.length)) }), 409],
     ['a group that does not exist', () => ({ body: decision().replace('"g"', '"g\\u0000"') }), 409],
-  ])('%s decides nothing', async (_, over, status = 400) => {
+  ])('a decision with %s changes nothing', async (_, over, status = 400) => {
     await expectRefused(fromPage(APPROVE, over(), 'POST'), status);
   });
 });
@@ -336,11 +336,11 @@ describe('paths, queries and methods of an attacker, with the session of a perso
     ['a file of the machine', '/../../../../etc/passwd', 200],
     ['an encoded file of the machine', '/%2e%2e%2f%2e%2e%2fproc/self/environ', 200],
     ['a long path', `/c/${'a'.repeat(9_000)}`, 414],
-  ])('%s gives no data', async (_, target, status = 404) => {
+  ])('a request with %s returns no data', async (_, target, status = 404) => {
     await expectRefused(fromPage(target), status);
   });
 
-  it('a path that leads to data in a roundabout way needs the header of the page too', async () => {
+  it('an indirect path to data, such as /auth/../api/home, also needs the header of the page', async () => {
     for (const rawPath of [
       '/auth/../api/home',
       '/c\\..\\api/home',
@@ -399,7 +399,7 @@ describe('answers of the deployed console', () => {
       );
   });
 
-  it('an answer that Lambda would not return is replaced by an error', async () => {
+  it('an answer that is too large for Lambda is replaced by an error', async () => {
     Object.assign(globalThis, {
       CONSOLE_PAGE: { '/app.js': { type: 'text/javascript', body: 'x'.repeat(6_100_000) } },
     });

@@ -37,7 +37,7 @@ beforeEach(() => {
   world.wired = { ...base, ports: { clock: () => 0, connections } };
 });
 
-it('the directory function reads every directory, then fails because one directory refused', async () => {
+it('the directory function reads every directory, and fails at the end if one directory refused the read', async () => {
   const failure = await handler({}, CONTEXT).catch((thrown: unknown) => thrown);
   expect(inspect(failure)).toContain('groups.list: the directory answered 403');
   expect(world.ran.slice().sort()).toEqual(['busy', 'denied', 'first']);

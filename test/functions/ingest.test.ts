@@ -87,7 +87,7 @@ const eventOf = (group: string, over: object = {}) =>
   });
 
 describe('ingest function', () => {
-  it('stores the events, wakes the groups and acknowledges every message', async () => {
+  it('ingest stores the events, wakes the groups and acknowledges every message', async () => {
     const Records = [recordOf(eventOf('g1')), recordOf(`[${eventOf('g2')},${eventOf('g3')}]`)];
     expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
     expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2', 'g3']);
@@ -95,7 +95,7 @@ describe('ingest function', () => {
     expect(base.logged('ingested')).toMatchObject([{ requestId: 'request-1', accepted: 3, rejected: 0 }]);
   });
 
-  it('acknowledges an invalid message after it is dead-lettered, and processes the valid one next to it', async () => {
+  it('ingest acknowledges an invalid message after it is dead-lettered, and processes the valid message of the batch', async () => {
     const Records = [recordOf('{'), recordOf(eventOf('g1'))];
     expect(await handler({ Records }, CONTEXT)).toEqual({ batchItemFailures: [] });
     expect(deadLettered).toMatchObject([{ code: 'invalid_json', body: '{', messageId: 'message of {' }]);
@@ -103,7 +103,7 @@ describe('ingest function', () => {
     expect(base.emitted('EventsRejected')).toEqual([1]);
   });
 
-  it('an oversized invalid message is dead-lettered whole, or returned to SQS if it does not fit', async () => {
+  it('ingest dead-letters a large invalid message completely, or returns it to SQS if the dead-letter queue refuses it', async () => {
     const sqs = fakeSqs();
     const { ports, ...others } = world.wired as { readonly ports: object };
     const options = { queueUrl: 'url', source: 'ingest', clock: () => nowMs } as const;
@@ -115,7 +115,7 @@ describe('ingest function', () => {
     expect(sqs.sent().map(({ MessageBody }) => MessageBody === fits.body)).toEqual([true]);
   });
 
-  it('returns only the message whose group could not be stored', async () => {
+  it('ingest returns only the message whose group could not be stored', async () => {
     brokenKey = 'g2';
     const bad = recordOf(eventOf('g2'));
     const answer = await handler({ Records: [recordOf(eventOf('g1')), bad] }, CONTEXT);
@@ -149,7 +149,7 @@ describe('ingest function', () => {
     expect(base.emitted('EventsRejected')).toEqual([1]);
   });
 
-  it('returns a message with one unstorable event and one event that must be retried', async () => {
+  it('ingest returns a message with one unstorable event and one event that must be retried', async () => {
     unstorableKey = 'g1';
     brokenKey = 'g2';
     const both = recordOf(`[${eventOf('g1')},${eventOf('g2')}]`);
@@ -203,7 +203,7 @@ describe('ingest function', () => {
     expect(expiry()).toBeUndefined();
   });
 
-  it('reads connection, stamp and sender from the message attributes', async () => {
+  it('ingest reads connection, stamp and sender from the message attributes', async () => {
     const attribute = (stringValue: string) => ({ stringValue, dataType: 'String' as const });
     const record = recordOf(eventOf('g1'), {
       messageAttributes: { connection: attribute('acme'), sentBy: attribute('ann') },
@@ -248,7 +248,7 @@ describe('ingest function', () => {
   it.each([
     ['stores it for the connection that its attribute names', eventOf('g1'), 'acme', undefined],
     [
-      'refuses it if an event names another',
+      'refuses it if an event names another connection',
       eventOf('g1', { connection: 'beta' }),
       'acme',
       'wrong_connection',
@@ -287,7 +287,7 @@ describe('ingest function', () => {
     },
   );
 
-  it('attributes of a message in the common queue do not make its event one of the directory reader', async () => {
+  it('an event in the common queue is not an event of the directory reader, even if its attributes claim it', async () => {
     const claims = {
       connection: 'acme',
       sentBy: 'arn:aws:sts::111122223333:assumed-role/groupsync-directory/groupsync-directory',
@@ -300,16 +300,16 @@ describe('ingest function', () => {
     const body = eventOf('g1', { source: 'groupsync/directory' });
     await handler({ Records: [recordOf(body, { messageAttributes } as object)] }, CONTEXT);
     expect(deadLettered).toMatchObject([{ code: 'invalid_event' }]);
-    // A replay goes back to the queue of the message, and not to the one that its attribute names.
+    // A replay must send the message to its own queue, not to the queue in its attribute.
     expect(deadLettered[0]).not.toHaveProperty('queue', claims.queue);
     expect(woken).toEqual([]);
   });
 
   it.each([
     ['without a new revision if everything was stored', {}, 0],
-    ['with another revision if the group is dirty', { dirtySince: 1 }, 1],
-    ['with another revision if the group has failed', { failedAt: 1 }, 1],
-    ['with another revision if another batch came since', { batchDigest: 'else' }, 1],
+    ['with a new revision if the group is dirty', { dirtySince: 1 }, 1],
+    ['with a new revision if the group has failed', { failedAt: 1 }, 1],
+    ['with a new revision if another batch came in between', { batchDigest: 'else' }, 1],
   ])('a repeated event is processed %s', async (_, found, raised) => {
     const data = { group: { id: 'g1' }, members: [{ id: 'm', email: 'm@acme.test' }] };
     const Records = [recordOf(eventOf('g1', { type: 'directory.group.member.added', data }))];
@@ -322,8 +322,8 @@ describe('ingest function', () => {
     expect(Number((await table.get(key))?.['rev']) - Number(before)).toBe(raised);
   });
 
-  describe('ingest of more messages than it has time for', () => {
-    /** Creates a message of the largest size that a batch of ten allows for each message. */
+  describe('ingest without enough time for its batch', () => {
+    /** Creates a message of 65 kB, which is large but not oversized. */
     const large = (group: string, receives: string) => {
       const record = recordOf(eventOf(group, { extra: 'x'.repeat(65_000) }), { messageId: group });
       return { ...record, attributes: { ...record.attributes, ApproximateReceiveCount: receives } };

@@ -9,12 +9,12 @@ describe('requireOwnConnection', () => {
     [FUNCTION, undefined],
     [`${FUNCTION}:$LATEST`, undefined],
     [`${FUNCTION}:for-acme`, 'acme'],
-  ])('accepts a call of %s about the connection %s', (invokedFunctionArn, connection) => {
+  ])('a call of %s about the connection %s is accepted', (invokedFunctionArn, connection) => {
     expect(() => requireOwnConnection({ invokedFunctionArn }, connection)).not.toThrow();
   });
 
   it.each(['other', 'acme-2', undefined])(
-    'refuses a call by the alias of acme about the connection %s',
+    'a call through the alias of acme about the connection %s is refused',
     (connection) => {
       const context = { invokedFunctionArn: `${FUNCTION}:for-acme` };
       expect(() => requireOwnConnection(context, connection)).toThrow(

@@ -51,7 +51,7 @@ describe.each([
     const shown = inspect(await run({}).catch((thrown: unknown) => thrown));
     expect(shown).toMatch(/^Error: PlatformFailure: address-\w+ is refused/);
     expect(shown).not.toMatch(/Ann|acme/);
-    // Each run handles the connections in another order.
+    // The order of the connections differs between runs.
     expect([...world.ran].sort()).toEqual(['broken', 'first', 'last']);
     expect(base.logged('failed')).toMatchObject([{ connection: 'broken' }]);
     expect(base.emitted(metric)).toEqual([value]);

@@ -79,7 +79,7 @@ it.each([
   ['/scim/v2/Users', '::ffff:203.0.113.9', 200],
   ['/scim/v2/Users', '2001:db8::1', 200],
 ])(
-  'with allowed addresses, a request for %s from "%s" gets %i, and a refused one causes no read',
+  'with allowed addresses, a request for %s from "%s" gets %i, and a refused request reads nothing',
   async (path, sourceIp, status) => {
     wiring.wired = { ...base, ports: world.ports, admits: addressFilter(['203.0.113.0/24', '2001:db8::1']) };
     reads = 0;
@@ -109,7 +109,7 @@ it('the SCIM function counts requests, refusals and failures, and logs no id and
   expect(JSON.stringify(base.lines)).not.toMatch(/some-id|secret|gsync_scim/);
 });
 
-it('the SCIM function counts requests with a token in its last 14 days, by connection', async () => {
+it('the SCIM function counts requests whose token expires within 14 days, by connection', async () => {
   token = await world.newToken('default', world.time.nowMs + 15 * 86_400_000);
   await send('GET', '/scim/v2/Users');
   expect(base.emitted('ScimTokensEnding')).toEqual([]);

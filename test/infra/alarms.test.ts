@@ -42,7 +42,7 @@ const sections = new Map(
     .map((section) => [headingSlug(section.slice(0, section.indexOf('\n')).trim()), section]),
 );
 
-/** `synthesise` acknowledges the warning about missing targets. */
+/** Returns an app that shows the warning about missing targets, which `synthesise` acknowledges. */
 function withWarning(given: Record<string, unknown>): App {
   const app = new App();
   new GroupSync(app, 'Connector', { code, env: { region: 'eu-west-1' }, ...given });
@@ -55,14 +55,14 @@ describe('target of the alarms', () => {
       String(entry.data).includes('no alarm is delivered'),
     );
 
-  it('the app warns that no alarm is delivered if no target is set, and not otherwise', () => {
+  it('the app warns that no alarm is delivered only if no target is set', () => {
     expect(warnings({})).toHaveLength(1);
     expect(warnings({ alarmEmail: 'ops@acme.test' })).toEqual([]);
   });
 });
 
 describe('CloudWatch alarms', () => {
-  it('the stack has exactly these alarms', () => {
+  it('the stack has exactly the listed alarms', () => {
     expect(alarms.map(nameOf).sort()).toEqual(
       [
         'apply-dead-letters apply-failures apply-messages-wait-too-long changes-wait-over-an-hour',
@@ -92,12 +92,12 @@ describe('CloudWatch alarms', () => {
     expect(consoleAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
-  it('an alarm covers an audit export that makes no progress', () => {
+  it('a stage with an audit export has an alarm for entries that are not copied', () => {
     const names = ['audit-export-behind', ...ofFunction('audit')];
     expect(auditAlarms.map(nameOf).sort()).toEqual(names.map((name) => `groupsync-${name}`));
   });
 
-  it('a stage that reads a directory has alarms for a directory that is no longer read', () => {
+  it('a stage that reads a directory has alarms for late, stopped and incomplete reads', () => {
     expect(readerAlarms.map(nameOf).sort()).toEqual(
       [
         'directory-lists-too-few-members',
@@ -110,7 +110,7 @@ describe('CloudWatch alarms', () => {
   });
 
   it.each(everyAlarm.map((alarm) => [alarm.AlarmName as string, alarm] as const))(
-    'alarm %s notifies of its start and end, defines missing data, and links its runbook heading',
+    'the alarm %s notifies of its start and end, defines missing data, and links its runbook heading',
     (_name, alarm) => {
       const [topic] = Object.keys(resourcesOf(template, 'AWS::SNS::Topic'));
       expect(alarm.AlarmActions).toEqual([{ Ref: topic }]);
@@ -141,7 +141,7 @@ describe('CloudWatch alarms', () => {
     }
   });
 
-  it('SCIM alarms count refused tokens by a status of the function, and throttling by a status of the gateway', () => {
+  it('the SCIM alarms count answers 401 of the function as refused tokens, and answers 429 of the gateway as throttling', () => {
     const alarm = (name: string) => scimAlarms.find((each) => nameOf(each) === `groupsync-scim-${name}`);
     expect(alarm('tokens-refused')).toMatchObject({
       Namespace: METRIC_NAMESPACE,
@@ -174,10 +174,10 @@ describe('CloudWatch alarms', () => {
     ['people', 'people-not-refreshed', 3 * 3600],
     ['feed', 'feed-cursor-stale', 24 * 3600],
     ['health', 'credential-not-checked', 2 * 24 * 3600],
-  ])('an alarm goes off after the schedule %s is switched off: %s', (schedule, name, seconds) => {
+  ])('if the schedule %s is switched off, the alarm %s fires', (schedule, name, seconds) => {
     expect(SCHEDULE_KEYS).toContain(schedule);
     const alarm = alarms.find((each) => nameOf(each) === `groupsync-${name}`);
-    // An alarm on missing runs fires after this time without data, or by the age of the last success.
+    // The alarm fires after this time without data. Other alarms compare the age of the last success.
     const silence = alarm?.TreatMissingData === 'breaching' && alarm.Period * alarm.EvaluationPeriods;
     expect(silence || alarm?.Threshold).toBe(seconds);
   });
@@ -188,7 +188,7 @@ describe('CloudWatch alarms', () => {
     ['ingest', 1],
     ['apply', 1],
   ])(
-    'a period of the time limit alarm of %s, which runs every %d minutes, contains a whole run',
+    'each period of the time limit alarm of %s, which runs every %d minutes, contains a whole run',
     (name, everyMinutes) => {
       const near = alarms.find((each) => nameOf(each) === `groupsync-function-near-its-time-limit-${name}`);
       // An alarm with several periods works only if each period has at least one run.
@@ -204,7 +204,7 @@ describe('CloudWatch alarms', () => {
     expect(levels.map(({ Period }) => Period).sort()).toEqual([...Array(9).fill(3_600), 7_200]);
   });
 
-  it('missing data starts the heartbeat alarms and no other alarm', () => {
+  it('missing data triggers only the heartbeat alarms', () => {
     const breaching = everyAlarm.filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
     expect(breaching.map(nameOf).sort()).toEqual([
       'groupsync-people-not-refreshed',
@@ -225,7 +225,7 @@ describe('CloudWatch dashboard', () => {
     JSON.stringify(Object.values(resourcesOf(of, 'AWS::CloudWatch::Dashboard'))[0]?.Properties.DashboardBody);
   const [body, withGateway] = [shownBy(template), shownBy(withScim)];
 
-  it.each(Object.keys(METRICS))('shows %s', (name) => {
+  it.each(Object.keys(METRICS))('the dashboard shows the metric %s', (name) => {
     // The test compares booleans, because a failure would otherwise print the whole dashboard.
     expect(body.includes(name)).toBe(true);
   });

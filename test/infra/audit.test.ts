@@ -17,7 +17,7 @@ it('the audit export is in the template only if it is configured', () => {
 });
 
 it.each([true, false])(
-  'the audit bucket blocks public access, locks every object, and stays after a destroy with retainData %s',
+  'the audit bucket blocks public access, locks every object, and is kept after a destroy with retainData %s',
   (retainData) => {
     const [bucket] = Object.values(
       resourcesOf(synthesise({ auditExportDays: 400, retainData }).template, 'AWS::S3::Bucket'),
@@ -40,18 +40,15 @@ const KEY_ARN = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-
 it.each([
   ['the key of the stack', undefined, { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] }],
   ['the key that keyArn names', KEY_ARN, KEY_ARN],
-])(
-  'the audit bucket encrypts with %s, through a bucket key, so that not every object costs a call of KMS',
-  (_, keyArn, key) => {
-    const given = synthesise({ auditExportDays: 400, keyArn }).template;
-    expect(only('S3::Bucket', given).BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
-      {
-        BucketKeyEnabled: true,
-        ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: key },
-      },
-    ]);
-  },
-);
+])('the audit bucket encrypts with %s, and a bucket key saves calls of KMS', (_, keyArn, key) => {
+  const given = synthesise({ auditExportDays: 400, keyArn }).template;
+  expect(only('S3::Bucket', given).BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+    {
+      BucketKeyEnabled: true,
+      ServerSideEncryptionByDefault: { SSEAlgorithm: 'aws:kms', KMSMasterKeyID: key },
+    },
+  ]);
+});
 
 it('the audit bucket refuses to overwrite an object', () => {
   const Condition = { Null: { 's3:if-none-match': 'true' } };
@@ -59,7 +56,7 @@ it('the audit bucket refuses to overwrite an object', () => {
   expect(only('S3::BucketPolicy').PolicyDocument.Statement).toContainEqual(expect.objectContaining(denial));
 });
 
-it('the audit export receives inserted and changed audit entries, and gives up before the stream deletes them', () => {
+it('the audit export receives inserted and changed audit entries, and stops retrying before the stream deletes them', () => {
   const mappings = Object.values(resourcesOf(template, 'AWS::Lambda::EventSourceMapping'));
   const stream = mappings.find(({ Properties }) => Properties.FilterCriteria !== undefined)?.Properties;
   expect(only('DynamoDB::Table').StreamSpecification).toEqual({ StreamViewType: 'NEW_IMAGE' });
@@ -72,7 +69,7 @@ it('the audit export receives inserted and changed audit entries, and gives up b
   expect(stream.MaximumRecordAgeInSeconds).toBeLessThan(86_400);
 });
 
-/** A server that answers PUT requests as S3 does. The function calls it with the SDK of its runtime. */
+/** Starts a server that answers PUT requests as S3 does. The exporter calls this server through the SDK. */
 async function exporterTo(bucket: Map<string, string>, status = 200) {
   const server = createServer(async (request, response) => {
     let body = '';
@@ -111,7 +108,7 @@ const recordOf = (eventID: string, group = 'eng/../@ü#1') => {
   return { eventID, dynamodb: { Keys, NewImage: { ...Keys, action: { S: 'member.added' } } } };
 };
 
-it('the audit export writes each entry once despite retries, and a changed entry to another object', async () => {
+it('the audit export writes each entry once despite retries, and writes a changed entry to a new object', async () => {
   const bucket = new Map<string, string>();
   const exporter = await exporterTo(bucket);
   await exporter({ Records: [recordOf('e1'), recordOf('e2', '')] });

@@ -54,18 +54,18 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 export interface CallingFunctions {
   readonly functions: Readonly<Record<DeployableKey, DeployedFunction>>;
   readonly recorders: Readonly<Record<DeployableKey, Recorder>>;
-  /** The table. Tests write items here that would otherwise need months to appear. */
+  /** The table. Tests write items into it that the functions would create only after months. */
   readonly table: Table;
-  /** Starts a browser without a session for the console. Each role is the name of an account of its provider. */
+  /** Starts a browser without a session of the console. The provider has one account per role, named after the role. */
   openBrowser(): Browser;
-  /** Sends a message to the dead-letter queue of ingest. @param queue the events queue from which it comes */
+  /** Sends a message to the dead-letter queue of ingest. @param queue the events queue of the message */
   deadLetter(MessageBody: string, queue: string): Promise<void>;
   /** Sends a request to a test control of the simulator, below `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
   /** Changes the directory that is read. */
   changeDirectory(change: object): Promise<unknown>;
   /**
-   * Replaces the secret by one without a valid access token. The next function that reads it must refresh the token.
+   * Replaces the secret, so that its access token is expired. The next function that reads it must refresh the token.
    */
   expireCredential(): Promise<void>;
   stop(): Promise<void>;

@@ -29,8 +29,8 @@ const TAKEOVER = `directory takeover ${DIRECTORY}`;
 const CONNECT = `connect second --base-url ${URL_OF_PLATFORM} --token-stdin`;
 
 /**
- * The commands, each with the role that runs it. The order is such that each command finds the data that it needs.
- * `<…>` is replaced by a value of an earlier command. `resume` would wait for the requeue job, which runs once a minute.
+ * The commands, each with the role that runs it. Commands use data that earlier commands have created. `<…>` is
+ * replaced by a value of an earlier command. `resume` would wait for the requeue job, which runs once a minute.
  */
 const COMMANDS = (
   [
@@ -57,7 +57,7 @@ const COMMANDS = (
   ] as const
 ).flatMap(([who, lines]) => lines.split('; ').map((line) => [who, line] as const));
 
-/** Commands that an operator of one connection may run too. */
+/** The commands that an operator of one connection may run. */
 const FOR_ONE_CONNECTION =
   'status; status g; groups; holds; pending; drift; log; audit g; explain g ann; person ann; plan; reconcile; sync g; release i; pause i --reason r; resume i; pause --reason r; resume --no-wait; rebind unknown r-bob; connections set default drift=report; holds reject g --reason r; directory status; directory groups; directory read; people refresh; probe'.split(
     '; ',
@@ -87,15 +87,15 @@ function nameOf(resource: unknown): string {
   return { 'table/groupsync-state': 'table', 'table/groupsync-state/index/due': 'index' }[name] ?? name;
 }
 
-/** Commands that answer from stored data if a call is denied to them. */
+/** Commands that answer from stored data if AWS denies one of their calls. */
 const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'members g'];
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call === 'lambda:InvokeFunction on groupsync-reconcile';
 
-/** The same call as an operator of one connection makes it. */
+/** Returns the call in the form for an operator of one connection, with the alias of the function. */
 const byAlias = (call: string) => call.replace(/^(lambda:InvokeFunction on \S+)$/, '$1:for-default');
 
-/** Whether the policy of a viewer of the default connection refuses a read of this partition. */
+/** Returns true if the policy of a viewer of the default connection refuses a read of this partition. */
 const isOfOther = (key: string) =>
   !leadingKeysOf('default').some((pattern) =>
     pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
@@ -106,7 +106,7 @@ interface MovedGroup {
   readonly by: string;
 }
 
-/** Returns a directory whose groups have these names, and other ids than the groups of events. */
+/** Returns a directory whose groups have these names. Their ids differ from the group ids in events. */
 const directoryOf = (names: readonly string[]): WorldInput => ({
   domain: 'acme.example',
   users: [{ id: 'admin', primaryEmail: ADMINISTRATOR, isAdmin: true }],
@@ -175,8 +175,8 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
   await vi.waitUntil(held, LONG);
   const MessageBody = '{"connection":"default","group":"g","rev":1}';
   await stack.sqs.send(new SendMessageCommand({ QueueUrl: address.applyDlqUrl, MessageBody }));
-  // A dead-lettered message from a source's own queue names no connection, so the command asks for the connection of
-  // this queue. The message is the oldest, and is discarded before all others are replayed.
+  // This dead-lettered message names no connection, so the command looks up the connection of the source's queue. It is
+  // the oldest message, so a command discards it before another command replays all messages.
   const MessageAttributes = { queue: { DataType: 'String', StringValue: 'groupsync-events-okta' } };
   const moved = { QueueUrl: address.eventsDlqUrl, MessageBody: '{', MessageAttributes };
   await stack.sqs.send(new SendMessageCommand(moved));
@@ -201,7 +201,7 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     }
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;
-    // Tokens are found by their prefix, and their keys name no connection.
+    // SCIM commands find tokens by their prefix, so the keys of tokens contain no connection.
     if (who === 'viewer' && !line.startsWith('scim '))
       expect([...recorder.leadingKeys].filter(isOfOther), line).toEqual([]);
     expect(

@@ -43,7 +43,7 @@ async function holdRemovals({ functions, control }: CallingFunctions): Promise<v
   }
 }
 
-/** Asks for every query and performs every action of the page. */
+/** Sends every query and every action of the page. */
 export async function tourConsole(running: CallingFunctions): Promise<void> {
   const [browser, second] = [running.openBrowser(), running.openBrowser()];
   await browser.signIn('/c/default', 'administrator');
@@ -119,7 +119,7 @@ export async function tourConsole(running: CallingFunctions): Promise<void> {
   await ask('discard', { do: { code, reason: 'tour' } });
   const replayed = await ask('replay', { do: {} });
   expect(JSON.parse(replayed.trim().split('\n').at(-1))).toMatchObject({ failed: 0, remaining: 0 });
-  // The latest session is the one of the second person.
+  // The latest session belongs to the second person.
   const { sessions } = await ask('sessions', {});
   expect(await ask('end-sessions', { do: { whose: sessions[0].id } })).toEqual({ ended: 1 });
   expect([...used].sort()).toEqual([...Object.keys(QUERIES), ...Object.keys(ACTIONS)].sort());

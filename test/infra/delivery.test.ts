@@ -195,8 +195,8 @@ function holds(condition: Statement['Condition'], context: Step['context']): boo
 
 /**
  * Returns whether IAM allows the call. Only the rules that this template needs are implemented. The policy of the
- * resource must not deny the call. For a service, that policy must allow the call. For a role, the policy of the role
- * must allow the call. If the role uses a key, the policy of the key must also allow the account.
+ * resource must not deny the call. It must allow the call of a service. The policy of a role must allow the call of the
+ * role. If a role uses a key, the policy of the key must also allow the account.
  */
 function isAdmitted({ who, action, on, context }: Step, policies: readonly Place[]): boolean {
   const isService = who.endsWith('.com');
@@ -227,7 +227,7 @@ function isAdmitted({ who, action, on, context }: Step, policies: readonly Place
   );
 }
 
-/** Returns the call as the service makes it for another account, for example for an alarm of that account. */
+/** Returns the call as the service makes it for another account, for example for an alarm in another account. */
 const asStranger = (step: Step): Step => ({
   ...step,
   context: Object.fromEntries(
@@ -255,7 +255,7 @@ describe('calls that AWS services make by themselves', () => {
     expect([...new Set(whos)].sort()).toEqual(known);
   });
 
-  it('the policies allow every call, and allow no service except Lambda a call for another account', () => {
+  it('the policies allow every call of this account, and no call of a service except Lambda for another account', () => {
     expect(faultsOf(RESTATED)).toEqual([]);
   });
 
@@ -286,8 +286,7 @@ describe('calls that AWS services make by themselves', () => {
       ...(statement.Resource === undefined || statement.Resource === '*'
         ? []
         : [change('on another resource', () => ({ Resource: 'other' }))]),
-      // The check does not find a missing condition in the policy of a role, because it makes no call of a role that
-      // IAM must deny.
+      // The check cannot detect a missing condition in the policy of a role, because IAM must allow all its role calls.
       ...(statement.Condition === undefined || place.kind === 'role'
         ? []
         : [change('without its condition', () => ({ Condition: undefined }))]),
@@ -301,7 +300,7 @@ describe('calls that AWS services make by themselves', () => {
   });
 
   it.each(changes.map((change) => [change.what, change] as const))(
-    'the check finds a wrong policy: %s',
+    'the check detects a wrong policy: %s',
     (_, { at, line, by }) => {
       const changed = structuredClone(RESTATED);
       const statement = policiesOf(changed)[at]?.document.Statement[line];

@@ -21,7 +21,7 @@ const sendsOf = (of: typeof on): readonly string[] =>
 
 describe('stage that reads no directory', () => {
   it('the stage has no function, schedule or role for directories', () => {
-    // The operators' policies name the function even if the stage does not deploy it, so they are left out here.
+    // The operators' policies name the function even if the stage does not deploy it, so the test ignores them.
     const isPolicy = ({ Type }: CfnResource) => Type === 'AWS::IAM::ManagedPolicy';
     const others = Object.values(everyResourceOf(off)).filter((one) => !isPolicy(one));
     expect(JSON.stringify(others)).not.toContain('groupsync-directory');
@@ -115,7 +115,7 @@ describe('stage that reads directories', () => {
     expect(off.toJSON()['Outputs']).not.toHaveProperty('DirectoryRoleArn');
   });
 
-  it('the time between two runs comes from the settings', () => {
+  it('the setting directoryMinutes defines the time between two runs of the directory function', () => {
     const { template } = synthesise({ directory: true, directoryMinutes: 15 });
     expect(JSON.stringify(resourcesOf(template, 'AWS::Scheduler::Schedule'))).toContain('rate(15 minutes)');
   });

@@ -17,10 +17,10 @@ const eventsPolicy = (template: Template): Statement[] =>
   )?.[1].Properties.PolicyDocument.Statement;
 
 describe('GroupSync in a CDK app', () => {
-  it('without props, GroupSync is the stack that groupsync deploy creates with the default settings', () => {
+  it('GroupSync without props has the outputs of the stack that groupsync deploy creates with the default settings', () => {
     const stack = inApp();
     expect(stack.stackName).toBe('groupsync');
-    // The example app has no feature flags, which change details such as the names of policies.
+    // Only outputs are compared: the CDK app has no feature flags, and they change details such as names of policies.
     expect(Object.keys(Template.fromStack(stack).toJSON()['Outputs']).sort()).toEqual(
       Object.keys(synthesise().template.toJSON()['Outputs']).sort(),
     );
@@ -109,7 +109,7 @@ describe('GroupSync in a CDK app', () => {
     expect(users.flatMap(({ Principal }) => listed((Principal as { AWS: unknown }).AWS))).toHaveLength(3);
   });
 
-  it('eventsQueue and alarmTopic are the queue for events and the topic of the alarms', () => {
+  it('eventsQueue is the queue for events, and alarmTopic is the topic of the alarms', () => {
     const connector = inApp();
     const template = Template.fromStack(connector);
     const idOf = (arn: string) => connector.resolve(arn)['Fn::GetAtt']?.[0] ?? connector.resolve(arn).Ref;

@@ -3,7 +3,7 @@ import { readSettings } from '../../infra/settings.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
-/** Numbered texts, one longer than the other by its number only. */
+/** Returns this many texts. They differ only in their numbers. */
 const many = (count: number, text: (n: number) => string) => Array.from({ length: count }, (_, n) => text(n));
 const isAccepted = (given: Record<string, unknown>): boolean => {
   try {
@@ -12,7 +12,7 @@ const isAccepted = (given: Record<string, unknown>): boolean => {
     return false;
   }
 };
-/** The most items of a list that the setting accepts. */
+/** Returns the longest list that the setting accepts. */
 const mostOf = (
   name: string,
   text: (n: number) => string,
@@ -31,7 +31,7 @@ const roles = (items: readonly string[]) =>
   items.map((value) => ({ claim: 'groups', value, role: 'approver', connections: [CONNECTION(1)] }));
 const persons = (items: readonly string[]) => Object.fromEntries(items.map((one) => [one, '{person}']));
 
-/** Each setting as long as it may be. */
+/** A stack in which each setting has its maximum length. */
 const { template } = synthesise({
   prefix: `p${'q'.repeat(31)}`,
   producers,
@@ -66,7 +66,7 @@ const { template } = synthesise({
   runbookUrl: `https://runbook.test/${'r'.repeat(679)}`,
 });
 
-/** A value as it is deployed, for the longest names of account, region and address. */
+/** Returns a value of the template in its deployed form, with the longest names of account, region and address. */
 function deployed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(deployed);
   if (typeof value !== 'object' || value === null) return value;
@@ -105,7 +105,7 @@ describe('stack with the longest settings', () => {
       1_024,
       longest('AWS::CloudWatch::Alarm', (of: { AlarmDescription: string }) => of.AlarmDescription),
     ],
-  ])('%s has at most %i characters, which is the limit of AWS', (_, limit, length) => {
+  ])('%s has at most %i characters, as AWS requires', (_, limit, length) => {
     expect(length).toBeGreaterThan(limit / 4);
     expect(length).toBeLessThanOrEqual(limit);
   });

@@ -11,19 +11,19 @@ const SOURCES = {
 
 describe('cdk-nag AwsSolutions', () => {
   it.each([
-    ['as delivered', {}],
+    ['with the default settings', {}],
     ['with every source of events', SOURCES],
     ['with SCIM', { scim: true }],
     ['with the console', { console: SIGN_IN, producers: SOURCES.producers }],
-    ['with a directory that is read', { directory: true }],
-    ['with the audit exported', { auditExportDays: 400 }],
+    ['that reads a directory', { directory: true }],
+    ['with an audit export', { auditExportDays: 400 }],
     ['with all notification targets', { notify: 'alarms,webhook' }],
     ['with retainData false', { retainData: false }],
     [
       'with the key of an earlier stack',
       { keyArn: 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555' },
     ],
-  ])('reports only findings that have an explanation: %s', (_title, settings) => {
+  ])('cdk-nag reports only findings that have an explanation, for a stage %s', (_title, settings) => {
     const { app } = synthesise(settings);
     expect(new AwsSolutionsChecks(app).validateScope(app).violations).toEqual([]);
   });

@@ -10,7 +10,7 @@ describe('policy for one connection', () => {
     policies.find(({ Properties }) => Properties.ManagedPolicyName === name)?.Properties.PolicyDocument
       .Statement;
 
-  it('each connection of the setting has a policy that reads only the partitions of this connection', () => {
+  it('each connection in connectionViewers has a policy that allows reading only the partitions of this connection', () => {
     const statements = statementsOf('groupsync-viewer-acme-eu-west-1');
     const reads = statements.filter(({ Action }) =>
       listed(Action).some((action) => action.startsWith('dynamodb:')),
@@ -28,7 +28,7 @@ describe('policy for one connection', () => {
     expect(statementsOf('groupsync-viewer-acme-2-eu-west-1')).toBeDefined();
   });
 
-  it('the policy for a connection matches no key of a connection whose name begins with the same text', () => {
+  it('the policy for the connection acme matches no key of the connection acme-2', () => {
     const matches = (key: string) =>
       leadingKeysOf(connectionName('acme')).some((pattern) =>
         pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
@@ -96,7 +96,7 @@ describe('policy for operators of one connection', () => {
     },
   );
 
-  it('each function that operators call has an alias of the connection, for the code that runs for all others', () => {
+  it('each function that operators call has an alias for the connection, which runs the latest code', () => {
     const aliases = Object.values(resourcesOf(template, 'AWS::Lambda::Alias'));
     expect(aliases.map(({ Properties: { Name, FunctionVersion } }) => [Name, FunctionVersion])).toEqual(
       ['reconcile', 'people', 'directory'].map(() => ['for-acme', '$LATEST']),
@@ -108,7 +108,7 @@ describe('policy for operators of one connection', () => {
 const nameOf = (resource: unknown): string =>
   String((resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1].at(-1) ?? '').replace(/^:/, '');
 
-/** Whether IAM's `*` and `?` in the pattern match the text. */
+/** Returns true if the pattern matches the text. `*` and `?` have the meaning that they have in IAM. */
 const isLike = (text: string, pattern: string): boolean =>
   new RegExp(
     `^${pattern

@@ -77,7 +77,7 @@ function grantedToConsole(): string[] {
       listed(Resource).map((resource) => `${action} on ${nameOf(resource, template)}`),
     ),
   );
-  // The log and the traces are written by Lambda.
+  // AWS services make these calls, so the recorder of the function does not see them.
   return grants.filter((grant) => !/^(?:kms|logs|xray):/.test(grant)).sort();
 }
 
@@ -206,7 +206,7 @@ describe('AWS calls of the bundles', () => {
     }
     await expireCredential();
     for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
-    // Questions of operators' commands about the platform.
+    // Operators' commands send these questions about the platform to the function.
     for (const question of [{ credential: 'check' }, { groups: { from: 0 } }, { group: 'unknown' }]) {
       const reply = await functions.reconcile.invoke({ task: 'ask', connection: 'default', question });
       expect(reply).toHaveProperty('answer');
@@ -220,11 +220,11 @@ describe('AWS calls of the bundles', () => {
   });
   afterAll(() => running.stop());
 
-  it.each(DEPLOYABLE_KEYS)('the calls of %s are exactly those that its role grants', (name) => {
+  it.each(DEPLOYABLE_KEYS)('the function %s makes exactly the calls that its role allows', (name) => {
     expect(calls(name)).toEqual(name === 'console' ? grantedToConsole() : granted(name));
   });
 
-  it('the console writes no attribute of a decision', () => {
+  it('the console writes no attribute of a decision about held removals', () => {
     const { written } = running.recorders.console;
     expect(written.size).toBeGreaterThan(0);
     expect(DECISION_ATTRIBUTES.filter((name) => written.has(name))).toEqual([]);

@@ -23,7 +23,7 @@ function grantsOf(role: string, of = template): string[] {
  * calls.
  */
 it.each(DEPLOYABLE_KEYS)(
-  'the role of %s grants exactly what the permissions list, on its own resources',
+  'the role of %s grants exactly the listed permissions, only on resources of the stack',
   (name) => {
     const grants = grantsOf(`${name.charAt(0).toUpperCase()}${name.slice(1)}WorkerRole`);
     const { table, index, queues, secrets } = PERMISSIONS[name];
@@ -39,7 +39,7 @@ it.each(DEPLOYABLE_KEYS)(
   },
 );
 
-/** What `grantConsole` adds. Only the console has a rule that denies: see the test below. */
+/** The permissions that `grantConsole` adds for the console. */
 const OF_CONSOLE = [
   'lambda:GetFunctionConfiguration on IngestWorkerFunction',
   'lambda:InvokeFunction on ReconcileWorkerFunction',
@@ -63,7 +63,7 @@ it('the console calls two functions, reads only its client secret, and writes no
   ]);
 });
 
-it('the console gets the address of the SCIM server, and only if the stage has one', () => {
+it('the console gets the address of the SCIM server only if the stage has a SCIM server', () => {
   const variablesOf = (of: typeof template) =>
     Object.values(resourcesOf(of, 'AWS::Lambda::Function')).find(
       ({ Properties }) => Properties.FunctionName === 'groupsync-console',
@@ -76,7 +76,7 @@ it('without the setting console, nothing of the console is deployed', () => {
   expect(JSON.stringify(synthesise({ scim: true }).template)).not.toMatch(/-console|ConsoleUrl|CONSOLE/);
 });
 
-it('the audit role reads the stream and adds objects and failed calls, and can do nothing else', () => {
+it('the audit role may only read the stream, add objects to the bucket and add failed calls to the queue', () => {
   expect(grantsOf('AuditWorkerRole')).toEqual([
     'dynamodb:DescribeStream on StateTable',
     'dynamodb:GetRecords on StateTable',

@@ -18,7 +18,7 @@ const { template } = synthesise({
 });
 const of = (type: string) => Object.entries(resourcesOf(template, `AWS::${type}`));
 
-/** The calls with which a function can cause a call of another function. */
+/** The actions with which a function can cause a call of another function. */
 const CAUSES = ['sqs:SendMessage', 'sns:Publish', 'lambda:InvokeFunction'];
 
 /** The logical id of a resource of the stack, or the ARN of another resource. */
@@ -28,7 +28,7 @@ const idOf = (reference: unknown): string => {
   return id ?? Ref ?? JSON.stringify(reference);
 };
 
-/** Each pair is a function, queue or topic, and a part that it calls or delivers to. */
+/** Pairs of a function, queue or topic, and of a part that it calls or delivers to. */
 const DELIVERIES: readonly (readonly [from: string, to: string])[] = [
   ...of('Lambda::EventSourceMapping').map(
     ([, { Properties }]) => [idOf(Properties.EventSourceArn), idOf(Properties.FunctionName)] as const,
@@ -61,7 +61,7 @@ const reachedFrom = (start: string): ReadonlySet<string> => {
   return reached;
 };
 
-it('every function except apply can never cause a call of itself, so Lambda never stops it as a loop', () => {
+it('no function except apply can cause a call of itself, so that Lambda detects no loop', () => {
   const functions = of('Lambda::Function').map(([id, { Properties }]) => ({
     id,
     name: Properties.FunctionName,

@@ -40,7 +40,7 @@ describe('redrive between queues', () => {
     for (const policy of allowPolicies.values()) expect(policy).toBeDefined();
   });
 
-  it('the events, source, apply and undelivered queues can be the dead-letter queue of no queue', () => {
+  it('no queue can use the events, source, apply or undelivered queue as its dead-letter queue', () => {
     for (const [name, policy] of allowPolicies) {
       if (!name.endsWith('-dlq')) expect([name, policy]).toEqual([name, { redrivePermission: 'denyAll' }]);
     }
@@ -52,7 +52,7 @@ describe('redrive between queues', () => {
       'groupsync-events-dlq',
       ['groupsync-events', ...NINE_SOURCES.map((source) => `groupsync-events-${source}`)],
     ],
-  ])('only its own source queues, at most ten, can use %s as dead-letter queue', (name, sources) => {
+  ])('only the source queues of %s, at most ten, can use it as their dead-letter queue', (name, sources) => {
     const policy = allowPolicies.get(name);
     expect(policy?.redrivePermission).toBe('byQueue');
     expect(namesIn(policy?.sourceQueueArns)).toEqual([...sources].sort());
@@ -79,12 +79,12 @@ describe('queue of undelivered calls', () => {
   };
   const schedulers = ['PeopleSchedulerRole', 'ReconcileSchedulerRole'];
 
-  it('accepts messages only from the roles of the schedules and of the audit export', () => {
+  it('the queue of undelivered calls accepts messages of roles only from the schedules and the audit export', () => {
     expect(sendersIn(template)).toEqual(['AuditWorkerRole', ...schedulers]);
     expect(sendersIn(synthesise().template)).toEqual(schedulers);
   });
 
-  it('accepts only the Okta rule and the topic among AWS services, and none if neither is set', () => {
+  it('the queue of undelivered calls accepts messages of AWS services only for an Okta rule or a topic of the settings', () => {
     const allowed = statementsIn(template).filter(({ Effect }) => Effect === 'Allow');
     const sourceOf = ({ Condition }: Statement) => Condition?.['ArnEquals']?.['aws:SourceArn'];
     const bySender = Object.fromEntries(

@@ -13,7 +13,7 @@ const code = Object.fromEntries(
   DEPLOYABLE_KEYS.map((name) => [name, fileURLToPath(new URL(`fixture/${name}`, import.meta.url))]),
 ) as FunctionCode;
 
-/** The template that the CDK deploys with these settings, for any account and region. */
+/** Returns the template that the CDK deploys with these settings, for any account and region. */
 function deployedByCdk(given: Readonly<Record<string, unknown>>): JsonObject {
   const { stages: _stages, ...flags } = cdkJson.context;
   const context = { ...flags, '@aws-cdk/core:validateAgainstDefaultRules': false };
@@ -67,10 +67,10 @@ function joined(value: JsonObject): Json {
   return short.length === 1 ? (short[0] ?? '') : { 'Fn::Join': ['', short] };
 }
 
-/** The logical id of the alarm subscription contains the address. */
+/** Returns a fixed id for the alarm subscription, because its logical id contains the address. */
 const stableId = (id: string): string => id.replace(/^AlarmTopic(?:Token|opsexample).*/, 'AlarmMail');
 
-/** Returns the resources and outputs of a template in a form that can be compared, without the places of the code. */
+/** Returns the resources and outputs of a template in a comparable form, without the locations of the code. */
 function contentOf(template: JsonObject, given: Readonly<Record<string, string>>): JsonObject {
   const { evaluate, isTrue } = evaluator({ Parameters: {}, Conditions: {}, ...template }, given);
   const section = (title: string) =>
@@ -142,7 +142,7 @@ describe('template of a release', () => {
     expect(contentOf(template, given)).toEqual(contentOf(deployedByCdk(settings), {}));
   });
 
-  it('the template refers only to its own parameters, resources and conditions, and to optional ones only where they exist', () => {
+  it('the template refers only to its own parameters, resources and conditions, and to optional resources only under their condition', () => {
     const resources = template['Resources'] as Readonly<Record<string, JsonObject>>;
     const outputs = template['Outputs'] as Readonly<Record<string, JsonObject>>;
     const parameters = Object.keys(template['Parameters'] as JsonObject);
@@ -181,7 +181,7 @@ describe('template of a release', () => {
     expect(zips).toEqual(DEPLOYABLE_KEYS.filter((key) => key !== 'directory' && key !== 'console'));
   });
 
-  it('the template restricts only values that belong to groupsync', () => {
+  it('the template restricts only parameters whose form groupsync defines', () => {
     const parameters = template['Parameters'] as Readonly<Record<string, JsonObject>>;
     const restricted = Object.entries(parameters).filter(([, one]) =>
       /Allowed|Length|Value"/.test(JSON.stringify(one)),

@@ -5,8 +5,8 @@ import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /**
- * Variables that not every function has: they are set only by the local stack, only with `secretsKey`, only for `reconcile`, only for
- * `directory`, or only for `scim`.
+ * Variables of some functions only. They are set by the local stack, with the setting `secretsKey`, or only for
+ * `reconcile`, `directory` or `scim`.
  */
 const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.createSettleSeconds,
@@ -36,7 +36,7 @@ describe('SQS queues', () => {
   it.each([
     ['groupsync-events', 'groupsync-events-dlq', QUEUES.events],
     ['groupsync-apply', 'groupsync-apply-dlq', QUEUES.apply],
-  ])('%s is set as the topology defines and redrives to %s', (name, deadLetters, topology) => {
+  ])('the queue %s has the settings of the topology and redrives to %s', (name, deadLetters, topology) => {
     const { Properties } = named('AWS::SQS::Queue', 'QueueName', name);
     const dead = Object.entries(resourcesOf(template, 'AWS::SQS::Queue')).find(
       ([, queue]) => queue.Properties.QueueName === deadLetters,
@@ -75,7 +75,7 @@ describe('DynamoDB table', () => {
     });
   });
 
-  it('the table stays after the stack is deleted, except with retainData false or after a failed first deployment', () => {
+  it('the table is kept after the stack is deleted, except with retainData false or after a failed first deployment', () => {
     expect(table).toMatchObject({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' });
     const given = synthesise({ retainData: false }).template;
     const [gone] = Object.values(resourcesOf(given, 'AWS::DynamoDB::Table'));
@@ -85,7 +85,7 @@ describe('DynamoDB table', () => {
 
 describe('Lambda functions', () => {
   it.each(FUNCTION_KEYS)(
-    '%s runs on Node 24 and arm64, traced, with its own expiring log and the whole environment',
+    'the function %s runs on Node 24 and arm64, with tracing, an expiring log and all environment variables',
     (name) => {
       const { Properties } = named('AWS::Lambda::Function', 'FunctionName', `groupsync-${name}`);
       expect(Properties).toMatchObject({
@@ -103,7 +103,7 @@ describe('Lambda functions', () => {
     },
   );
 
-  it('only apply may cause its own calls, because it wakes a group again; Lambda stops all others', () => {
+  it('Lambda allows only apply to cause calls of itself, because apply wakes groups again', () => {
     const loops = all('AWS::Lambda::Function').map(({ Properties }) => [
       Properties.FunctionName,
       Properties.RecursiveLoop,
@@ -172,7 +172,7 @@ describe('CDK stack', () => {
     );
   });
 
-  it('shares no physical name with another stage', () => {
+  it('two stages share no physical name', () => {
     const names = (prefix: string) =>
       Object.values(everyResourceOf(synthesise({ prefix }).template)).flatMap(({ Properties = {} }) =>
         NAME_FIELDS.flatMap((field) => (typeof Properties[field] === 'string' ? [Properties[field]] : [])),
@@ -189,7 +189,7 @@ describe('CDK stack', () => {
     expect(names.map((name) => name.endsWith('-eu-west-1'))).toEqual(Array(4).fill(true));
   });
 
-  it('no change of another setting replaces the table, the key or a queue', () => {
+  it('no setting except the names replaces the table, the key or a queue', () => {
     const stateful = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
     const changed = synthesise({
       coalesceSeconds: 0,

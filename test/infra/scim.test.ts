@@ -15,7 +15,7 @@ const scimFunction = Object.entries(resourcesOf(on, 'AWS::Lambda::Function')).fi
 );
 
 describe('stage without SCIM', () => {
-  it('a stage without SCIM has no resource or output of SCIM, and names it only in the dashboard and in managed policies', () => {
+  it('a stage without SCIM has no SCIM resource and no SCIM output, and names SCIM only in the dashboard and policies', () => {
     const text = JSON.stringify({ ...off.toJSON(), Resources: undefined });
     // The policies let commands read the SCIM function, even if it is not deployed. Without this permission, AWS would
     // not report that the function is missing.
@@ -72,7 +72,7 @@ describe('SCIM endpoint', () => {
     expect(throttle({ scimRequestsPerSecond: '25', scimBurst: 50 })).toEqual([25, 50]);
   });
 
-  it('the SCIM function has 20 reserved executions by default, or the number of the settings, or none', () => {
+  it('the setting scimConcurrency defines the reserved executions of the SCIM function, by default 20', () => {
     const own = (given: Record<string, unknown>) =>
       Object.values(
         resourcesOf(synthesise({ scim: true, ...given }).template, 'AWS::Lambda::Function'),

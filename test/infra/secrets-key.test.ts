@@ -3,7 +3,7 @@ import { listed, resourcesOf, type Statement, synthesise } from './synthesised.t
 
 const ARN = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
 
-/** The statements about the key of secrets, by the logical id of their policy. */
+/** Returns the statements about the key that encrypts secrets, by the logical id of their policy. */
 function granted(given: Record<string, unknown>) {
   const { template } = synthesise({ directory: true, scim: true, ...given });
   const policies = {

@@ -103,7 +103,7 @@ describe('event producers', () => {
     ['events queue', 'IngestLaneQueuePolicy', [ROLE, CONSOLE]],
     ['queue of the directory reader', 'IngestLaneQueuedirectory', READER],
   ])(
-    'all others of the account are denied for the %s, even if their own policies allow sending',
+    'the %s denies all other principals of the account, even if their own policies allow sending',
     (_, queue, sender) => {
       expect(policyOf(full, queue).find(({ Sid }) => Sid === 'DenyOtherSenders')).toMatchObject({
         Effect: 'Deny',
@@ -117,7 +117,7 @@ describe('event producers', () => {
     },
   );
 
-  it('producers are named in a message if the key of an earlier stack must allow them', () => {
+  it('a warning names each sender that the key of an earlier stack must allow', () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
     const { app } = synthesise({
       keyArn,
@@ -143,12 +143,12 @@ describe('event producers', () => {
     }
   });
 
-  it('without producers in the settings, the queue policy allows none, so only IAM policies do', () => {
+  it('without producers in the settings, the queue policy allows no sender, so only IAM policies allow sending', () => {
     expect(policyOf(plain).filter(({ Effect }) => Effect === 'Allow')).toEqual([]);
   });
 });
 
-describe('source with a queue of its own', () => {
+describe('source with a separate queue', () => {
   const { template } = synthesise({
     producers: ROLE,
     sources: {
@@ -165,7 +165,7 @@ describe('source with a queue of its own', () => {
   };
   const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 
-  it("ingest reads the source's queue like the common one, and both share one dead-letter queue", () => {
+  it('ingest reads the queue of a source like the common queue, and both queues share one dead-letter queue', () => {
     const [common, own, dead] = [queue('events'), queue('events-okta'), queue('events-dlq')];
     const { id, QueueName, ...rest } = own;
     expect({ ...rest, id: common.id, QueueName: 'groupsync-events' }).toEqual(common);
@@ -185,7 +185,7 @@ describe('source with a queue of its own', () => {
     expect(functions).toContain('groupsync-events-okta=acme,groupsync-events-entra=beta');
   });
 
-  it('a source with its own queue admits its own producers and none of the common ones', () => {
+  it('the queue of a source admits only the producers of this source, and no producer of the common queue', () => {
     const policy = Object.values(resourcesOf(template, 'AWS::SQS::QueuePolicy')).find(({ Properties }) =>
       JSON.stringify(Properties.Queues).includes(queue('events-okta').id),
     );
@@ -212,7 +212,7 @@ describe('IAM roles', () => {
     );
   });
 
-  it('only tracing has the resource *, because it has no resources', () => {
+  it('only the tracing actions have the resource *, because AWS defines no resources for them', () => {
     const open = roleStatements.filter(({ Resource }) => listed(Resource).includes('*'));
     expect(open.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
       [...DEPLOYABLE_KEYS, 'audit']
@@ -221,7 +221,7 @@ describe('IAM roles', () => {
     );
   });
 
-  it('roles use the key only through the services that hold the data, except for the scheduler', () => {
+  it('every role except the scheduler uses the key only through the service that stores the data', () => {
     const onKey = roleStatements.filter(({ Action }) => listed(Action).some((one) => one.startsWith('kms:')));
     expect(onKey).toHaveLength(2 * DEPLOYABLE_KEYS.length + 4 + 2);
     for (const { id, Condition } of onKey) {

@@ -45,7 +45,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('each stage of the delivered cdk.json can be read and has a prefix of its own', () => {
+  it('each stage of the delivered cdk.json can be read and has a unique prefix', () => {
     const stages = Object.keys(cdkJson.context.stages);
     const prefixes = stages.map((stage) => read({ ...cdkJson.context, stage }).prefix);
     expect(stages).toEqual(['production', 'staging']);
@@ -93,7 +93,7 @@ describe('readSettings', () => {
       'sources: expected names that also differ without hyphens',
     ],
     ['an object as a list', { connectionViewers: { acme: true } }, 'connectionViewers: expected a list'],
-    ['another word as the key of secrets', { secretsKey: 'STAGE' }, 'secretsKey: expected stage, or'],
+    ['an unknown word as secretsKey', { secretsKey: 'STAGE' }, 'secretsKey: expected stage, or'],
     [
       'more producers than the policy of a queue may name',
       { producers: Array.from({ length: 46 }, (_, n) => `${USER}${n}`) },
@@ -207,7 +207,7 @@ describe('unknown context key', () => {
     );
   });
 
-  it('every unknown context key is named', () => {
+  it('the error names every unknown context key', () => {
     expect(given({ alarmMail: 'x', producer: 'y' })).toThrow(/'alarmEmail'\?\n.*'producers'\?/);
   });
 
@@ -225,17 +225,17 @@ describe('unknown context key', () => {
   });
 
   it.each([
-    ['of cdk.json', '{}', { alarmMail: 'a' }, "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],
-    ['of groupsync.json', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
+    ['an unknown name', '{}', { alarmMail: 'a' }, "unknown setting 'alarmMail'; did you mean 'alarmEmail'?"],
+    ['a wrong value', '{"scim": "yes"}', {}, 'stage "production"\n  scim: expected true or false'],
     [
-      'of a file with a byte order mark',
+      'a wrong value in a file with a byte order mark',
       '\ufeff{"scim": "yes"}',
       {},
       'stage "production"\n  scim: expected true or false',
     ],
-    ['of a file that is no JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
+    ['a file without JSON', 'scim=yes', {}, 'groupsync.json: expected a JSON object of settings .*'],
   ])(
-    'the CDK app ends with one clear message before it builds anything, because of a wrong setting %s',
+    'the CDK app ends with one clear message before it builds anything, because of %s',
     (_, file, given, sentence) => {
       const cwd = dirname(temporaryFile('groupsync.json', file));
       const context = { ...cdkJson.context, 'aws:cdk:enable-path-metadata': true, ...given };

@@ -25,7 +25,7 @@ export function synthesise(given: Record<string, unknown> = {}): Synthesised {
   const app = new App({ context: cdkJson.context });
   const settings = readSettings((name) => given[name] ?? app.node.tryGetContext(name));
   const stack = new ConnectorStack(app, settings.prefix, { settings, code, env: { region: 'eu-west-1' } });
-  // Most tests set no target of alarms, and the report of the warning would hide their own output.
+  // Most tests set no target of alarms. The report of the warning would hide the output of these tests.
   Annotations.of(stack).acknowledgeWarning('groupsync:no-alarm-target');
   return { app, stack, template: Template.fromStack(stack) };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { billOfMaterials } from '../../scripts/cyclonedx.ts';
 
 describe('bill of materials', () => {
-  it('lists each package with its package URL, licence and checksum', () => {
+  it('the bill of materials lists each package with its package URL, licence and checksum', () => {
     const integrity = `sha512-${Buffer.from('ab', 'hex').toString('base64')}`;
     const components = [
       { name: '@scope/a', version: '1.2.3', license: 'MIT', integrity },

@@ -21,7 +21,7 @@ const PROJECT = {
 };
 
 describe('locked packages', () => {
-  it('locked packages are the given packages, all that they need, and the checksums of the project', () => {
+  it('the lock file contains the given packages, their dependencies, and the checksums of the project', () => {
     const { packageJson: made, lock } = lockedPackages('some', ['a'], PROJECT);
     expect(made).toMatchObject({ name: 'some', dependencies: { a: '1.0.0' } });
     expect(lock).toMatchObject({ lockfileVersion: 3 });
@@ -41,7 +41,7 @@ describe('locked packages', () => {
     );
   });
 
-  it('the locked packages of the CDK have the versions with which the project is tested, and no install script', () => {
+  it('the lock file of the CDK has the tested versions, and no package with an install script', () => {
     const names = ['aws-cdk', 'aws-cdk-lib', 'constructs'] as const;
     const { packageJson: made, lock } = lockedPackages('cdk', names, packageLock);
     const tested = Object.fromEntries(names.map((name) => [name, packageJson.devDependencies[name]]));

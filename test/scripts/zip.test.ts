@@ -10,7 +10,7 @@ const CONTENT = Buffer.from('export const handler = () => 1;\n'.repeat(100));
 const hasUnzip = spawnSync('unzip', ['-v']).status === 0;
 
 describe('zip files', () => {
-  it('a zip file contains the file, compressed, and is the same for the same content', () => {
+  it('a zip file contains the compressed file, and equal content gives equal bytes', () => {
     const zip = zipOf('index.mjs', CONTENT);
     const start = 30 + 'index.mjs'.length;
     expect(inflateRawSync(zip.subarray(start, start + zip.readUInt32LE(18)))).toEqual(CONTENT);
@@ -18,7 +18,7 @@ describe('zip files', () => {
     expect(zip.length).toBeLessThan(CONTENT.length / 5);
   });
 
-  it.skipIf(!hasUnzip)('are accepted by unzip, which finds a file that everyone may read', () => {
+  it.skipIf(!hasUnzip)('unzip accepts the zip file and shows that all users may read the file in it', () => {
     const path = join(temporaryFolder(), 'a.zip');
     writeFileSync(path, zipOf('index.mjs', CONTENT));
     expect(execFileSync('unzip', ['-p', path, 'index.mjs'])).toEqual(CONTENT);

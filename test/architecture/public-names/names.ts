@@ -52,7 +52,7 @@ const sorted = (names: PublicNames): PublicNames =>
       .map((what) => [what, [...new Set(names[what])].sort()]),
   );
 
-/** Each name of `some` that is missing in `others`, one per line. */
+/** Returns each name of `some` that is missing in `others`, in the form `area: name`. */
 export const without = (some: PublicNames, others: PublicNames): readonly string[] =>
   Object.entries(some).flatMap(([what, names]) => {
     const known = new Set(others[what]);

@@ -45,8 +45,8 @@ export function namesOfSchema(
 }
 
 /**
- * Returns the fields and values that a zod schema accepts. The message of a custom check lists its values: `"a" or
- * "b"`.
+ * Returns the fields and values that a zod schema accepts. The values of a custom check are in its message, such as
+ * `"a" or "b"`.
  */
 export function namesOfForm(form: z.ZodType): string[] {
   const schema = z.toJSONSchema(form, {
