@@ -83,7 +83,7 @@ export interface Holds {
   readonly holds: readonly HoldLine[];
 }
 
-/** A membership for which no employee on the platform was found, or more than one. */
+/** A person who matches no employee on the platform, or several, and is therefore pending in groups. */
 export interface Unmatched {
   readonly person: PersonName;
   readonly cause: string;
@@ -91,10 +91,10 @@ export interface Unmatched {
   readonly sinceMs: number;
 }
 
-/** An item that an operator has hidden on Home. */
+/** An item that an operator has hidden on the page Home. */
 export interface Acknowledgement {
   readonly item: string;
-  /** The item stays hidden only while it has this version; null: whatever happens to it. */
+  /** If the item gets another version, it is shown again. null: no change shows it again. */
   readonly version: string | null;
   readonly until: string;
   readonly by: string;
@@ -145,12 +145,12 @@ export interface Live {
   readonly deadLetters: number | null;
   /** Number of holds of this connection that wait for a decision. */
   readonly holds: number;
-  /** The role of the person for the connection; null if the person uses AWS credentials, or for all connections. */
+  /** The role of the person for the connection. null without sign-in, and in the answer for all connections. */
   readonly role: Role | null;
   readonly connections: readonly ConnectionRow[];
 }
 
-/** A person whose removal a hold stops, or who is in the group and stays. */
+/** A user of a group with a hold: either the hold stops the removal of the user, or the user stays anyway. */
 export interface HeldPerson extends PersonName {
   readonly user: string;
   readonly department: string | null;
@@ -179,11 +179,11 @@ export interface DecidedRemovals {
 export interface HoldPage {
   readonly group: string;
   readonly name: string | null;
-  /** The removals that wait, or else decided removals; null if the group has no held removals (any more). */
+  /** The removals that wait for a decision. If none wait, the decided ones. null if the group has neither. */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
-  /** Other removals of the group: approved and not written yet, or rejected. */
+  /** Decided removals that `hold` does not contain: approved and not written yet, or rejected. */
   readonly others: readonly DecidedRemovals[];
-  /** The cause of the most removals first. */
+  /** The cause with the most removals comes first. */
   readonly causes: readonly HeldPeopleCause[];
   readonly leaving: readonly HeldPerson[];
   readonly staying: readonly HeldPerson[];
@@ -191,7 +191,7 @@ export interface HoldPage {
 
 export interface MemberLine extends PersonName {
   readonly directory: boolean;
-  /** Why the member is pending; null if it is not. */
+  /** Why the member is pending; null if the member is not pending. */
   readonly pending: string | null;
   readonly held: boolean;
   /** The user id in platform groups. */
@@ -308,12 +308,12 @@ export interface SettingsPreview {
   readonly total: PlanEffect;
 }
 
-/** Changes of the plans that a setting would cause. Changes that are due anyway are not counted. */
+/** How a changed setting would change the plans. Changes that are planned anyway are not counted. */
 export interface PlanEffect {
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that are planned now but would no longer be made. */
+  /** Changes that are planned now, and that the new setting would prevent. */
   readonly dropped: number;
 }
 

@@ -1,16 +1,17 @@
 import { signedIn } from './route.ts';
 
 /*
- * The printed address of a console without sign-in has a code after the `#`, which browsers never send. The page gets a
- * token for the code, and removes the code from the address at once. The token is in the storage of the browser, which
- * only pages of this console can read. So a reload and a second tab work, and the history has neither code nor token.
+ * The printed address of a console without sign-in has a code after the `#`, which browsers never send. The page
+ * removes the code from the address at once, and exchanges it for a token. The page stores the token in the browser,
+ * where only pages of this console can read it. A reload or a second tab uses the stored token. The history of the
+ * browser contains neither the code nor the token.
  */
 
 const STORED = 'token';
 const code = signedIn === undefined ? location.hash.slice(1) : '';
 if (code !== '') history.replaceState(null, '', location.pathname + location.search);
 
-/** The address was pasted into an open page. */
+/** The operator pasted the printed address into an open page. */
 addEventListener('hashchange', () => {
   if (signedIn === undefined && location.hash !== '') location.reload();
 });
@@ -18,19 +19,19 @@ addEventListener('hashchange', () => {
 /** Sent with each request; empty in a console with sign-in, and without a valid code. */
 export let token = '';
 
-/** @returns whether the page can ask the server */
+/** @returns whether the server admits the page */
 export async function admit(): Promise<boolean> {
   if (signedIn !== undefined) return true;
   // The code may have expired, while the stored token is still valid.
   token = (await tokenFor(code)) || (await tokenFor(stored()));
   if (token === '') return false;
   const isStored = store(token);
-  // A browser keeps the address that was typed with its entry of the history, until a navigation replaces the entry.
+  // The browser's history keeps the typed address, with the code, until a navigation replaces the entry.
   if (code !== '' && isStored) await replaceEntry();
   return true;
 }
 
-/** @returns the token; empty if the server does not admit the secret */
+/** @returns the token, or '' if the server does not accept the secret */
 async function tokenFor(secret: string): Promise<string> {
   if (secret === '') return '';
   const response = await fetch('/api/token', { headers: headersOf(secret) });

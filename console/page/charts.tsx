@@ -8,7 +8,7 @@ const HEIGHT = 88;
 
 interface GraphProps {
   readonly width: number;
-  /** The chart in words. */
+  /** A description of the chart for screen readers. */
   readonly text: string;
   /** The value at the top of the vertical axis. */
   readonly top: string;

@@ -188,7 +188,7 @@ interface Reloading {
   readonly reload: () => Promise<void>;
 }
 
-/** Setting changes under four eyes that wait for confirmation by another person. */
+/** Requested changes of settings. Under four eyes, another person must confirm them. */
 function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['requests'] }) {
   if (of.length === 0) return null;
   const decide = (isConfirmed: boolean, done: string) => () =>

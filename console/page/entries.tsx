@@ -82,7 +82,7 @@ export function EntryLine({ entry, group = true, open = false }: EntryProps) {
   );
 }
 
-/** The first changes of an entry, and the number of the others. */
+/** The first changes of an entry, and the number of changes that are not shown. */
 function summaryOf(entry: Entry): string {
   const { changes, changeCount } = entry;
   const shown = changes.slice(0, SHOWN).map((change) => changeText(change, entry));

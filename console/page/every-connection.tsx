@@ -7,7 +7,7 @@ import { Answered, Empty, Failure, Page, Section } from './parts.tsx';
 import { go, pagesOf } from './route.ts';
 import { T } from './texts.ts';
 
-/** The items that need attention, by connection. With only one connection, its Home page is shown instead. */
+/** The items that need attention, by connection. If there is one connection only, its page Home is shown. */
 export function EveryConnection() {
   const loadable = useAnswer<Answer>('attention');
   const [first, ...others] = loadable.value?.connections ?? [];

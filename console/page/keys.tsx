@@ -14,7 +14,7 @@ const PLACES: Readonly<Record<string, string>> = {
   d: 'dead-letters',
   c: 'connection',
 };
-/** The second key counts only if it was pressed within this time. */
+/** Maximum time between `g` and the second key. */
 const SECOND_KEY_MS = 1_500;
 
 const isShown = signal(false);

@@ -22,7 +22,7 @@ const need = (
   version: string | null = title,
 ): Need => ({ key, tone, title, text, href, next, version });
 
-/** Returns problems that block all writes, or may soon do so. */
+/** Returns problems that block all writes, or may soon block them. */
 function gateNeeds({ gate, credential, failingCalls }: Attention['status'], to: ToPage): readonly Need[] {
   const tone = gate.state === 'unauthorized' ? 'bad' : 'warn';
   const next = gate.state === 'paused' ? T.home.resumeNext : T.home.gateNext;
@@ -49,7 +49,7 @@ function gateNeeds({ gate, credential, failingCalls }: Attention['status'], to: 
 /** Up to this number, items of one kind have a row each. Above it, they share one row with their number. */
 const MAX_ROWS = 3;
 
-/** Returns one row per item, or one row for all of them that links to their list. */
+/** Returns one row per item. Above `MAX_ROWS` items, returns one row that links to the list of the items. */
 const collapsed = <Item>(items: readonly Item[], one: (item: Item) => Need, all: (count: number) => Need) =>
   items.length <= MAX_ROWS ? items.map(one) : [all(items.length)];
 

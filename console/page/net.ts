@@ -49,7 +49,7 @@ export async function post(name: string, body: object, signal?: AbortSignal): Pr
   return response;
 }
 
-/** Ends the wait of `listen`, so that the page shows the result of an action at once. */
+/** Makes `listen` connect again without a wait, so that the page shows the result of an action at once. */
 let endWait: () => void = () => undefined;
 
 export async function signOut(): Promise<void> {
@@ -75,7 +75,7 @@ const AGAIN_MS = 1_000;
 /**
  * Reads the live stream while the page is open. If the stream ends, fails or sends nothing for four seconds, the
  * function connects again after one second, or after the time that a line `retry: MILLISECONDS` names. If another
- * connection is selected, it connects again at once. The function ends with the session of the person.
+ * connection is selected, it connects again at once. The function returns when the session of the person ends.
  */
 export async function listen(): Promise<void> {
   while (!hasSessionEnded.value) {
@@ -121,9 +121,8 @@ export interface Loadable<Answer> {
 }
 
 /**
- * Loads an answer of the server. The answer is loaded again if the connection, the name or the parameters change, and
- * after each live change if `isLive` is true. After a live change, the earlier answer is returned until the new answer
- * arrives.
+ * Loads an answer of the server. The answer is loaded again if the connection, the name or the parameters change. If
+ * `isLive` is true, each live change loads it again, and the earlier answer is shown until the new answer arrives.
  * @param name the endpoint below `/api`; null loads nothing
  */
 export function useAnswer<Answer>(name: string | null, params: Params = {}, isLive = true): Loadable<Answer> {

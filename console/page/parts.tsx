@@ -53,7 +53,7 @@ export function Answered<Answer>(props: {
 
 const NOT_FOUND = 404;
 
-/** The object of the address does not exist, so the next step is the list of its page. */
+/** Shown if the address names an object that does not exist. The next step is the list of such objects. */
 const Missing = ({ error }: { readonly error: Error }) => (
   <Page title={T.missing(id.value)}>
     <section class="card">
@@ -93,7 +93,7 @@ export function Empty({ title, children }: Children & { title: string }) {
 export interface ButtonProps extends Children {
   readonly onClick: () => unknown;
   readonly kind?: 'primary' | 'danger' | 'quiet' | undefined;
-  /** Why the button is disabled. */
+  /** Why the button is disabled; undefined if it is enabled. */
   readonly not?: string | undefined;
   readonly label?: string;
 }

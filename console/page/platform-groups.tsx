@@ -139,7 +139,7 @@ function boxes(
 const SHOWN_MATCHES = 2;
 
 function DirectoryGroup({ state, owner, matches, ambiguous }: PlatformGroupRow) {
-  // The person has no role for the connection of the owner.
+  // The server hides the owner if the person has no role for the connection of the owner.
   if (owner === null && state === 'managed') return <span class="muted">{T.adoption.hiddenConnection}</span>;
   if (owner !== null && owner.name === null && owner.connection !== connection.value)
     return <span class="muted">{T.adoption.otherConnection(owner.connection)}</span>;

@@ -22,14 +22,14 @@ export function Sessions() {
   );
 }
 
-/** The number of sessions of the person, at the first of them; 1 at the others. */
+/** For the first session of a person, the number of the person's sessions; for every later session, 1. */
 function countOf({ id, person }: SessionLine, sessions: readonly SessionLine[]): number {
   const own = sessions.filter((one) => one.person === person);
   return own[0]?.id === id ? own.length : 1;
 }
 
 interface RowProps extends SessionLine {
-  /** With more than one, the row also has the action for all sessions of the person. */
+  /** If above 1, the row also has the action that ends all sessions of the person. */
   readonly count: number;
   readonly reload: () => Promise<void>;
 }

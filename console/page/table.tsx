@@ -15,7 +15,7 @@ export interface Column<Row> {
   readonly width?: string;
   /** The width on narrow screens, if it differs. */
   readonly narrowWidth?: string;
-  /** True if only screen readers get the title. */
+  /** True if the title is for screen readers only. */
   readonly unseen?: boolean;
   /** The value of the server's `sort` parameter, if the list can be sorted by this column. */
   readonly sort?: string;

@@ -40,7 +40,7 @@ export const T = {
     'dead-letters': 'Dead-lettered messages',
     connection: 'Connection',
   },
-  live: { on: 'Live', gone: 'The console does not respond', retry: 'It is retried every second.' },
+  live: { on: 'Live', gone: 'The console does not respond', retry: 'The page tries again every second.' },
   goneNote: 'This page shows the state at',
   session: {
     signOut: 'Sign out',
@@ -49,7 +49,7 @@ export const T = {
   },
   noCode: {
     title: 'The address has no valid code',
-    text: 'Run groupsync console again, for the stack of npm start with --local. Open the address that it prints, including the part after the #. An address can be opened until 15 minutes after it was first opened.',
+    text: 'Run groupsync console (for the local stack: groupsync console --local). Open the printed address, including the part after the #. The address expires 15 minutes after its first use.',
   },
   sessions: {
     title: 'People who are signed in',
@@ -61,7 +61,8 @@ export const T = {
     endAll: (count: number) => `End all ${count} sessions`,
     endAllOf: (count: number, person: string) => `End all ${count} sessions: ${person}`,
     endTitle: (count: number, person: string) => `End ${many(count, 'session')} of ${person}?`,
-    endText: 'The person must sign in again, also for other connections. The roles are then read again.',
+    endText:
+      'The person must sign in again, also for other connections. The new sign-in reads the current roles.',
     ended: 'Ended.',
   },
   loading: 'Loading',

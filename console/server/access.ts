@@ -36,7 +36,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   sessions: ADMINISTER,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // Each run reads the groups and the employees of the platform.
+  // Each run reads all groups and employees of the platform, so it needs an operator.
   doctor: OPERATE,
 };
 
@@ -66,7 +66,7 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   amend: OPERATE_MESSAGES,
   discard: OPERATE_MESSAGES,
   replay: OPERATE_MESSAGES,
-  // Requests are changes that weaken safety.
+  // Requested changes weaken safety, so only an administrator may confirm them.
   'decide-requests': ADMINISTER,
   'end-sessions': ADMINISTER,
 };
@@ -89,19 +89,19 @@ export function requireAccess(person: Person, connection: ConnectionName, access
     );
 }
 
-/** Returns the connections that the person may see: without a person, all. */
+/** Returns the connections that the person may see. Without a person, returns all connections. */
 export const visibleTo = <Row extends { readonly name: string }>(
   person: Person | undefined,
   rows: readonly Row[],
 ): readonly Row[] => rows.filter(({ name }) => sees(person, name));
 
-/** Whether the person has a role for the connection. Without a person, AWS decides. */
+/** Whether the person has a role for the connection. True without a person: then AWS permissions decide. */
 export const sees = (person: Person | undefined, connection: string): boolean =>
   person === undefined || roleFor(person, connection as ConnectionName) !== undefined;
 
 /**
- * Removes each owner of a connection that the person may not see, and the external id, which is the id of the owner.
- * The state `managed` without an owner then means: another connection owns the platform group.
+ * Hides each owner that belongs to a connection that the person may not see, with the external id, which would name
+ * the owner. A row with the state `managed` and no owner therefore means: another connection owns the platform group.
  */
 export const withoutHiddenOwners = (
   report: PlatformGroupsReport,
@@ -113,11 +113,11 @@ export const withoutHiddenOwners = (
   ),
 });
 
-/** Whether a person may see the messages of all connections. Without a person, AWS decides. */
+/** Whether a person may see the messages of all connections. True without a person: then AWS permissions decide. */
 export const seesMessages = (person: Person | undefined): boolean =>
   person === undefined || seesEveryConnection(person);
 
-/** Adds the role, and removes other connections and the number of messages, which counts all connections. */
+/** Adds the role, and removes what the person may not see: other connections, and messages of all connections. */
 export const withoutHidden = (live: Live, person: Person, connection: ConnectionName): Live => ({
   ...live,
   role: roleFor(person, connection) ?? null,

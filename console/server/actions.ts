@@ -150,7 +150,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   rebind: action(z.object({ member: text, role: text }), async ({ member, role }, context) => {
     const who = { member: memberId(member), role: roleId(role) };
     const { kind } = await rebindMember(context.connection, who, context.ports);
-    if (kind !== 'rebound') throw new NotFound(`employee ${role} is unknown: groupsync people refresh`);
+    if (kind !== 'rebound')
+      throw new NotFound(
+        `employee ${role} is unknown. To read the employees again, run: groupsync people refresh`,
+      );
   }),
   forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),

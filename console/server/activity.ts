@@ -12,16 +12,16 @@ export interface ActivityFilter extends Search {
   readonly sinceMs?: number | undefined;
 }
 
-/** Maximum number of entries; the newest are read. */
+/** Maximum number of entries. If the log has more, the oldest are not read. */
 const MAX_ENTRIES = 5_000;
 
-/** Older entries rarely change, so they are read again less often. */
+/** Entries older than this rarely change. They are read again only every `ALL_AGAIN_MS`. */
 const MAY_CHANGE_MS = 10 * 60_000;
 const ALL_AGAIN_MS = 5 * 60_000;
 
 /**
- * Returns a function that reads all log entries, newest first: writes, operator actions and external changes. Later
- * calls read only recent entries, and from time to time all of them.
+ * Returns a function that returns all log entries, newest first: writes, operator actions and external changes. The
+ * function keeps the entries between calls. Most calls read only recent entries.
  */
 export function createActivity(connection: ConnectionName, ports: ToolPorts) {
   const kept = new Map<string, Entry>();
@@ -47,7 +47,7 @@ export function createActivity(connection: ConnectionName, ports: ToolPorts) {
 
 const MAX_GROUPS = 100;
 
-/** External changes contain user ids. This returns the names of the members with these ids. */
+/** Returns the names of the members in external changes, because such an entry has only user ids. */
 async function usersIn(rows: readonly LogEntry[], connection: ConnectionName, ports: ToolPorts) {
   const drifted = rows.flatMap(({ actor, group }) =>
     actor.kind === 'platform' && group !== null ? group : [],

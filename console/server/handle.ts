@@ -25,7 +25,7 @@ export interface ConsoleOptions {
   /** Returns the ports of a person who signed in. */
   readonly portsOf?: (person: Person) => ToolPorts;
   readonly describe: (error: unknown) => string;
-  /** If the server cannot stream, `live` answers once, and the page asks again after this time. */
+  /** For a server that cannot stream: `live` answers once, and the page asks again after this time. */
   readonly pollMs?: number;
   /** Completes the commands in a text so that they can be pasted. */
   readonly formatCommands: (text: string, connection: ConnectionName) => string;
@@ -36,8 +36,8 @@ const LARGEST_BODY_BYTES = 2_000_000;
 
 /**
  * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`. Without
- * it, `live` and `attention` answer for all connections that the person may see. `GET /api/live` stays open and reports
- * changes. The caller must check the token or the session.
+ * a connection, `live` and `attention` answer for all connections that the person may see. The response of
+ * `GET /api/live` stays open and reports changes. The caller must check the token or the session.
  *
  * The roles of a person who signed in decide what the person may do. Without a person, the credentials of the process
  * decide.

@@ -29,9 +29,9 @@ import { namesOf, readAllMembers } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
 import { unresolved } from './unresolved.ts';
 
-/** Requests within this time share one read of the table, however many pages are open. */
+/** All requests within this time, from all open pages, share one read of the table. */
 const FRESH_MS = 1_500;
-/** After a read, the next one waits this many times its duration, so at most a fifth of the time is spent reading. */
+/** The pause after a read is four times as long as the read. So reads take at most a fifth of the time. */
 const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,7 +39,7 @@ const NAMES_MS = 60_000;
 const STATES_MS = 10_000;
 const SHOWN = 50;
 
-/** Returns a short hash of facts. The page asks for new data when it changes. */
+/** Returns a short hash of facts. When the hash changes, the page asks for new data. */
 export const revisionOf = (facts: unknown): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 
@@ -71,7 +71,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
-  /** A survey hides the messages from other consumers for a moment, so it runs only if their number changed. */
+  /** Reading a queue hides its messages from other consumers for a moment. So it is read only if its size changed. */
   async function causes() {
     const { eventsDlq: events, applyDlq: apply } = (await current.get()).status.queues;
     const counts = `${events} ${apply}`;
@@ -152,7 +152,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       const { status, pending, groups } = await current.get();
       const { backlog, gate, failingCalls, credential, queues } = status;
       const { entries } = await activity.get();
-      // A group's page shows how long the group waits, and that changes with `dueMs`.
+      // `dueMs` is part of each row, because the page of a group shows how long the group waits.
       const rows = groups.map(({ ref, ...shown }) => [ref.group, shown]);
       const calls = failingCalls.map(({ endpoint, since, reason }) => [endpoint, since, reason]);
       const facts = [
@@ -185,7 +185,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
 
 export type Overview = ReturnType<typeof createOverview>;
 
-/** Each person once, sorted by the number of missing groups. */
+/** Returns each pending person once, sorted by the number of groups in which the person is pending. */
 async function unmatchedOf(
   connection: ConnectionName,
   pending: readonly PendingRow[],

@@ -10,7 +10,7 @@ import {
 export { isAtLeast, type Roles, roleFor } from '../../shared/contract/console.ts';
 
 export interface Person {
-  /** Identifies the person at every sign-in, such as an e-mail address. */
+  /** The same at every sign-in of the person, for example an e-mail address. */
   readonly id: string;
   readonly roles: Roles;
 }

@@ -10,12 +10,12 @@ import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 const MAX_GROUPS = 50;
 const READS_AT_ONCE = 8;
 
-/** Differences of members and fields; a view stores whether the policy still accepts them. */
+/** Differences of members and fields. The view of a group contains those that are accepted drift. */
 const IN_VIEW = new Set<string>(['members_added', 'members_removed', 'name', 'spoke_id']);
 
 /**
  * Returns the external changes that were left as is and still exist, newest first. A difference of members or fields
- * ends when the group's view accepts nothing any more. Another difference ends with the next write of the group.
+ * exists while the group's view has accepted drift. Any other difference exists until the next write of the group.
  */
 export async function unresolved(
   connection: ConnectionName,

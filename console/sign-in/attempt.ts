@@ -3,10 +3,10 @@ import type { Attempt } from './provider.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Returns the key of a stored session. It is a hash, so a copy of the table opens no session. */
+/** Returns the key of a stored session. The key is a hash, so a copy of the table contains no session id. */
 export const hashOf = (sessionId: string): string => sha256(`session:${sessionId}`);
 
-/** Returns the values of an attempt. They are derived from one secret, which only the browser keeps. */
+/** Returns the values of an attempt, derived from one secret. Only the browser stores the secret. */
 export const attemptOf = (secret: string): Attempt => ({
   state: sha256(`state:${secret}`),
   nonce: sha256(`nonce:${secret}`),
@@ -24,7 +24,7 @@ export function readAttempt(value: string | undefined) {
   return { ...attemptOf(secret), to: Buffer.from(to, 'base64url').toString() };
 }
 
-/** Enough for the page of a group with the longest id, as percent-encoded ASCII. */
+/** Maximum length in characters. The percent-encoded path of a group with the longest id is shorter. */
 const MAX_PATH = 2_000;
 
 /** Returns the path if it is a page of the console, and `/` otherwise, so that no link leads to another site. */

@@ -5,7 +5,7 @@
  */
 
 export const SESSION_COOKIE = '__Host-groupsync-session';
-/** Set after signing out. Until the person asks to sign in, no page may do it, for example by the Back button. */
+/** Set when a person signs out. Until the person asks to sign in again, no page (for example after Back) does it. */
 export const SIGNED_OUT_COOKIE = '__Host-groupsync-signed-out';
 export const SIGNED_OUT_SECONDS = 12 * 3_600;
 const ATTEMPT_PREFIX = '__Host-groupsync-sign-in-';
@@ -27,12 +27,12 @@ export type Cookies = ReadonlyMap<string, string>;
 const MAX_HEADER = 16_000;
 
 /**
- * Removes spaces and tabs (RFC 6265 section 4.2), and no other white space. Otherwise a cookie whose name begins with a
- * no-break space, which any subdomain may set, would get the name of the session.
+ * Removes only spaces and tabs (RFC 6265 section 4.2). `trim` would also remove a no-break space. Then a subdomain
+ * could set a cookie with a no-break space before the name, and the console would read it as the session cookie.
  */
 const trimmed = (text: string): string => text.replaceAll(/^[ \t]+|[ \t]+$/g, '');
 
-/** Reads the header `Cookie`. A name that occurs twice is left out, because only one of the two can be real. */
+/** Reads the header `Cookie`. A name that occurs twice is left out, because one of the two cookies may be forged. */
 export function readCookies(header: string | null): Cookies {
   const found = new Map<string, string>();
   const repeated = new Set<string>();
@@ -47,7 +47,7 @@ export function readCookies(header: string | null): Cookies {
   return found;
 }
 
-/** @param value without spaces, commas and semicolons */
+/** @param value must not contain spaces, commas or semicolons */
 export const cookie = (name: string, value: string, maxAgeSeconds: number): string =>
   `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; Secure; SameSite=Lax`;
 

@@ -37,13 +37,13 @@ export interface Provider {
 interface ProviderOptions {
   readonly settings: ConsoleSignIn;
   readonly redirectUri: string;
-  /** undefined: the client has no secret. */
+  /** Returns undefined for a client without a secret. */
   readonly clientSecret: () => Promise<string | undefined>;
   readonly clock: () => number;
 }
 
 const TIMEOUT_SECONDS = 5;
-/** The provider may change its endpoints. */
+/** The endpoints of the provider are read again after this time, because the provider may change them. */
 const CONFIGURATION_MS = 3_600_000;
 
 /** The company's OIDC provider: the authorization code flow with PKCE (OpenID Connect Core section 3.1, RFC 7636). */

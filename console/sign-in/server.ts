@@ -84,7 +84,7 @@ async function answerPage(
   return path === '/auth/sign-out' ? signOut(cookies, options) : problem(405, 'only GET');
 }
 
-/** Opens an address in the browser. */
+/** Answers a person who opens an address in the browser. */
 async function open(url: URL, cookies: Cookies, options: ConsoleServerOptions): Promise<Response> {
   const { origin, page } = options;
   const { pathname, search, searchParams } = url;
@@ -108,8 +108,8 @@ async function open(url: URL, cookies: Cookies, options: ConsoleServerOptions): 
 }
 
 /**
- * A request for data must come from the page itself. Another site cannot set the header or hide its origin, and the
- * browser sends no cookie with its requests.
+ * Refuses a request for data that another site makes in the person's browser. Another site cannot set the header
+ * `x-groupsync-token`, cannot hide its origin, and cannot make the browser send the cookie.
  */
 function refusalOf({ method, headers }: Request, origin: string): string | undefined {
   const from = headers.get('origin');

@@ -159,7 +159,7 @@ it('holds approve and holds reject require a reason before they look up the grou
 });
 
 describe('holds approve and holds reject for a decided hold', () => {
-  it('a script cannot change the decision without --again, and the error names the first operator', async () => {
+  it('a script cannot change a decision without --again, and the error names the operator who made the decision', async () => {
     const { cli, cliOfBob, ports, refOf } = await heldWorld();
     const { digest } = (await cli('holds', '--json')).json.holds[0];
     await cliOfBob('holds', 'reject', 'g', '--reason', 'ticket 12', '--yes');
@@ -174,7 +174,7 @@ describe('holds approve and holds reject for a decided hold', () => {
     expect((await ports.groups.read(refOf('g')))?.approval?.decision.kind).toBe('approved');
   });
 
-  it('an operator who sees the earlier decision can change it', async () => {
+  it('an operator at a terminal sees the earlier decision and can change it', async () => {
     const { cliOfBob, ask } = await heldWorld();
     await cliOfBob('holds', 'approve', 'g', '--reason', 'ticket 12', '--yes');
     const { code, stderr } = await ask(['holds', 'reject', 'g', '--reason', 'r'], 'Reject 4 removals?');
@@ -182,7 +182,7 @@ describe('holds approve and holds reject for a decided hold', () => {
     expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
 
-  it('a decision of another operator during the confirmation stays, and the error names its author', async () => {
+  it('a decision that another operator makes during the confirmation stays, and the error names that operator', async () => {
     const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;
@@ -209,7 +209,7 @@ describe('holds approve and holds reject for a decided hold', () => {
   });
 });
 
-it('pause and resume wait until running writes have ended, unless --no-wait is given', async () => {
+it('pause and resume wait for the end of running writes, and with --no-wait they do not wait', async () => {
   const { ports, publish, apply, clock } = await heldWorld();
   await publish(added('g', 'ann', 'bob', 'cid', 'dee'), group('h', 'Red'));
   for (const id of ['g', 'h']) await apply(id);

@@ -30,7 +30,7 @@ describe('groupsync status', () => {
 });
 
 describe('groupsync holds approve --member', () => {
-  it('holds approve --member approves only the removals of the given members and keeps the others held', async () => {
+  it('holds approve --member approves only the removals of the given members, and all other removals stay held', async () => {
     const { cli, ports, refOf } = await heldWorld();
     const approve = (...members: string[]) =>
       cli(
@@ -61,7 +61,7 @@ describe('groupsync holds approve --member', () => {
 });
 
 describe('groupsync holds reject --member', () => {
-  it('holds reject --member keeps the given members, and --digest with --again replaces this decision', async () => {
+  it('holds reject --member keeps the given members, and holds approve with --digest and --again replaces this decision', async () => {
     const { cli, ports, refOf } = await heldWorld();
     const reason = ['--reason', 'stays', '--yes', '--json'];
     const rejected = await cli('holds', 'reject', 'g', '--member', 'm-cid', ...reason);
@@ -134,7 +134,7 @@ describe('unknown setting', () => {
 });
 
 describe('preview of a setting', () => {
-  it('the preview of a setting counts only the effects of the setting, and no changes that are planned anyway', async () => {
+  it('the preview of a setting counts only changes that the setting causes, and no changes that are planned anyway', async () => {
     const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });
@@ -213,7 +213,7 @@ describe('tables of the command line', () => {
     expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
   });
 
-  it('explain reports that it has no table if CSV is requested', async () => {
+  it('explain -o csv reports that the command has no table', async () => {
     const { cli } = await sixInSync();
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,

@@ -74,7 +74,7 @@ describe('connect --directory', () => {
     expect(stderr).toContain('expected --administrator ADDRESS, and --key FILE or --provider NAME with');
   });
 
-  it('connect --directory refuses a key together with a provider, and an incomplete provider', async () => {
+  it('connect --directory refuses a key together with an identity provider, and an incomplete identity provider', async () => {
     const { connect, run } = await worldOf();
     const both = await connect('--provider', PROVIDER, '--service-account', SERVICE_ACCOUNT.email);
     const half = await run(...WITHOUT_KEY, '--provider', PROVIDER);
@@ -98,7 +98,7 @@ async function keylessWorld(saved?: Parameters<typeof worldOf>[0]) {
 }
 
 describe('connect --directory without a key', () => {
-  it('without a key, the function tries the directory, the setting is stored and a stored key is removed', async () => {
+  it('without a key, the function tests the access to the directory, the setting is stored, and a stored key is deleted', async () => {
     const { connect, stored, setting, google } = await keylessWorld();
     const { code, json, stderr } = await connect();
     expect(stderr).toContain('4 groups in the directory, 4 selected');
@@ -133,7 +133,7 @@ describe('connect --directory without a key', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('connect --directory without a key stores nothing if a step fails, and names the fix', async () => {
+  it('connect --directory without a key stores nothing if a step of the access fails, and names the fix', async () => {
     const { connect, stored, setting, google } = await keylessWorld();
     await google.control('federation', { allowedSubjects: [] });
     const { code, stderr } = await connect();
@@ -148,7 +148,7 @@ describe('doctor', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof worldOf>>) =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('doctor tries each step of reading the directory', async () => {
+  it('doctor tests each step of reading the directory', async () => {
     const world = await keylessWorld();
     await world.connect();
     expect((await checksOf(world)).map(({ name, ok }: Check) => [name, ok])).toEqual(
@@ -173,7 +173,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('doctor explains that a limit of calls was reached', async () => {
+  it('doctor reports that the directory refused a call because of its rate limit', async () => {
     const world = await keylessWorld();
     await world.connect();
     await world.google.control('faults', [

@@ -8,7 +8,7 @@ import { entraWorldOf } from './directory-fixture.ts';
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
 
 describe('connect --directory entra', () => {
-  it('shows the groups, and stores the client secret of standard input and the setting', async () => {
+  it('connect shows the groups, and stores the setting and the client secret from standard input', async () => {
     const { connect, stored, setting, entra } = await entraWorldOf();
     const { code, json, stderr } = await connect(`${SECRET}\n`, '--secret-stdin');
     expect(stderr).toContain('6 groups in the directory, 6 selected');
@@ -23,7 +23,7 @@ describe('connect --directory entra', () => {
     });
   });
 
-  it('with --federated the function tries the directory, and a stored secret is removed', async () => {
+  it('with --federated, the function tests the access to the directory, and a stored secret is deleted', async () => {
     const { connect, stored, setting } = await entraWorldOf();
     const { code, json } = await connect('', '--federated');
     expect([code, json.stored, json.listed]).toEqual([0, true, 6]);
@@ -31,7 +31,7 @@ describe('connect --directory entra', () => {
     expect(await setting()).toMatchObject({ federation: { audience: 'api://AzureADTokenExchange' } });
   });
 
-  it('stores nothing with a wrong secret, and does not show it', async () => {
+  it('a wrong secret is not stored, and the output does not show it', async () => {
     const { connect, stored, setting } = await entraWorldOf();
     const { code, stdout, stderr } = await connect('wrong-one', '--secret-stdin');
     expect(code).toBe(1);
@@ -41,7 +41,7 @@ describe('connect --directory entra', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('stores nothing without a right, and names the permission', async () => {
+  it('connect stores nothing if a permission is missing, and names the permission', async () => {
     const { connect, stored, entra } = await entraWorldOf();
     await entra.control('rights', { roles: ['GroupMember.Read.All'] });
     const { code, stderr } = await connect('', '--federated');
@@ -50,7 +50,7 @@ describe('connect --directory entra', () => {
     expect(stored).toEqual([]);
   });
 
-  it('stores nothing while groups of another source exist, and names the command that takes them over', async () => {
+  it('connect stores nothing while another source owns groups, and names the command that moves them to the reader', async () => {
     const { connect, stored, setting } = await entraWorldOf(sixInSync);
     const { code, json, stderr } = await connect(SECRET, '--secret-stdin');
     expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
@@ -60,7 +60,7 @@ describe('connect --directory entra', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('asks for tenant, client id and credential', async () => {
+  it('connect asks for tenant, client id and credential', async () => {
     const { run, connect } = await entraWorldOf();
     const without = await run('connect', 'default', '--directory', 'entra', '--federated');
     const both = await connect(SECRET, '--federated', '--secret-stdin');
@@ -85,7 +85,7 @@ describe('connect --directory entra of a connection that already reads this dire
     return world;
   }
 
-  it('replaces the secret although groups of another source exist, and keeps the other settings', async () => {
+  it('connect replaces the secret although another source owns groups, and keeps all settings of the reader', async () => {
     const { connect, stored, setting } = await readingWorld(sixInSync, { corrects: true });
     const before = await setting();
     const { code, json } = await connect(SECRET, '--secret-stdin');
@@ -94,14 +94,14 @@ describe('connect --directory entra of a connection that already reads this dire
     expect(await setting()).toEqual(before);
   });
 
-  it('stores nothing for another tenant while groups of another source exist', async () => {
+  it('connect to another tenant stores nothing while another source owns groups', async () => {
     const { connect, stored, setting } = await readingWorld(sixInSync, { tenant: 'other', corrects: true });
     const { code, json } = await connect(SECRET, '--secret-stdin');
     expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
     expect([stored, await setting()]).toMatchObject([[], { tenant: 'other' }]);
   });
 
-  it('keeps another server and another audience that are not given again', async () => {
+  it('connect keeps the stored baseUrl and audience if the command does not name them', async () => {
     const audience = 'api://own';
     const { run, entra, setting } = await readingWorld(undefined, { federation: { audience } });
     await entra.control('federation', { audience });
@@ -123,7 +123,7 @@ describe('connect --directory entra of a connection that already reads this dire
     expect((await connection())?.observing).toBe(false);
   });
 
-  it('keeps the secret if the setting cannot be stored', async () => {
+  it('connect keeps the earlier secret if the setting cannot be stored', async () => {
     const { connect, world, stored, setting } = await readingWorld();
     const failing = vi.spyOn(world.ports.connections, 'replace');
     failing.mockRejectedValue(new Error('the table cannot be written'));
@@ -144,7 +144,7 @@ describe('doctor of a connection that reads Entra ID', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof entraWorldOf>>): Promise<readonly Check[]> =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('tries each step of reading the directory', async () => {
+  it('doctor tests each step of reading the directory', async () => {
     const world = await entraWorldOf();
     await world.connect('', '--federated');
     const steps = ['web identity', 'token exchange', 'groups', 'members', 'users', 'reports'];
@@ -153,7 +153,7 @@ describe('doctor of a connection that reads Entra ID', () => {
     );
   });
 
-  it('names the permission that is missing, and the federated credential that does not fit', async () => {
+  it('doctor names the missing permission, and the federated credential that does not match', async () => {
     const world = await entraWorldOf();
     await world.connect('', '--federated');
     await world.entra.control('rights', { roles: ['User.Read.All'] });

@@ -17,7 +17,7 @@ describe('connect --directory okta', () => {
     expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url, clientId });
   });
 
-  it('with --key-arn the function tries the directory, and a stored secret is removed', async () => {
+  it('with --key-arn, the function tests the access to the directory, and a stored secret is deleted', async () => {
     const { connectByKms, stored, setting, okta } = await oktaWorldOf();
     const { code, json } = await connectByKms();
     expect([code, json.stored, json.listed]).toEqual([0, true, 4]);
@@ -32,7 +32,7 @@ describe('connect --directory okta', () => {
     expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url });
   });
 
-  it('stores nothing with a wrong API token, and does not show it', async () => {
+  it('a wrong API token is not stored, and the output does not show it', async () => {
     const { connectByToken, stored, setting } = await oktaWorldOf();
     const { code, stdout, stderr } = await connectByToken('wrong-one');
     expect(code).toBe(1);
@@ -42,7 +42,7 @@ describe('connect --directory okta', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('stores nothing without a scope, and names the scope', async () => {
+  it('connect stores nothing if a scope is missing, and names the scope', async () => {
     const { connectByKms, stored, okta } = await oktaWorldOf();
     await okta.control('scopes', { scopes: ['okta.groups.read', 'okta.logs.read'] });
     const { code, stderr } = await connectByKms();
@@ -51,7 +51,7 @@ describe('connect --directory okta', () => {
     expect(stored).toEqual([]);
   });
 
-  it('stores nothing while groups of another source exist, and names the command that takes them over', async () => {
+  it('connect stores nothing while another source owns groups, and names the command that moves them to the reader', async () => {
     const { connectByKey, stored, setting, okta } = await oktaWorldOf(sixInSync);
     const { code, json, stderr } = await connectByKey();
     expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
@@ -61,7 +61,7 @@ describe('connect --directory okta', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('asks for the address of the organisation and for one credential', async () => {
+  it('connect asks for the address of the organisation and for one credential', async () => {
     const { run, connect } = await oktaWorldOf();
     const answers = [
       await run('connect', 'default', '--directory', 'okta', '--client-id', 'id', '--key', 'key.json'),
@@ -79,7 +79,7 @@ describe('doctor of a connection that reads Okta', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof oktaWorldOf>>): Promise<readonly Check[]> =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('tries each step of reading the directory', async () => {
+  it('doctor tests each step of reading the directory', async () => {
     const world = await oktaWorldOf();
     await world.connectByKms();
     const steps = ['signature', 'token exchange', 'groups', 'members', 'users', 'reports'];
@@ -88,7 +88,7 @@ describe('doctor of a connection that reads Okta', () => {
     );
   });
 
-  it('names the scope that is missing, the role that is too small, and the key that Okta does not have', async () => {
+  it('doctor names the missing scope, the role with too few permissions, and the key that is unknown to Okta', async () => {
     const world = await oktaWorldOf();
     await world.connectByKms();
     const failing = async () => (await checksOf(world)).filter(({ ok }) => !ok);
@@ -107,7 +107,7 @@ describe('doctor of a connection that reads Okta', () => {
     ]);
   });
 
-  it('names the step of the credential if no usable key is stored', async () => {
+  it('doctor reports a failure of the credential step if no usable key is stored', async () => {
     const world = await oktaWorldOf();
     await world.connectByKey();
     world.stored.push('removed');

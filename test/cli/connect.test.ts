@@ -50,7 +50,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['there are no groups', []],
     ['no employee has the ids of the groups', [groupOf('unknown')]],
-  ])('connect keeps userId and reports that if %s and there is no terminal', async (_, groups) => {
+  ])('connect without a terminal keeps userId, and reports that, if %s', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('userId');
   });
 
-  it('connect asks at a terminal if no group shows which id groups hold', async () => {
+  it('connect at a terminal asks for memberIdField if no existing group has a known id', async () => {
     const { typed, stored } = await worldOf();
     const { code } = await typed(
       ['Token of the OAuth application', 'token\r'],
@@ -71,7 +71,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('id');
   });
 
-  it('connect reports a contradiction for a known connection and does not change its setting', async () => {
+  it('connect to a known connection does not change memberIdField, and reports that the groups hold the other id', async () => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
     const { code, json } = await scripted('default');
     expect(code).toBe(3);
@@ -143,7 +143,7 @@ describe('connect and the write scopes', () => {
     },
   );
 
-  it('connect refuses a credential that lacks one scope, also if the platform hides groups', async () => {
+  it('connect refuses a credential without one write scope, even if a read of the unknown group is refused with 403', async () => {
     const { scripted } = await worldOf({
       refusesWrite: async (scope) => scope === 'members',
       hidesGroups: async () => true,

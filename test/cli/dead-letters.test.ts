@@ -41,7 +41,7 @@ describe('dlq commands', () => {
     expect((await cli(['plan', '-o', 'csv'])).stderr).toContain('--json');
   });
 
-  it('dlq discard by cause or of all succeeds when no message matches', async () => {
+  it('dlq discard with --code or --all succeeds when no message matches', async () => {
     const { cli } = await worldOf();
     const rest = ['--reason', 'r', '--yes', '--json'];
     const none = { code: 0, json: { discarded: 0, missing: 0 } };
@@ -51,7 +51,7 @@ describe('dlq commands', () => {
     expect(await cli(['dlq', 'discard', IDS[0], ...rest])).toMatchObject({ code: 1 });
   });
 
-  it('dlq replay warns of messages that would be rejected again, and reports those that returned', async () => {
+  it('dlq replay warns of messages that would be rejected again, and reports the messages that came back', async () => {
     const { cli, deadLetters, ports } = await worldOf();
     const send = async (messages: readonly { body: string }[]) =>
       messages.map(({ body }, at) => {
@@ -83,7 +83,7 @@ describe('dlq commands', () => {
     expect(stderr).toContain(verbs.map((verb) => `next: groupsync ${verb}\n`).join(''));
   });
 
-  it('dlq discard --group matches the whole group id of one company, and rejects an ambiguous name', async () => {
+  it('dlq discard --group takes a whole group id of one company, and rejects an ambiguous name', async () => {
     const { cli, deadLetters, publish } = await worldOf();
     await publish(group('new-1', 'Blue'));
     for (const [id, of] of [['new'], ['new-1'], ['new', 'umbrella']]) {
@@ -122,7 +122,7 @@ describe('dlq commands', () => {
     expect(await cli(['dlq', 'edit', IDS[0]])).toMatchObject({ code: 2, stderr });
   });
 
-  it("dlq edit opens the editor again with the operator's text after the edit was refused", async () => {
+  it('after a refused edit, dlq edit opens the editor again with the text of the operator', async () => {
     const folder = temporaryFolder();
     const [editor, log] = [join(folder, 'editor.mjs'), join(folder, 'log')];
     writeFileSync(

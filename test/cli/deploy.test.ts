@@ -30,7 +30,7 @@ const UPGRADE = [
   '✨  Number of stacks with differences: 1',
 ];
 
-/** The CDK with this output of `cdk diff`. It records its calls. */
+/** Creates a CDK that prints this output for `cdk diff` and records its calls. */
 function cdkWith(diff: readonly string[], deployed?: DeployedStack) {
   const calls: string[] = [];
   const called = (name: string) => async () => void calls.push(name);
@@ -117,7 +117,7 @@ describe('groupsync deploy', () => {
     expect(calls).toEqual(['synth {}']);
   });
 
-  it('deploy changes nothing if the person answers no', async () => {
+  it('deploy changes nothing if the operator answers no', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     const person = [{ sees: '[y/N]', types: 'n\r' }];
     const { code, stdout } = await runCli(['deploy'], { cdk, person });
@@ -152,7 +152,7 @@ describe('groupsync deploy', () => {
     ]);
   });
 
-  it('deploy prints changes made by hand and undoes them with --revert-drift, although the template is the same', async () => {
+  it('deploy --revert-drift prints and undoes changes that were made by hand, although the template is the same', async () => {
     const { cdk } = cdkWith(['✨  Number of stacks with differences: 0']);
     const deployed: object[] = [];
     const drifted = {
@@ -184,7 +184,7 @@ describe('groupsync deploy', () => {
     [['deploy', '--local'], 'npm start'],
     [['deploy', '--set', 'scim'], '--set: expected KEY=VALUE, got "scim"'],
     [['destroy', '--set', '=x'], '--set: expected KEY=VALUE, got "=x"'],
-    // The CDK would load the file.
+    // The CDK would load this file as a plugin.
     [['deploy', '--set', '--plugin=/tmp/x.js'], '--set: expected KEY=VALUE, got "--plugin=/tmp/x.js"'],
   ])('deploy refuses %j with exit code 2', async (args, says) => {
     const { code, stderr } = await runCli(args);
@@ -204,7 +204,7 @@ describe('groupsync destroy', () => {
     ],
   };
 
-  it('destroy keeps the table and the audit copy, and ends the protection of the stack before it destroys it', async () => {
+  it('destroy switches off the termination protection, deletes the stack, and keeps the table and the audit copy', async () => {
     const { cdk, calls } = cdkWith([], DEPLOYED);
     const { code, stderr, json } = await runCli(['destroy', '--stage', 'staging', '--yes', '--json'], {
       cdk,
@@ -223,7 +223,7 @@ describe('groupsync destroy', () => {
     expect(calls).toEqual(['synth {"stage":"staging"}', 'unprotect groupsync-staging', 'destroy']);
   });
 
-  it('destroy deletes the table but not the locked audit copy with --delete-data', async () => {
+  it('destroy --delete-data deletes the table, but not the locked audit copy', async () => {
     const { cdk, calls } = cdkWith([], DEPLOYED);
     const { stderr } = await runCli(['destroy', '--delete-data', '--yes'], { cdk });
     expect(stderr).toContain('DELETED with its data: AWS::DynamoDB::Table Table');

@@ -66,7 +66,7 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
   return {
     ports,
     stored,
-    /** The questions of commands that the function has answered. */
+    /** The requests of commands that the function has answered. */
     asked,
     connection,
     setting: async () => (await connection())?.settings.directory,

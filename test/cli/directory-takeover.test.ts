@@ -35,7 +35,7 @@ describe('directory takeover', () => {
     expect((await connection())?.observing).toBe(false);
   });
 
-  it('directory takeover gives the groups to the reader, so that the directory can be connected', async () => {
+  it('directory takeover moves the groups to the reader, so that the directory can be connected', async () => {
     const { named, connect, connection, world } = await worldOf(withGroup('EMEA'));
     const before = [...world.platform.groups.values()];
     const { code, json } = await named('directory', 'takeover', '--yes');
@@ -48,14 +48,14 @@ describe('directory takeover', () => {
     expect(moved?.link?.id).toBe(before[0]?.id);
   });
 
-  it('directory takeover exits with 3 if the directory does not have a group', async () => {
+  it('directory takeover exits with 3 if a group does not exist in the directory', async () => {
     const { named } = await worldOf(sixInSync);
     const { code, json } = await named('directory', 'takeover', '--yes');
     expect(json).toMatchObject({ groups: [], unmapped: [{ group: 'g', name: 'Group g' }] });
     expect(code).toBe(3);
   });
 
-  it('directory takeover asks for a directory if the connection reads none', async () => {
+  it('directory takeover requires the option --directory if the connection reads no directory', async () => {
     const { run } = await worldOf();
     const { code, stderr } = await run('directory', 'takeover');
     expect(code).toBe(2);
@@ -90,7 +90,7 @@ describe('directory takeover --to', () => {
     expect((await connection())?.observing).toBe(false);
   });
 
-  it('directory takeover --map names the target of a group with another name', async () => {
+  it('directory takeover --map moves a group to a group of the directory that has another name', async () => {
     const { named } = await worldOf(sixInSync);
     const file = temporaryFile('groups.csv', 'group,target\ng,g-emea');
     const { json } = await named('directory', 'takeover', '--map', file, '--dry-run');
@@ -123,7 +123,7 @@ describe('directory disconnect', () => {
     });
   });
 
-  it('directory disconnect is refused while the reader owns a group, and so is another directory', async () => {
+  it('while the reader owns a group, directory disconnect is refused, and so is a connection to another directory', async () => {
     const { connect, run, setting, stored, world } = await worldOf();
     await connect();
     const upserted = makeStamp({ time: '2026-11-20T10:00:00Z', id: 'e', source: READER_SOURCE });
@@ -160,7 +160,7 @@ const WITHOUT_KEY = [
 ];
 
 describe('directory that is read without a key', () => {
-  it('directory groups --compare shows the same with and without a key', async () => {
+  it('directory groups --compare shows the same groups with a key and without one', async () => {
     const saved = () => savedWorld({ adoptExisting: 'byName', nested: 'flatten' });
     const { named, run, google, asked, world } = await worldOf(saved);
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
@@ -169,7 +169,7 @@ describe('directory that is read without a key', () => {
     const without = await run('directory', 'groups', '--compare', ...WITHOUT_KEY, ...url);
     expect(without.json).toEqual(withKey.json);
     expect(without.code).toBe(0);
-    // One question for the members of several groups.
+    // One request asks for the members of several groups.
     const questions = asked.filter((question) => 'membersOf' in question);
     expect(questions.length).toBeLessThan(without.json.groups.length);
   });
@@ -182,7 +182,7 @@ describe('directory that is read without a key', () => {
     expect(without.json).toEqual(withKey.json);
   });
 
-  it('directory groups --compare asks the function about the directory that the connection reads', async () => {
+  it('directory groups --compare uses the function to read the directory of the connection', async () => {
     const federation = { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email };
     const base = { kind: 'google', administrator: ADMIN, federation };
     const { run, google, world } = await worldOf();

@@ -7,7 +7,7 @@ it.each([
   ['22.12.0', '22.12.0'],
   ['24.1.0', '24.1.0'],
   ['26.0.0', '26.0.0 works; 22 or 24 is recommended'],
-])('doctor on Node %s reports once: %s', async (nodeVersion, detail) => {
+])('doctor on Node %s has one check of Node, with the detail: %s', async (nodeVersion, detail) => {
   const { ports } = await savedWorld();
   const { json } = await runCli(['doctor', '--json'], { ports, nodeVersion });
   const found = json.checks.filter(({ name }: { readonly name: string }) => name === 'node');

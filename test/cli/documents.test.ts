@@ -85,7 +85,7 @@ describe('documents of --json', () => {
     expect(removed.json).toEqual({ removed: 'default', erased: null, secretRemoved: true });
   });
 
-  it('console sessions lists and ends the sessions of people with a role for the connection, with an audit entry', async () => {
+  it('console sessions lists and ends the sessions of people with a role for the connection, and the audit records the end', async () => {
     const { document, ports, clock, audit } = await worldOf();
     const since = new Date(clock.ms).toISOString();
     const expiresAt = new Date(clock.ms + 60_000).toISOString();
@@ -184,7 +184,7 @@ describe('documents of --json', () => {
     expect(await runCli(args, { ports: { ...ports, functions } })).toMatchObject({ code: 3, json: skipped });
   });
 
-  it('plans with other settings match their schema, and connections set prints its plan before it asks', async () => {
+  it('plan --with prints a document that matches its schema, and connections set prints its plan before it asks', async () => {
     const { document } = await worldOf();
     const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'drift=report'];
     const { json } = await document('plan', ['plan', 'g', ...with_]);
@@ -215,7 +215,7 @@ describe('documents of --json', () => {
     expect([...platform.groups.keys()]).toEqual([own]);
   });
 
-  it('notify test prints a result for each target, also for one that failed', async () => {
+  it('notify test prints a result for each target, also for a target that failed', async () => {
     const { ports } = await worldOf();
     const told = [
       { target: 'webhook', failure: null },
@@ -233,7 +233,7 @@ describe('documents of --json', () => {
     }
   });
 
-  it('probe does not start if it is interrupted or not confirmed, and stops waiting after Ctrl-C', async () => {
+  it('probe writes nothing if it is interrupted or not confirmed, and Ctrl-C ends its wait', async () => {
     const { ports, platform } = await worldOf();
     const before = platform.writes.length;
     expect(await runCli(['probe'], { ports })).toMatchObject({ code: 2, stdout: '' });
@@ -265,7 +265,7 @@ describe('documents of --json', () => {
     expect((await ports.connections.current(connection.name))?.settings.drift).toBe('restore');
   });
 
-  it('status prints a document for a credential that stopped working', async () => {
+  it('status prints a document for a credential that the platform refuses', async () => {
     const { document, ports, connection, clock } = await worldOf();
     const health = { checkedAtMs: clock.ms, goodAtMs: clock.ms - 3 * 86_400_000 };
     const lastFailure = { atMs: clock.ms, message: 'the credential was not accepted' };
@@ -406,19 +406,22 @@ describe('documents of --json', () => {
     }
   });
 
-  it.each(['approve', 'reject'] as const)('holds %s prints a document that fits its schema', async (word) => {
-    const { document, publish, apply } = await worldOf();
-    await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
-    await apply('g');
-    const { json: shown } = await document('holds show', ['holds', 'show', 'Group G']);
-    expect(shown).toMatchObject({ group: 'g', removes: 5, name: 'Group g' });
-    expect(shown.members[0]).toMatchObject({
-      ...{ user: 'u-ann', member: 'm-ann', email: 'ann@acme.test' },
-      ...{ because: 'the directory removed the member', event: { source: 'test' } },
-    });
-    const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
-    expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
-  });
+  it.each(['approve', 'reject'] as const)(
+    'holds %s prints a document that matches its schema',
+    async (word) => {
+      const { document, publish, apply } = await worldOf();
+      await publish(removed('g', 'ann', 'bob', 'cid', 'dee', 'eve'));
+      await apply('g');
+      const { json: shown } = await document('holds show', ['holds', 'show', 'Group G']);
+      expect(shown).toMatchObject({ group: 'g', removes: 5, name: 'Group g' });
+      expect(shown.members[0]).toMatchObject({
+        ...{ user: 'u-ann', member: 'm-ann', email: 'ann@acme.test' },
+        ...{ because: 'the directory removed the member', event: { source: 'test' } },
+      });
+      const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
+      expect(json).toMatchObject({ group: 'g', outcome: 'decided' });
+    },
+  );
 
   it('dlq edit and dlq discard print documents that match their schemas', async () => {
     const editor = temporaryFile(
@@ -475,7 +478,7 @@ describe('documents of --json', () => {
     expect(commas).toMatchObject({ code: 1, stdout: expect.stringContaining("--delimiter ';'") });
   });
 
-  it('scim token commands print documents with the SCIM address if it is known', async () => {
+  it('scim token commands print documents with the SCIM address, if the address is known', async () => {
     const world = await worldOf();
     const { document, ports } = world;
     const none = await document('scim token create', ['scim', 'token', 'create', '--expires', '90d']);
@@ -493,7 +496,7 @@ describe('documents of --json', () => {
     expect(revoked.json).toEqual({ prefix: json.prefix, revoked: true });
   });
 
-  it('scim client commands print documents with the token URL if it is known', async () => {
+  it('scim client commands print documents with the token URL, if the URL is known', async () => {
     const { document, ports, clock } = await worldOf();
     const none = await document('scim client create', ['scim', 'client', 'create']);
     expect(none).toMatchObject({ json: { url: null, tokenUrl: null } });

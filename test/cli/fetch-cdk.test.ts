@@ -9,7 +9,7 @@ const PACKAGES: CdkPackages = {
   lock: '{"lockfileVersion":3}',
 };
 
-/** A machine whose npm is this script. */
+/** Creates a folder with this script as `npm`, and returns what `fetchCdk` needs to use it. */
 function machineWith(npm: string) {
   const folder = temporaryFolder();
   const bin = join(folder, 'bin');
@@ -25,7 +25,7 @@ function machineWith(npm: string) {
 }
 
 describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
-  it('fetchCdk installs the locked versions once, without scripts, and prints the size', async () => {
+  it('fetchCdk installs the locked versions once, runs no install scripts, and prints the size', async () => {
     const npm = 'echo "$@" > arguments; mkdir node_modules; head -c 2000000 /dev/zero > node_modules/a';
     const { fetching, notes, cached } = machineWith(npm);
     const folder = await fetchCdk(PACKAGES, fetching);

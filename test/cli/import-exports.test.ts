@@ -87,13 +87,16 @@ describe('import of files of known exporters', () => {
       [['8d1f-1']],
     ],
     ['a list of addresses', 'E-mail\neva@acme.test\n', [['eva@acme.test', 'eva@acme.test']]],
-  ] as const)('imports the file of %s into the group that --group names', async (_, content, members) => {
-    const { snapshots } = await importing();
-    const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
-    expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
-  });
+  ] as const)(
+    'import reads the file of %s into the group that --group names',
+    async (_, content, members) => {
+      const { snapshots } = await importing();
+      const expected = [snapshot('00g1', 'Sales', ...(members as unknown as [string, string?][]))];
+      expect(await snapshots(content, '--group', 'sales')).toEqual(expected);
+    },
+  );
 
-  it("import matches an address with the group's member who has it or whose employee has it", async () => {
+  it("import finds the member of the group whose own address, or whose employee's address, is in the file", async () => {
     const { snapshots, apply, publish } = await importing();
     await publish(group('00g2', 'Other'), added('00g2', 'ben'));
     await apply('00g1');
@@ -104,7 +107,7 @@ describe('import of files of known exporters', () => {
     ]);
   });
 
-  it('import skips the lines above the header with --skip-lines, and suggests it if the count is certain', async () => {
+  it('import --skip-lines skips the lines above the header, and import suggests the option if the count is certain', async () => {
     const { cli, snapshots } = await importing();
     const csv = 'Members for group Sales\nEmail address,Nickname,Group status\neva@acme.test,Eva,Member\n';
     const refused = await cli(csv, '--group', 'Sales', '--dry-run');
@@ -143,15 +146,18 @@ describe('import of files of known exporters', () => {
       [],
       /damaged/,
     ],
-  ] as const)('refuses %s and suggests no command that is uncertain', async (_, content, flags, expected) => {
-    const { cli } = await importing();
-    const { code, stdout, stderr } = await cli(content, ...flags, '--dry-run');
-    expect(code).toBeGreaterThan(0);
-    expect(stdout + stderr).toMatch(expected);
-    expect(stderr).not.toContain('next:');
-  });
+  ] as const)(
+    'import refuses %s, and suggests a command only if it is certain',
+    async (_, content, flags, expected) => {
+      const { cli } = await importing();
+      const { code, stdout, stderr } = await cli(content, ...flags, '--dry-run');
+      expect(code).toBeGreaterThan(0);
+      expect(stdout + stderr).toMatch(expected);
+      expect(stderr).not.toContain('next:');
+    },
+  );
 
-  it('import prints the whole --columns option if unusual headings name a group and a member', async () => {
+  it('import suggests a complete --columns option if the headings for group and member are unusual', async () => {
     const { cli } = await importing();
     const { stderr } = await cli('AD group ID,AD group name,Employee ID,Title\n1,a,2,b', '--dry-run');
     expect(stderr).toContain("--columns 'group=AD group ID,name=AD group name,member=Employee ID'");
@@ -160,7 +166,7 @@ describe('import of files of known exporters', () => {
   });
 
   it.each(['1.16E+20', '1,16E+20', '116204978461894000000'])(
-    'import refuses the rounded id %s and names its line',
+    'import refuses the id %s, which a spreadsheet rounded, and names its line',
     async (id) => {
       const { cli } = await importing();
       const { code, stdout } = await cli(`${HEADER}\nc1,One,m1,\nc1,One,"${id}",`, '--dry-run');
@@ -171,7 +177,7 @@ describe('import of files of known exporters', () => {
 });
 
 describe("import of a file that is older than the directory's state", () => {
-  it('import of an older file reports the groups and the differences, and exits with 3', async () => {
+  it('import of a file that is older than the state of the directory reports the differing groups, and exits with 3', async () => {
     const { cli } = await importing();
     const old = await cli(
       `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
@@ -192,7 +198,7 @@ describe("import of a file that is older than the directory's state", () => {
     expect(text.stderr).toContain("older than the directory's state of 1 group: Sales (00g1)");
   });
 
-  it("a file that is newer than the directory's state causes no report", async () => {
+  it("import of a file that is newer than the directory's state reports no differences", async () => {
     const { cli } = await importing();
     const { code, json } = await cli(`${HEADER}\n00g1,Sales,m-ben,ben@acme.test`, '--dry-run', '--json');
     expect({ code, ...json.comparison }).toMatchObject({
@@ -207,7 +213,7 @@ describe("import of a file that is older than the directory's state", () => {
 describe('import with --add or --remove', () => {
   const list = 'Group Name,Member Email\nSales,ben@acme.test\nSales,ann@acme.test\n';
 
-  it('import --add adds members and keeps the others', async () => {
+  it('import --add adds the members of the file and removes no member', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--add', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'add', comparison: { added: 1, removed: 0 } });
@@ -220,7 +226,7 @@ describe('import with --add or --remove', () => {
     ]);
   });
 
-  it('import --remove removes members and keeps the others', async () => {
+  it('import --remove removes the members of the file and no other member', async () => {
     const { cli, snapshots } = await importing();
     const { json } = await cli(list, '--remove', '--dry-run', '--json');
     expect(json).toMatchObject({ kind: 'remove', comparison: { added: 0, removed: 1 } });

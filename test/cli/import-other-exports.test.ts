@@ -51,13 +51,13 @@ describe('import of files of other exporters', () => {
     expect(await snapshots(content)).toEqual(expected);
   });
 
-  it('an unknown address in two spellings counts as one member', async () => {
+  it('an unknown address that occurs in upper and lower case counts as one member', async () => {
     const { snapshots } = await importing();
     const csv = 'Group,Email\nSales,Eva@acme.test\nSales,eva@ACME.test\n';
     expect(await snapshots(csv)).toEqual([snapshot('00g1', 'Sales', ['Eva@acme.test', 'Eva@acme.test'])]);
   });
 
-  it('import finds a member by another address of the row if the user name is unknown', async () => {
+  it('import finds a member by a second address in the row if the user name is unknown', async () => {
     const { snapshots, apply } = await importing();
     await apply('00g1');
     const csv = 'Group,UserPrincipalName,Mail\nSales,ann@acme.onmicrosoft.test,ann@acme.test\n';
@@ -92,7 +92,7 @@ describe('import of files of other exporters', () => {
       /--columns 'email=HEADING'/,
     ],
     ['columns below a title, where more are needed', 'Report\n\nTeam,Person\na,b\n', /--skip-lines/],
-  ])('import refuses %s, and reports what it expected', async (_, content, expected) => {
+  ])('import refuses %s, and names the expected content', async (_, content, expected) => {
     const { cli } = await importing();
     const { code, stdout, stderr } = await cli(content, '--dry-run');
     expect(code).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('import of files of other exporters', () => {
     expect(stderr).not.toContain('next:');
   });
 
-  it('import finds semicolons below a title, and names the options for a file of one group', async () => {
+  it('import detects semicolons below a title line, and suggests the options for a file of one group', async () => {
     const { cli, snapshots } = await importing();
     const csv = '\ufeffMembers for group Sales\r\nEmail address;Nickname\r\neva@acme.test;Eva\r\n';
     const refused = await cli(csv, '--dry-run');
@@ -121,7 +121,7 @@ describe('import of files of other exporters', () => {
 describe('import of a file with ids of another system', () => {
   const csv = 'group,email,id\nSales,ann@acme.test,111\n';
 
-  it('import warns that a member of the file is known under another id', async () => {
+  it('import warns if the directory knows a member of the file under another id', async () => {
     const { cli, apply } = await importing();
     await apply('00g1');
     const { json } = await cli(csv, '--dry-run', '--json');
@@ -131,7 +131,7 @@ describe('import of a file with ids of another system', () => {
     expect(stdout).toContain('--columns member=email');
   });
 
-  it('import finds the known member by address, without a warning, if --columns says so', async () => {
+  it('import with --columns member=ADDRESS finds the known member by address, and prints no warning', async () => {
     const { cli, snapshots, apply, publish, clock } = await importing();
     await publish(group('00g1', 'Sales'), added('00g1', 'ben'));
     await apply('00g1');

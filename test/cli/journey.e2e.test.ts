@@ -13,9 +13,9 @@ import { startLocalStack } from '../support/local-stack.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
 
 /*
- * The first steps of a new operator with the command line, on a whole local stack in this process. At the end there are
- * five hundred dead-lettered messages of six causes. One cause is fixed, and the replay is killed. Every message must
- * then be applied, or be dead-lettered again.
+ * The first steps of a new operator with the command line, on a local stack in this process. The last steps handle five
+ * hundred dead-lettered messages of six causes. The test fixes one cause and kills the replay. After a second replay,
+ * each message must be either applied or dead-lettered again.
  */
 
 const PEOPLE = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
@@ -125,7 +125,7 @@ const OTHERS = {
 };
 
 describe('first steps of a new operator', () => {
-  it('connect reads the token from standard input and checks it before it stores it', async () => {
+  it('connect reads the token from standard input, and checks the token before it is stored', async () => {
     const wrong = await document('connect', ['connect', '--token-stdin', '--yes'], { stdin: 'nonsense\n' });
     expect(wrong).toMatchObject({ code: 1, json: { stored: false, usable: false } });
     const connected = await document('connect', [...connecting('acme'), '--probe'], { stdin: `${TOKEN}\n` });
@@ -187,7 +187,7 @@ describe('first steps of a new operator', () => {
     expect(written.changes).toEqual(planned.plans[0].changes);
   });
 
-  it('explain gives the reason why a user is in a group and another user is not', async () => {
+  it('explain shows why one user is in a group, and why another user is not', async () => {
     const inside = await document('explain', ['explain', 'g1', 'ann@acme.test']);
     expect(inside.json).toMatchObject({
       member: 'm-ann',
@@ -217,7 +217,7 @@ describe('first steps of a new operator', () => {
     expect((await cli(['explain', 'g1', 'unknown'])).code).toBe(1);
   });
 
-  it('doctor checks every part and names those that have a problem', async () => {
+  it('doctor checks every part and names the parts with a problem', async () => {
     const { json, code } = await document('doctor', ['doctor', '--connection', 'default']);
     expect(json.checks.length).toBeGreaterThan(25);
     const wrong = json.checks
@@ -289,7 +289,7 @@ describe('first steps of a new operator', () => {
     await eventually(async () => (await wanted()) === MEMBERS);
     expect(await causes()).toEqual(OTHERS);
 
-    // The cause of these messages is not fixed. Each returns to the queue, and none is lost or counted twice.
+    // The cause of these messages is not fixed. Each message returns to the queue, and is counted once.
     const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
     expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
     await eventually(async () => (await dead()) === 300);

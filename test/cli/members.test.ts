@@ -19,7 +19,7 @@ async function mixedWorld() {
 }
 
 describe('groupsync members', () => {
-  it('lists whether each member is on the platform, under which id, and why', async () => {
+  it('members shows for each member whether the platform has the member, under which id, and why', async () => {
     const { cli } = await mixedWorld();
     const { json, code } = await cli('members', 'Group g', '--json');
     expect(code).toBe(0);
@@ -40,7 +40,7 @@ describe('groupsync members', () => {
     expect(stderr).toContain('next: groupsync explain g m-zoe');
   });
 
-  it('lists users who are still in the group although the directory has removed them', async () => {
+  it('members lists users who are still in the platform group after the directory has removed them', async () => {
     const { cli, publish, apply } = await sixInSync();
     await publish(removed('g', 'bob', 'cid', 'dee', 'eve'));
     await apply('g');
@@ -52,7 +52,7 @@ describe('groupsync members', () => {
 });
 
 describe('groupsync export', () => {
-  it('an exported file returns a group to its earlier members after a wrong sync', async () => {
+  it('importing an exported file restores the earlier members of a group after a wrong change', async () => {
     const { cli, publish, apply, sent, ports, clock } = await sixInSync({ guard: null });
     const cwd = temporaryFolder();
     const run = (...args: string[]) => runCli(args, { ports, cwd });

@@ -41,12 +41,12 @@ describe('platform group with the name of a new group', () => {
     );
     expect((await dryRun(csv('Day shift'))).json.comparison.clashes).toEqual([]);
     await apply('n');
-    // The group is created although another group has its name, so no clash is left.
+    // Apply created the group in spite of the equal name. A group that exists has no name clash.
     expect(platform.groups.size).toBe(2);
     expect((await dryRun(csv('Night shift', 'n'))).json.comparison.clashes).toEqual([]);
   });
 
-  it('there is no clash if groupsync manages the group, excludes the new group or adopts it', async () => {
+  it('no name clash is reported if groupsync manages the platform group or adopts it, or excludes the new group', async () => {
     const { cli, id, apply } = await clashingWorld();
     await cli('adopt', 'n', id, '--yes', '--no-wait');
     await apply('n');

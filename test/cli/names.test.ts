@@ -43,10 +43,13 @@ describe('search for a group or member', () => {
   it.each([
     ['en', /"en" matches 2; give the id: .*Engineering \(g\)/],
     ['Enginering', /no group of .*; is it Engineering \(g\)/],
-  ])('the group is not guessed from the ambiguous or misspelt name %s', async (asked, says) => {
-    const { cli } = await worldOf();
-    expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
-  });
+  ])(
+    'the ambiguous or misspelt name %s finds no group, and the error lists candidates',
+    async (asked, says) => {
+      const { cli } = await worldOf();
+      expect(await cli('status', asked)).toMatchObject({ code: 1, stderr: expect.stringMatching(says) });
+    },
+  );
 
   it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
     'a member is found by %s',
@@ -105,7 +108,7 @@ it('drift prints group, person and time within 100 columns, and filters by group
   expect(json.drift).toMatchObject([{ group: 'h', before: users }]);
 });
 
-it('a group that only member events named is unknown, and not deleted, until a group event arrives', async () => {
+it('a group without a group event, but with member events, is shown as unknown and not as deleted', async () => {
   const { cli, publish, apply, ports, connection } = await worldOf();
   await publish(added('early', 'ada'), deleted('late'));
   for (const id of ['early', 'late']) await apply(id);
@@ -220,18 +223,23 @@ describe('hints', () => {
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
       'the group "groupsync dlq", groupsync probe 92e017, queue groupsync-dlq',
     ],
-  ] as const)('a hint for environment %j and options %j is spelled: %s', (env, options, text, expected) => {
-    const formatCommands = createCommandFormatter(
-      ['dlq', 'probe', 'resume', 'connect', 'plan'],
-      env,
-      options,
-    );
-    expect(formatCommands(text)).toBe(expected);
-    expect(formatCommands('groupsync resume', 'b')).toMatch(/^(npx )?groupsync (.* )?--connection b resume$/);
-  });
+  ] as const)(
+    'with environment %j and options %j, a hint for %s is printed as %s',
+    (env, options, text, expected) => {
+      const formatCommands = createCommandFormatter(
+        ['dlq', 'probe', 'resume', 'connect', 'plan'],
+        env,
+        options,
+      );
+      expect(formatCommands(text)).toBe(expected);
+      expect(formatCommands('groupsync resume', 'b')).toMatch(
+        /^(npx )?groupsync (.* )?--connection b resume$/,
+      );
+    },
+  );
 });
 
-it('import uses the time of the file, so it does not restore a member that was removed later', async () => {
+it('import uses the time of the file, so it does not add a member that the directory removed later', async () => {
   const { cli, publish, sent, clock } = await worldOf();
   const rows = 'g,Engineering,m-ada,ada@acme.test\ng,Engineering,m-gus,gus@acme.test';
   const file = temporaryFile('export.csv', rows);

@@ -28,7 +28,7 @@ it('status shows a closed gate first with the next step, and exits with 3', asyn
   expect(code).toBe(3);
 });
 
-it('sync does not wait at a closed gate, and prints the reason, the end and the next step', async () => {
+it('sync does not wait while the gate is closed, and prints the reason, the time of the next try and the next step', async () => {
   const { cli, ports, connection, clock } = await refusedWorld();
   const ran = await cli('sync', 'g', '--yes');
   expect(ran.code).toBe(3);
@@ -61,7 +61,7 @@ it.each([
   },
 );
 
-it('plan and sync report a platform failure without the raw answer', async () => {
+it('plan and sync report a platform failure without the body of the answer', async () => {
   const { ports, publish } = await refusedWorld();
   await publish(group('n', 'New'), added('n', 'ann'));
   const failing = new PlatformFailure('unavailable', 'GET /x answered 503: the platform failed', {});
@@ -74,7 +74,7 @@ it('plan and sync report a platform failure without the raw answer', async () =>
   expect(sync.stdout).toMatch(/stopped waiting: .*unauthorized/);
 });
 
-it('explain gives the reason why a member is still in a group, or not in it yet', async () => {
+it('explain shows why a member is still in a platform group, or not in it yet', async () => {
   const { cli } = await refusedWorld();
   for (const [member, present] of [
     ['m-ann', true],
@@ -97,7 +97,7 @@ it('explain names the next step of an operator for a member without a match', as
   expect(stderr).toContain('groupsync people refresh');
 });
 
-it('reconcile waits for its run and reports the result', async () => {
+it('the command reconcile waits for the end of the run and reports its result', async () => {
   const { ports, connection, refOf } = await refusedWorld();
   const gate = await ports.gates.read(connection.name);
   await ports.gates.write(connection.name, gate, { state: 'open', closings: 0 });
@@ -105,7 +105,7 @@ it('reconcile waits for its run and reports the result', async () => {
   const by = { before: null, after: ['u-eve'], initiator: 'ROLE', eventIds: [], policy: 'restore' } as const;
   const around = {
     ...ports,
-    // Apply and its drift record follow after the run.
+    // The run only marks the group. Then apply writes the group, and the drift is recorded.
     sleep: async () => {
       await applyGroup(refOf('g'), ports);
       const times = { detectedAtMs: ports.clock(), settledAtMs: ports.clock() };
@@ -126,9 +126,7 @@ it('reconcile waits for its run and reports the result', async () => {
   expect(again.json).toMatchObject({ eventsRead: 3, drift: {}, restored: 0 });
 });
 
-/**
- * Creates a group whose write got no answer. The directory reverted the change, and the write may still take effect.
- */
+/** Creates a group whose write got no answer and may still take effect. The directory has reverted the change. */
 async function uncertainWorld() {
   const world = await savedWorld({ guard: null });
   await world.hire('ann', 'bob');
@@ -152,7 +150,7 @@ async function uncertainWorld() {
 const WAITS = /waiting until \d\d:\d\d: the group is as wanted, but an earlier write may still change it/;
 
 describe('group that waits for the outcome of an earlier write', () => {
-  it('every command about the group shows the reason and the time', async () => {
+  it('every command that shows a waiting group shows the reason and the end of the wait', async () => {
     const { cli, untilMs } = await uncertainWorld();
     for (const args of [
       ['status', 'g'],
@@ -168,7 +166,7 @@ describe('group that waits for the outcome of an earlier write', () => {
     expect((await cli('explain', 'g', 'm-ann', '--json')).json).toMatchObject({ waiting });
   });
 
-  it('plan shows the reason although the platform cannot be read', async () => {
+  it('plan shows why a group waits even if the platform cannot be read', async () => {
     const { ports, table, refOf } = await uncertainWorld();
     await table.update(groupKey(refOf('g')), {
       set: { suspectedChange: { version: null, activityEvents: [], atMs: 1 } },

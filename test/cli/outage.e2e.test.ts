@@ -7,7 +7,7 @@ import { runCli } from '../support/cli/io.ts';
 import { acmeOf, nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
 
-/* The platform's groups fail, while `/me` and the lists succeed. Too few groups fail to close the gate. */
+/* The platform's groups fail, while `/me` and the lists succeed. Fewer groups fail than the gate needs to close. */
 
 async function startStack() {
   const folder = mkdtempSync(join(tmpdir(), 'groupsync-outage-'));

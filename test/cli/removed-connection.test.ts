@@ -71,7 +71,7 @@ describe('removed connection', () => {
     expect(await scim(token)).toBe(401);
   });
 
-  it('a removed connection works again for the same company with new tokens, while old tokens stay revoked', async () => {
+  it('a removed connection can be connected again for the same company, with new tokens, and old tokens stay revoked', async () => {
     const { scim, newToken, remove, connect } = await servedWorld();
     const old = await newToken();
     for (let round = 0; round < 2; round += 1) {
@@ -83,7 +83,7 @@ describe('removed connection', () => {
     expect((await connect('another')).code).toBe(1);
   });
 
-  it('a token that was created during a removal is rejected after the connection is connected again', async () => {
+  it('a token that was created during the removal of a connection is rejected after the connection exists again', async () => {
     const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
     const made: string[] = [];
     const remove: typeof ports.connections.remove = async (name) => {

@@ -87,7 +87,7 @@ describe('command line', () => {
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     );
     const wrong: string[] = [];
-    // The check leaves out help texts, which are not pasted, and the name of a probe's group.
+    // Not checked: help texts, which are not pasted, and the name of the group that `probe` creates.
     for (const file of files.filter((one) => /(?<!completion|program|hints)\.ts$/.test(one)))
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
@@ -138,14 +138,17 @@ describe('command line', () => {
     ['CSV together with --watch', ['holds', '--watch', '-o', 'csv'], /--watch and --output csv/],
     ['CSV together with --follow', ['log', '--follow', '-o', 'csv'], /--follow and --output csv/],
     ['an unknown shell', ['completion', 'tcsh'], /bash, zsh, fish/],
-  ])('the command line refuses %s with exit code 2 and at most two lines', async (_, args, says) => {
-    const world = await sixInSync();
-    const { code, stdout, stderr } = await world.cli(...args);
-    expect(code).toBe(2);
-    expect(stdout).toBe('');
-    expect(stderr).toMatch(says);
-    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
-  });
+  ])(
+    'the command line refuses %s with exit code 2 and an error of at most two lines',
+    async (_, args, says) => {
+      const world = await sixInSync();
+      const { code, stdout, stderr } = await world.cli(...args);
+      expect(code).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(says);
+      expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+    },
+  );
 
   it.each<readonly [string, readonly string[], RegExp]>([
     ['an unknown group', ['status', 'nope'], /no group of connection default/],
@@ -155,7 +158,7 @@ describe('command line', () => {
       const args = [...line.split(' '), '--connection', 'other'];
       return [`a connection that is not there: ${line}`, args, /connect other\n.* connections/] as const;
     }),
-  ])('the command line fails for %s with exit code 1 and prints the next step', async (_, args, says) => {
+  ])('for %s, the command line exits with code 1 and prints the next step', async (_, args, says) => {
     const world = await sixInSync();
     const { code, stderr } = await world.cli(...args);
     expect(code).toBe(1);
@@ -208,17 +211,20 @@ describe('command line', () => {
     ['standard output, and the result was an error', 'stdout', ['events', 'validate', '-'], 1],
     ['standard error', 'stderr', ['status', '--local-file', '/nowhere/local.json'], 2],
     ['standard error, and still prints its result', 'stderr', ['events', 'validate', '-'], 1],
-  ] as const)('a command ends with its usual exit code if %s is closed', async (_, closed, args, code) => {
-    const child = spawn(process.execPath, [BIN, ...args]);
-    child[closed].destroy();
-    const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
-    child.stdin.end('no event\n');
-    expect(await once(child, 'close')).toEqual([code, null]);
-    expect(await other).not.toMatch(/\n\s+at |EPIPE/);
-    if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
-  });
+  ] as const)(
+    'a command ends with the exit code of its work if the reader closes %s',
+    async (_, closed, args, code) => {
+      const child = spawn(process.execPath, [BIN, ...args]);
+      child[closed].destroy();
+      const other = text(child[closed === 'stdout' ? 'stderr' : 'stdout']);
+      child.stdin.end('no event\n');
+      expect(await once(child, 'close')).toEqual([code, null]);
+      expect(await other).not.toMatch(/\n\s+at |EPIPE/);
+      if (closed === 'stderr' && code === 1) expect(await other).toContain('line 1: invalid_json');
+    },
+  );
 
-  it('the command that npm installs runs in any folder', () => {
+  it('the installed command runs in any folder', () => {
     const version = execFileSync(process.execPath, [BIN, '--version'], { cwd: tmpdir(), encoding: 'utf8' });
     expect(version.trim()).toMatch(/^\d+\.\d+\.\d+$/);
   });
@@ -270,7 +276,7 @@ describe('tables', () => {
 });
 
 describe('holds commands', () => {
-  it('a hold is listed, shown by plan, and approved only with the digest that was shown', async () => {
+  it('a hold appears in holds and in plan, and can be approved only with the digest that both commands show', async () => {
     const world = await sixInSync();
     await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
     await world.apply('g');
@@ -293,7 +299,7 @@ describe('holds commands', () => {
 });
 
 describe('connections set', () => {
-  it('connections set shows the changes first, logs them in the journal and plans every group again', async () => {
+  it('connections set shows the changes before it asks, records them in the audit, and plans every group again', async () => {
     const world = await sixInSync();
     const set = (...changes: string[]) =>
       world.cli('connections', 'set', 'default', ...changes, '--yes', '--json');
@@ -344,7 +350,7 @@ describe('connections set', () => {
 });
 
 describe('events send', () => {
-  it('events send checks each line and sends the valid events without the invalid ones', async () => {
+  it('events send validates each line, sends the valid events, and reports the invalid ones', async () => {
     const envelope = { specversion: '1.0', id: '1', source: 's', time: '2026-11-20T10:00:00Z' };
     const data = { group: { id: 'n', name: 'N\u2028N' } };
     const good = JSON.stringify({ ...envelope, type: 'directory.group.upserted', data });
@@ -397,7 +403,7 @@ describe('Ctrl-C during a command', () => {
     expect(json.errors[0]).toEqual({ line: 101, message: SAYS });
   });
 
-  it('after Ctrl-C, events send and import send nothing that they have only read', async () => {
+  it('after Ctrl-C, events send and import send no more events, although they have read more lines', async () => {
     const { cli, taken, stopping } = await stoppedAfter(1);
     stopping.abort();
     const file = temporaryFile('e.jsonl', lines(3));
@@ -420,7 +426,7 @@ describe('Ctrl-C during a command', () => {
     }
   });
 
-  it('after Ctrl-C, import reports how much was sent, and that it can be repeated', async () => {
+  it('after Ctrl-C, import reports the number of sent events, and that the command can be repeated', async () => {
     const { cli, taken } = await stoppedAfter(10);
     const file = temporaryFile('m.csv', rows(25));
     expect(await cli(importing(file))).toMatchObject({
@@ -436,7 +442,7 @@ describe('Ctrl-C during a command', () => {
 });
 
 describe('completion', () => {
-  it('completion offers ids and names, and nothing if the deployment does not answer', async () => {
+  it('completion offers ids and names, and offers nothing if the deployment does not answer', async () => {
     const world = await sixInSync();
     world.mailboxes.events.add({ id: '1f9a01bc-0000', body: '{' });
     const ids = async (kind: string, ports = world.ports) =>
@@ -466,7 +472,7 @@ describe('completion', () => {
       )
         .trim()
         .split(' ');
-    // The test prints the arguments of the function, and offers a name that a shell would execute.
+    // The stub prints its arguments, and offers a name that contains a shell command.
     const told = offered("--local --connection acme holds approve ''", 'echo "$@" | tr " " _');
     expect(told).toContain('--local_--connection_acme_completion_bash_--ids_hold');
     expect(offered("status '$'", "echo '$(echo it was run) x'").join(' ')).toBe(
@@ -483,7 +489,7 @@ describe('completion', () => {
     );
     const { stdout: zsh } = await runCli(['completion', 'zsh']);
     expect(zsh).toContain('#compdef groupsync');
-    // In zsh the variable `path` is the search path for programs. A function that sets it finds no program.
+    // In zsh, the variable `path` is the search path for programs. A script that sets `path` finds no program.
     expect(zsh).not.toMatch(/\bpath=/);
     for (const name of ['connection', 'group'])
       expect((await runCli(['completion', 'fish'])).stdout).toContain(

@@ -93,7 +93,7 @@ it.each([
   expect(colours > 0).toBe('columns' in around);
 });
 
-it('a JSON document escapes control characters and keeps the same value', async () => {
+it('a JSON document escapes control characters, and a parser gets the original text', async () => {
   const { cli } = await evilWorld();
   for (const args of READING) {
     const { stdout, stderr } = await cli([...args, '--json']);
@@ -121,7 +121,7 @@ it('log --follow --json prints each entry on one line with escaped control chara
   expect(entries.every(({ group }) => group === ID)).toBe(true);
 });
 
-it('a question shows escaped control characters and stays on its line', async () => {
+it('a question shows names with escaped control characters on one line', async () => {
   const { cli } = await evilWorld();
   const sees = 'written later. [y/N]';
   const { stderr } = await cli(['pause', ID], { person: [{ sees, types: 'n\r' }] });
@@ -136,7 +136,7 @@ it('completion offers no name that contains control characters', async () => {
   expect(stdout.trim().split('\n').sort()).toEqual(['Plain', 'bidi', 'c1', 'plain']);
 });
 
-it('a hint for an id with control characters can be pasted without an effect on the terminal', async () => {
+it('a hint for an id with control characters has them escaped, and can be pasted into a shell', async () => {
   const { cli } = await evilWorld();
   const { stderr } = await cli(['holds']);
   expect(stderr).toContain(`next: groupsync holds show ${shellWord(ID)}\n`);

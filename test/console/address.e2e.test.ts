@@ -39,7 +39,7 @@ const printed = () => served.urlOf('default');
 const groups = () => new URL('/c/default/groups', printed()).href;
 const isOpen = (page: Page) => page.getByRole('heading', { name: 'Groups', level: 1 }).waitFor();
 
-/** All addresses in the history of a tab, as the browser has them. */
+/** Returns all addresses in the browser's history of a tab. */
 async function historyOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   const { entries } = await session.send('Page.getNavigationHistory');
@@ -66,7 +66,7 @@ describe('address of the console in a browser', () => {
     }
   });
 
-  it('a reload, another tab and an address without the code work in the same browser, but not in another', async () => {
+  it('a reload, a second tab and an address without the code work in the browser that used the code, but in no other', async () => {
     await tab.goto(`${groups()}#${CODE}`);
     await isOpen(tab);
     await tab.reload();
@@ -74,7 +74,7 @@ describe('address of the console in a browser', () => {
     const second = await context.newPage();
     await second.goto(groups());
     await isOpen(second);
-    // The token of a console that has ended.
+    // This token belongs to a console that no longer runs.
     await second.evaluate("localStorage.setItem('token', 'old')");
     await second.reload();
     await second.getByText(NO_CODE).waitFor();
@@ -85,7 +85,7 @@ describe('address of the console in a browser', () => {
     await other.close();
   });
 
-  it('the address that was printed can be pasted again into an open tab, where the page removes the code', async () => {
+  it('the printed address can be pasted into an open tab, and the page removes the code from it', async () => {
     await tab.goto(`${groups()}#${CODE}`);
     await isOpen(tab);
     await tab.goto(`${groups()}#${CODE}`);
@@ -94,7 +94,7 @@ describe('address of the console in a browser', () => {
     expect((await historyOf(tab)).filter((address) => address.includes(CODE))).toEqual([]);
   });
 
-  it('15 minutes after it was first opened, the address is of no use, and an open page continues', async () => {
+  it('the printed address is refused 15 minutes after its first use, and an open page continues to work', async () => {
     await tab.goto(`${groups()}#${CODE}`);
     await isOpen(tab);
     nowMs += 16 * MINUTE_MS;

@@ -89,7 +89,7 @@ describe('console requests of an attacker', () => {
     },
   );
 
-  it('a token in the address is refused, because logs and histories keep addresses', async () => {
+  it('a request with the token in its address is refused, because logs and histories keep addresses', async () => {
     asked.length = 0;
     expect((await ask({}, `/api/home?token=${TOKEN}&x-groupsync-token=${TOKEN}`)).status).toBe(401);
     expect((await ask({ cookie: `x-groupsync-token=${TOKEN}` })).status).toBe(401);
@@ -97,7 +97,7 @@ describe('console requests of an attacker', () => {
     expect(asked).toEqual([]);
   });
 
-  it('no address that the server receives contains the token or the code', async () => {
+  it('the requests of the page contain neither the token nor the code in their addresses', async () => {
     asked.length = 0;
     const address = new URL(on.urlOf('default'));
     expect(address.hash).toBe(`#${CODE}`);

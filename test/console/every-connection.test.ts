@@ -17,7 +17,7 @@ async function twoConnections() {
 const personWith = (roles: Person['roles']): Person => ({ id: 'ann@acme.test', roles });
 type Row = { readonly row: { readonly name: string }; readonly role: string | null };
 
-it('the page of all connections shows the items of the connections that the person may see, and no others', async () => {
+it('the page of all connections shows only items of connections for which the person has a role', async () => {
   const ports = await twoConnections();
   const cases: [Person | undefined, [string, string | null][], number][] = [
     [
@@ -57,7 +57,7 @@ it('the page of all connections shows the items of the connections that the pers
   ]);
 });
 
-it('a connection that cannot be read is shown with its problem, next to the others', async () => {
+it('a connection that cannot be read is shown with its problem, and the other connections with their items', async () => {
   const ports = await twoConnections();
   const list = ports.index.all;
   const failing = (...given: Parameters<typeof list>) => {
@@ -71,7 +71,7 @@ it('a connection that cannot be read is shown with its problem, next to the othe
   ]);
 });
 
-it('a person of one connection does not learn how many messages of other connections wait', async () => {
+it('a person with a role for one connection does not see the number of dead-lettered messages', async () => {
   const ports = await twoConnections();
   const home = (roles: Person['roles']) => asking(ports, 'default', personWith(roles))('home');
   expect((await home({ '*': 'viewer' })).causes).toMatchObject([{ count: 1 }]);
@@ -81,7 +81,7 @@ it('a person of one connection does not learn how many messages of other connect
   });
 });
 
-it('a person without a role for the connection that owns a platform group does not learn its name or its group', async () => {
+it('a person without a role for the connection that owns a platform group sees neither connection nor directory group', async () => {
   const world = await savedWorld();
   await world.ports.connections.save({ ...world.connection, name: 'b' as never });
   await world.publish(group('owned-by-default', 'Choir'));
@@ -107,7 +107,7 @@ it('a person without a role for the connection that owns a platform group does n
   expect(plan).not.toContain('default:');
 });
 
-it('only the two queries of all connections work without a connection', async () => {
+it('only the queries live and attention work without the name of a connection', async () => {
   const ask = asking(await twoConnections());
   for (const name of ['home', 'hold', 'activity', 'attention/x'])
     expect(await ask(name)).toEqual({ message: expect.stringContaining('expected ?connection=') });

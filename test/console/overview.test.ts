@@ -80,7 +80,7 @@ it('a change from an outdated page does not undo the change of another operator'
   expect(again.message).toContain('another operator changed the same setting meanwhile (guard.minSize');
 });
 
-it('the overview reports why a replay stopped if no operator cancelled it', async () => {
+it('a replay that fails reports the error, so that it differs from a replay that an operator stopped', async () => {
   const { ports } = await savedWorld();
   const counts = () => Promise.reject(new Error('not allowed'));
   const mailboxes = { ...ports.mailboxes, events: { ...ports.mailboxes.events, counts } };

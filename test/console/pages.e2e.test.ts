@@ -6,7 +6,7 @@ import { companyOf, memberOf } from '../local/support/story.ts';
 import { nativeEvent } from '../support/events.ts';
 import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
 
-/* These tests open each page in a real browser on a whole local stack. They check the page and the platform. */
+/* These tests open each page in a real browser on a local stack. They check the page and the state of the platform. */
 
 const PEOPLE = 12;
 /** A browser shows this name as “Chessorp”. */
@@ -94,7 +94,7 @@ describe('Home page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an item is acknowledged with a record in the audit, and shown again', async () => {
+  it('an acknowledged item is hidden, recorded in the audit, and shown again on request', async () => {
     const { page, errors } = await on.open('');
     const item = 'Acknowledge: 1 person of the directory cannot be added to groups';
     await page.getByRole('button', { name: item }).click();
@@ -130,7 +130,7 @@ describe('Home page', () => {
 });
 
 describe('Groups page', () => {
-  it('the Groups page filters on the server, pauses selected groups, and writes waiting changes after resume', async () => {
+  it('the Groups page filters on the server and pauses selected groups, whose waiting changes are written after resume', async () => {
     const { page, errors } = await on.open('/groups');
     await page.getByRole('link', { name: 'Choir' }).waitFor();
     const wanted = page.getByRole('button', { name: 'Wanted' });
@@ -173,7 +173,7 @@ describe('Groups page', () => {
 });
 
 describe('Dead-lettered messages page', () => {
-  it('a dead-lettered message is fixed in place and validated while typing, and the member arrives', async () => {
+  it('a dead-lettered message is validated while the operator edits it, and the sent message adds the member to the group', async () => {
     await on.send([
       nativeEvent('group.member.added', { group: { id: 'g2' }, members: [{ email: 'p8@acme.test' }] }),
     ]);
@@ -199,7 +199,7 @@ describe('Dead-lettered messages page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('dead-lettered messages that would all fail again have no retry, and are discarded together', async () => {
+  it('dead-lettered messages that would all fail again cannot be retried, and are discarded together', async () => {
     await on.send(['{ no event', '{ none either']);
     const { page, errors } = await on.open('/dead-letters');
     await page.getByRole('heading', { name: 'The message is not JSON invalid_json · 2' }).waitFor();
@@ -216,7 +216,7 @@ describe('Dead-lettered messages page', () => {
 });
 
 describe('Connection page', () => {
-  it('the Connection page shows a preview before it changes a setting, and can change it back', async () => {
+  it('the Connection page previews a change of a setting, saves the change, and undoes it', async () => {
     const { page, errors } = await on.open('/connection');
     await page.getByRole('button', { name: 'Change Removed people per group' }).click();
     await page.getByLabel('Value').fill('-1');
@@ -245,7 +245,7 @@ describe('Connection page', () => {
     expect(errors).toEqual([expect.stringContaining('400 (Bad Request)')]);
   });
 
-  it('the Connection page pauses all writing and writes waiting changes after resume', async () => {
+  it('the Connection page pauses all writes, and waiting changes are written after resume', async () => {
     const { page, errors } = await on.open('/connection');
     await page.getByRole('button', { name: 'Pause writes' }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('maintenance');
@@ -265,7 +265,7 @@ describe('Connection page', () => {
 });
 
 describe('People page', () => {
-  it('the People page finds a person by name with the keyboard only, and shows an edit by another client', async () => {
+  it('the People page finds a person with the keyboard alone, and shows an edit by another client', async () => {
     const groups = (await on.control('state')) as { companies: { groups: { id: string; name: string }[] }[] };
     const choir = groups.companies[0]?.groups.find(({ name }) => name === 'Choir');
     const users = (await on.platformUsers('Choir')).filter((id) => id !== 'u1');
@@ -282,8 +282,8 @@ describe('People page', () => {
     await page.getByRole('searchbox').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.type('PERSÓN 1');
-    // A slow machine first shows results for the beginning of the name, with Person 2. The focus is lost when the list
-    // is replaced.
+    // A slow machine first shows results for a part of the name, with Person 2. The test waits for the final list,
+    // because the link loses the focus when the list is replaced.
     const shown = (name: string) => page.getByRole('link', { name, exact: true }).count();
     await expect.poll(async () => [await shown('Person 1'), await shown('Person 2')]).toEqual([1, 0]);
     for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
@@ -316,7 +316,7 @@ describe('Activity page', () => {
 });
 
 describe('keyboard', () => {
-  it('single keys open a page, its search, the rows of its list and the shortcuts', async () => {
+  it('single keys open a page, move to its search and its rows, and show the shortcuts', async () => {
     const { page, errors } = await on.open('');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('?');
@@ -347,7 +347,7 @@ describe('keyboard', () => {
 });
 
 describe('Platform groups page', () => {
-  it('a platform group with the name of a new group is adopted from the list, and another from the group', async () => {
+  it('a platform group is adopted from the list of platform groups, and another one from the page of the new group', async () => {
     const { platform, platformToken } = on.stack.address;
     for (const name of ['sailing', 'Old rowers']) {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${platformToken}` };
@@ -397,7 +397,7 @@ const PATHS = [
   '/connection',
 ];
 
-/** The texts of rows whose content is higher than the row, so that it covers other rows. */
+/** Returns the texts of rows whose content is higher than the row and therefore covers the next row. */
 const OVERLAPPING = `[...document.querySelectorAll('.rows .row')]
   .filter((row) => row.scrollHeight > row.clientHeight + 1)
   .map((row) => row.textContent)`;

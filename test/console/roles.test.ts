@@ -34,7 +34,7 @@ describe('roles from claims', () => {
     expect(roleFor(person, connectionName('other'))).toBe(ofOther);
   });
 
-  it('a claim has a value only if the texts are equal', () => {
+  it('a claim has a value only if both texts are exactly equal', () => {
     expect(hasClaim({ groups: 'a' }, 'groups', 'a')).toBe(true);
     expect(hasClaim({ email_verified: true }, 'email_verified', 'true')).toBe(true);
     for (const groups of ['ab', 'a,b', ['A'], [['a']], { a: 'a' }, null, undefined, 1])
@@ -66,7 +66,7 @@ describe('access to the queries and actions of the page', () => {
     expect(allowed).toEqual(actions);
     expect(may(role, QUERY_ACCESS['hold'])).toBe(true);
   });
-  it('only an administrator confirms requests and sees and ends sessions, and messages of all connections need a role for all', () => {
+  it('only an administrator confirms requests and manages sessions, and dead-lettered messages need a role for all connections', () => {
     for (const access of [
       ACTION_ACCESS['decide-requests'],
       ACTION_ACCESS['end-sessions'],
@@ -79,7 +79,7 @@ describe('access to the queries and actions of the page', () => {
     expect(ROLES.filter((role) => may(role, QUERY_ACCESS['doctor']))).toEqual(['operator', 'administrator']);
   });
 
-  it('a request without the role is refused before a port is used', async () => {
+  it('a request without the required role is refused before any port is used', async () => {
     const ports = new Proxy({}, { get: (_, name) => expect.fail(`used ${String(name)}`) });
     const handle = createHandle({
       prefix: 'groupsync',

@@ -144,7 +144,7 @@ describe('console with sign-in', () => {
     expect(await page.evaluate('clicks')).toBe(2);
   });
 
-  it('after the session has ended, the page keeps its content, and a removed role is gone after the next sign-in', async () => {
+  it('after the session has ended, the page keeps its content, and the next sign-in reads the current roles', async () => {
     const { context, page } = await signIn('operator', '/c/default/groups');
     await page.getByRole('link', { name: 'Engineering' }).waitFor();
     const session = (await context.cookies()).find(({ name }) => name.endsWith('groupsync-session'));
@@ -191,7 +191,7 @@ describe('console with sign-in', () => {
     expect(await page.locator('details').getByText('AWS credentials').count()).toBe(0);
   });
 
-  it('a person signs out, and neither the session nor the code can be used again', async () => {
+  it('after a person signs out, the old session and the old code are refused', async () => {
     const { context, page } = await signIn('viewer', '/c/default');
     const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));
     await page.getByRole('button', { name: 'Sign out' }).click();

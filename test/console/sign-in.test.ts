@@ -128,7 +128,7 @@ describe('sign-in to the console', () => {
     expect(JSON.stringify(items)).not.toContain(id);
   });
 
-  it('a session ends after its time, and a link then leads to the provider again', async () => {
+  it('a session ends after sessionMinutes, and a link then leads to the provider', async () => {
     const browser = await signedIn();
     nowMs += 60 * 60_000;
     expect((await browser.open('/api/hold?connection=acme', { headers: OF_PAGE })).status).toBe(401);
@@ -136,7 +136,7 @@ describe('sign-in to the console', () => {
     expect(asked).toEqual([]);
   });
 
-  it('a person who signs out has no session any more, also with a copy of the cookie', async () => {
+  it('signing out ends the session, so a copy of its cookie is refused', async () => {
     const browser = await signedIn();
     const copy = new Map(browser.cookies);
     expect((await browser.open('/auth/sign-out', POST)).status).toBe(204);
@@ -146,7 +146,7 @@ describe('sign-in to the console', () => {
     expect(await (await browser.open('/auth/signed-out')).text()).toContain('You have signed out');
   });
 
-  it('after signing out, no page signs in by itself, but the link on it does', async () => {
+  it('after signing out, a page does not sign in by itself, but shows a link that signs in', async () => {
     const browser = await signedIn();
     await browser.open('/auth/sign-out', POST);
     const back = await browser.open('/c/acme/holds/g1');
@@ -218,7 +218,7 @@ describe('answers of the provider', () => {
     expect(logged.join()).not.toMatch(/@|evil/);
   });
 
-  it('a code that was used before is refused, also with a copy of the cookies', async () => {
+  it('a code that was already used is refused, even with a copy of the cookies', async () => {
     const browser = browserOf(consoleOf());
     const answer = await authorized(browser);
     const copy = new Map(browser.cookies);
@@ -250,7 +250,7 @@ describe('answers of the provider', () => {
     expect(logged.at(-1)).toContain('access_denied');
   });
 
-  it('a provider that does not answer is reported, and is asked again', async () => {
+  it('a provider that does not answer is reported, and the next sign-in calls it again', async () => {
     const browser = browserOf(consoleOf({ issuer: 'http://127.0.0.1:9' }));
     const failed = await browser.open('/c/acme');
     expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('does not respond')]);
@@ -274,7 +274,7 @@ describe('requests of an attacker to the console with sign-in', () => {
     expect(asked).toEqual([]);
   });
 
-  it('a form or link, which cannot set the header of the page, is refused', async () => {
+  it('a request of a form or link is refused, because it cannot set the header of the page', async () => {
     const browser = await signedIn();
     const form = { method: 'POST', headers: { origin: ORIGIN } };
     expect((await browser.open('/api/approve?connection=acme', form)).status).toBe(403);

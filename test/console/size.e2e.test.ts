@@ -13,7 +13,7 @@ const GROUPS = 10_000;
 const LEAVERS = 5_000;
 const LINES = 100_000;
 const LONGEST_TASK_MS = 100;
-/** The limit on a machine that also does other work. A page that renders every row takes seconds. */
+/** The limit allows for other load on the machine. A page that renders every row takes seconds. */
 const LONGEST_UNDER_LOAD_MS = 400;
 const at = new Date(0).toISOString();
 
@@ -165,8 +165,8 @@ afterAll(async () => {
 type Tab = Awaited<ReturnType<typeof browser.newPage>>;
 
 /**
- * The longest time for which the page was busy. It is the least of several tries, because other work also uses the
- * machine.
+ * Returns the longest time for which the page was busy. Takes the smallest value of several tries, because other load
+ * on the machine makes a try slower.
  */
 async function longestTask(path: string, act: (page: Tab) => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
@@ -220,13 +220,13 @@ describe('console lists', () => {
     await page.close();
   });
 
-  it('an address that is not percent-encoded correctly opens the page Not found', async () => {
+  it('an address with invalid percent-encoding opens the page Not found', async () => {
     const page = await opened('/%E0%A4%A');
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.close();
   });
 
-  it('all dead-lettered messages of a cause are retried with progress', async () => {
+  it('a retry of all dead-lettered messages of a cause shows its progress', async () => {
     const page = await opened('/dead-letters');
     await page.getByRole('heading', { name: 'All retries failed retries_exhausted · 2' }).waitFor();
     await page.getByText('directory.group.upserted · okta/acme').first().waitFor();

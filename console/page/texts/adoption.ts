@@ -41,6 +41,6 @@ export const adoption = {
   more: (count: number) => `${many(count, 'more group', 'more groups')}. Search to find them.`,
   users: (count: number) => many(count, 'user'),
   clash: (name: string, id: string) =>
-    `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating this group would create a duplicate.`,
+    `The platform has a group “${name}” (${id}) that groupsync does not manage. Creating a new group would make a duplicate.`,
   compare: 'Compare all platform groups',
 } as const;

@@ -9,13 +9,13 @@ const effectText = ({ added, removed, held, dropped }: PlanEffect): string => {
 export const conn = {
   titleOf: (name: string) => `Connection ${name}`,
   company: 'Company',
-  replace: (name: string) => `To replace the credential: groupsync connect ${name}`,
+  replace: (name: string) => `To replace the credential, run: groupsync connect ${name}`,
   ok: 'passed',
   fault: 'failed',
   notRun: 'not run: ',
   previewFirst: 'preview the change first',
   goodAt: 'Credential valid at',
-  never: 'Not checked yet; checked once a day.',
+  never: 'Not checked yet. The check runs once a day.',
   gate: 'Writes',
   gates: {
     open: 'Open',
@@ -41,11 +41,11 @@ export const conn = {
     Record<string, string>
   >,
   reader: 'Groups of the directory',
-  readerStopped: 'The directory is not read, since',
+  readerStopped: 'Reading of the directory stopped',
   readerStates: (states: readonly (readonly [string, number])[]) =>
     states.map(([state, count]) => `${count} ${state}`).join(', ') || 'none yet',
-  readerShort: (count: number) => `${count} with fewer members listed than counted`,
-  readerDiffering: (count: number) => `${count} of another source that differ from the directory`,
+  readerShort: (count: number) => `${count} whose member list is shorter than the member count`,
+  readerDiffering: (count: number) => `${count} that another source owns and that differ from the directory`,
   readerOldest: 'Oldest read of a group',
   sourceNever: 'nothing received yet',
   sourceReceived: (text: string) => `last received ${text} ago`,

@@ -27,7 +27,7 @@ export const hold = {
     removed: (count: number) => `The directory removed ${people(count)} from the group.`,
     not_in_snapshot: (count: number) => `The directory sent a list of the group without ${people(count)}.`,
     no_event: (count: number) =>
-      `${people(count)} ${count === 1 ? 'is a member' : 'are members'} in the directory, but may not be a member now.`,
+      `${people(count)} ${count === 1 ? 'is a member' : 'are members'} in the directory, but may not be in the platform group now.`,
   } satisfies Readonly<Record<HeldPeopleCause['reason'], (count: number) => string>>,
   reasons: {
     group_deleted: 'Group deleted',
@@ -42,12 +42,12 @@ export const hold = {
   sentBy: (by: string) => `sent by ${by}`,
   limit: 'Why held',
   gone: 'No removals of this group are held.',
-  goneText: 'They were written, or the directory added these people again.',
+  goneText: 'The removals were written, or the directory added the people again.',
   decidedPart: {
     approved: ({ removes, by, reason }: DecidedRemovals) =>
       `${by} approved the removal of ${others(removes)} (${reason}). The next write removes them.`,
     rejected: ({ removes, by, reason }: DecidedRemovals) =>
-      `${by} rejected the removal of ${others(removes)} (${reason}). They stay in the group.`,
+      `${by} rejected the removal of ${others(removes)} (${reason}). These people stay in the group.`,
   },
   back: 'View group',
   people: {
@@ -68,7 +68,7 @@ export const hold = {
   noneSelected: (count: number) =>
     count === 0
       ? 'The group has no people on the platform.'
-      : `${people(count)}. Select some to decide only about them.`,
+      : `${people(count)}. To decide about some of them only, select these.`,
   clear: 'Clear selection',
   approve: (count: number, isAll: boolean) =>
     count === 0 ? 'Approve deletion' : `Approve ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,

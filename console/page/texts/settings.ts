@@ -85,7 +85,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
     text: 'What happens with a group that is a member of a group.',
     choices: {
       flatten: ['Flatten', 'its members are members of the outer group too'],
-      ignore: ['Ignore', 'such a group is left out or refused'],
+      ignore: ['Ignore', 'the inner group is left out, or the event is refused'],
     },
   },
   guard: {
@@ -96,32 +96,32 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'guard.maxRemovedShare': {
     section: 'safety',
     title: 'Removed share of a group',
-    text: 'Removals of more than this share of a group within an hour are held.',
+    text: 'Removals above this share of one group within an hour are held.',
   },
   'guard.minSize': {
     section: 'safety',
     title: 'Smallest group for the share',
-    text: 'The share does not limit groups with fewer users.',
+    text: 'The removed share does not limit groups with fewer users than this.',
   },
   'guard.maxRemovedCount': {
     section: 'safety',
     title: 'Removed people per group',
-    text: 'More removals from a group within an hour are held.',
+    text: 'Removals from one group above this number within an hour are held.',
   },
   'guard.perHourCount': {
     section: 'safety',
     title: 'Removed people in all groups',
-    text: 'More removals from all groups within an hour are held.',
+    text: 'Removals from all groups together above this number within an hour are held.',
   },
   'guard.deletedGroups': {
     section: 'safety',
     title: 'Deleted groups',
-    text: 'If more groups are deleted within an hour, the deletions are held.',
+    text: 'Deletions of groups above this number within an hour are held.',
   },
   'guard.deletedGroupsShare': {
     section: 'safety',
     title: 'Deleted share of all groups',
-    text: 'The larger of this share and the number of deleted groups is the limit.',
+    text: 'The limit is this share or the number of deleted groups, whichever is larger.',
   },
   fourEyes: {
     section: 'safety',
@@ -147,7 +147,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   concurrency: {
     section: 'advanced',
     title: 'Concurrent calls',
-    text: 'Calls to the platform at the same time, in each worker.',
+    text: 'Maximum number of calls to the platform at the same time, in each worker.',
   },
   timeoutMs: {
     section: 'advanced',
@@ -182,7 +182,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'scim.announcePagination': {
     section: 'advanced',
     title: 'SCIM: announce pagination',
-    text: 'Shows pagination in ServiceProviderConfig. Some strict clients refuse it.',
+    text: 'Lists pagination in the SCIM ServiceProviderConfig. Some strict clients refuse this field.',
   },
   'scim.maxGroupNameLength': {
     section: 'advanced',
@@ -197,17 +197,17 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'sources.expectEvery.events': {
     section: 'advanced',
     title: 'Events expected every',
-    text: 'In minutes. Later events are reported as late. Empty: never late.',
+    text: 'In minutes. If no event arrives for longer, groupsync reports it. Empty: no report.',
   },
   'sources.expectEvery.scim': {
     section: 'advanced',
     title: 'SCIM requests expected every',
-    text: 'In minutes. Later requests are reported as late. Empty: never late.',
+    text: 'In minutes. If no request arrives for longer, groupsync reports it. Empty: no report.',
   },
   'sources.expectEvery.directory': {
     section: 'advanced',
     title: 'Read of the directory expected every',
-    text: 'In minutes. Empty: at the interval of its schedule.',
+    text: 'In minutes. Empty: as often as the schedule of the reader runs.',
   },
 };
 

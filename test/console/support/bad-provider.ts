@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 export const CLIENT = 'console';
 
-/** What the provider puts into the next id token instead of the right values. */
+/** The wrong values that the provider puts into the next id token. */
 export interface Fault {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Signs with a key that the provider does not publish. */
@@ -14,8 +14,8 @@ export interface Fault {
 }
 
 /**
- * An OIDC provider that answers each code with an id token, also with wrong ones. The code contains the nonce, because
- * the provider remembers nothing.
+ * An OIDC provider that answers each code with an id token, on request with a wrong one. The code contains the nonce,
+ * because the provider stores nothing.
  */
 export async function startBadProvider() {
   const [published, other] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);

@@ -58,7 +58,7 @@ export async function openStage(options: Pick<LocalStackOptions, 'world' | 'sett
 
 async function openPage(browser: Browser, url: string, context: BrowserContextOptions) {
   const opened = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...context });
-  // An open page asks the server for changes, again and again.
+  // Close the page first, because an open page keeps sending requests to the server.
   onTestFinished(() => opened.close());
   const page = await opened.newPage();
   const errors: string[] = [];
@@ -66,7 +66,7 @@ async function openPage(browser: Browser, url: string, context: BrowserContextOp
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(url);
-  // The page loads again after it has exchanged the code in its address. Then it shows its heading.
+  // After the page has exchanged the code in its address, it loads again and shows its heading.
   await page.locator('h1').first().waitFor();
   return { page, errors };
 }
