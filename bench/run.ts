@@ -29,10 +29,10 @@ const FIGURES: readonly Figure[] = [
   costFigure,
 ];
 
-const USAGE = `usage: npm run bench                      all figures, into bench/results.md
-       npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}
+const USAGE = `usage: npm run bench                      measures all figures and writes bench/results.md
+       npm run bench -- NAME [--full]    measures and prints one figure: ${FIGURES.map(({ name }) => name).join(', ')}
        npm run bench -- --check          compares counted calls with bench/budget.json, and checks the goals of the reader
-       npm run bench -- --update-budget  writes the present counts into bench/budget.json`;
+       npm run bench -- --update-budget  writes the present counts to bench/budget.json`;
 
 /** @returns the exit code */
 async function main(args: readonly string[]): Promise<number> {
@@ -78,7 +78,7 @@ async function runAll(): Promise<number> {
     console.log(`${text}\n`);
   }
   const seconds = Math.round((Date.now() - startedMs) / 1_000);
-  const head = `# Figures\n\n${describeMachine()}\n\n\`npm run bench\` measures all figures (${seconds} s), and \`npm run bench -- NAME\` one of them. Lessons: [notes.md](notes.md).`;
+  const head = `# Figures\n\n${describeMachine()}\n\n\`npm run bench\` measures all figures in ${seconds} s. \`npm run bench -- NAME\` measures one figure. The lessons are in [notes.md](notes.md).`;
   writeFileSync(new URL('./results.md', import.meta.url), `${[head, ...sections].join('\n\n')}\n`);
   for (const name of failed) console.error(`${name} failed`);
   return failed.length === 0 ? 0 : 1;

@@ -25,8 +25,8 @@ export const callsFigure: Figure = {
       ]);
     }
     return [
-      'The real stores, queue and clients ran over services in memory. So the counts are exact, and equal on every machine.',
-      '`npm run bench -- --check` fails if a count is higher than in `bench/budget.json`. The units are those that DynamoDB bills,',
+      'The production stores, queue and clients run with services in memory. So the counts are exact, and equal on every machine.',
+      '`npm run bench -- --check` fails if a count is higher than in `bench/budget.json`. The units are the billed units of DynamoDB,',
       'including the index. Receives and deletes of the event source mappings are not counted.',
       '',
       table(['', 'DynamoDB requests', 'read units', 'write units', 'SQS sends', 'platform calls'], rows),

@@ -89,17 +89,17 @@ export const coldStartFigure: Figure = {
       const rows = await measureAll(folder);
       return [
         'The deployed bundle of each function starts in a new process and handles one event. A bare bundle starts in another new process',
-        'and repeats the recorded calls of such an event, one after the other, over the same emulators. The first ratio is for the import',
-        'alone. The other ratios are for the import and the event. For the last ratio, the bare bundle contains everything that the sources',
-        'of the function import from packages. For the other ratios, the bare bundle contains only the parts of packages that the calls',
-        `need. Times are medians, and ratios are of ${RUNS} paired runs. Limit: 1.10 by processor time.`,
-        '`npm run bundle:check` measures imports alone.',
+        'and repeats the recorded calls of this event, one after the other, with the same emulators. The first ratio is for the import',
+        'only. The other ratios are for the import and the event. For the last ratio, the bare bundle contains all packages that the',
+        'function imports. For the other ratios, the bare bundle contains only the parts of packages that the calls need. Times are',
+        `medians, and ratios are from ${RUNS} paired runs. The limit is 1.10 by processor time. \`npm run bundle:check\` measures only`,
+        'imports.',
         '',
         table(
           [
             '',
             'bundle',
-            'import, ours / bare',
+            'import, groupsync / bare',
             'ratio',
             'with first event',
             'ratio',

@@ -229,22 +229,22 @@ export const costFigure: Figure = {
       ]);
     }
     return [
-      `Computed from counted calls and the values in \`bench/prices.json\`: list prices as of ${prices.asOf} that must be checked, and marked`,
-      'assumptions. Free tiers and storage are not included, for either design.',
+      `The costs are computed from counted calls and the values in \`bench/prices.json\`: list prices as of ${prices.asOf}, and marked assumptions.`,
+      'Check the list prices before you use the result. Free tiers and storage are not included.',
       '',
-      `A million membership changes, each alone in its window, in groups of ${prices.assumed.membersPerGroup}: **$${(alone.dollars * MILLION).toFixed(2)}**. Changes of one`,
-      'window share a write, so a burst costs less.',
+      `If each change is alone in its coalescing window, a million membership changes in groups of ${prices.assumed.membersPerGroup} cost **$${(alone.dollars * MILLION).toFixed(2)}**.`,
+      'Changes within one window share a write, so a burst costs less.',
       '',
-      `Fixed costs are **$${fixed.toFixed(2)}** a month, in addition to the calls of the schedules below. In an account that already has three dashboards,`,
-      `the dashboard costs another $${perDashboardMonth}:`,
+      `Fixed costs are **$${fixed.toFixed(2)}** a month, in addition to the calls of the scheduled runs. If the account already has three dashboards, the`,
+      `dashboard costs an additional $${perDashboardMonth}.`,
       '',
       table(
         ['', 'dollars'],
         fixedCosts.map(([what, dollars]) => [what, `$${dollars.toFixed(2)}`]),
       ),
       '',
-      `The costs of a month, compared with a design that lists everything every ${prices.assumed.fullScanMinutes} minutes. That design calls the directory and the`,
-      'platform. groupsync calls only the platform, because the directory sends events:',
+      `The next table compares the monthly costs of groupsync and of a full scan. The full scan lists all groups and members of the directory and of`,
+      `the platform every ${prices.assumed.fullScanMinutes} minutes. groupsync calls only the platform, because the directory sends events.`,
       '',
       table(
         [
@@ -255,7 +255,7 @@ export const costFigure: Figure = {
           'with fixed costs',
           'API calls',
           'full scan',
-          'API calls',
+          'API calls of the full scan',
         ],
         rows,
       ),

@@ -246,12 +246,13 @@ export const directoryFigure: Figure = {
     const parts: string[] = [];
     for (const kind of DIRECTORY_KINDS) parts.push(await measureVendorAlone(kind, full), '');
     return [
-      "The reader against the project's simulators, with full pages and without lag and failures. Each run is a separate",
+      "The reader reads the project's simulators, with full pages and without lag and failures. Each run is a separate",
       `process with a heap limit of about ${MOST_MEMORY_MB} MB. Memory is the peak of the whole process, including the TypeScript loader. Each`,
-      'call to a directory takes the `apiCallSeconds` of `prices.json`, and an AWS request takes a fixed time. Parallel calls overlap. `minutes` is this',
-      'simulated time. `minutes at the limit` is the number of API calls divided by the limit of a minute: 2,400 for Google, 16,000 for Entra ID,',
-      'and 250 for Okta, which is half of the limit that Okta shows to one client for the members of groups. Dollars',
-      `cover the AWS requests and the Lambda time with ${limits.memoryGb} GB of memory. Logs and traces are not included. 100,000 users: \`npm run bench -- directory --full\`.`,
+      'call to a directory takes the simulated time `apiCallSeconds` of `prices.json`, and each AWS request takes a fixed simulated time. Parallel',
+      'calls overlap. `minutes` is the simulated time of the run. `minutes at the limit` is the number of API calls divided by the limit per minute:',
+      '2,400 for Google, 16,000 for Entra ID, and 250 for Okta. For Okta, this is half of the limit that one client has for the members of groups.',
+      `The dollars are the cost of the AWS requests and of the Lambda time with ${limits.memoryGb} GB of memory. Logs and traces are not included.`,
+      '`npm run bench -- directory --full` also measures 100,000 users.',
       '',
       ...parts,
     ].join('\n');

@@ -44,10 +44,10 @@ export const latencyFigure: Figure = {
       ]),
     );
     return [
-      'The time from sending an event to the platform write that shows it, on the local stack. Batch sizes are as deployed.',
-      'The coalescing window is the default, or 0 s for comparison. First, 50 joins and 50 leaves are sent to 25 groups in turn, so that',
-      'each group changes once in ten seconds. Then 50 joins/s are sent to 25 groups for 8 s. The times include the batching window of the events queue (1 s) and the wait for the end of a group’s window.',
-      `Each case ran ${PAIRED_RUNS} times, in turn with the others. Goal for a change alone: p50 of 2 s, p95 of 3 s.`,
+      'The latency is the time from sending an event to the platform write with its change, on the local stack. Batch sizes are as deployed.',
+      'The coalescing window is the default, or 0 s for comparison. First, the benchmark sends 50 joins and 50 leaves to 25 groups in turn, so that',
+      'each group changes once in ten seconds. Then it sends 50 joins/s to 25 groups for 8 s. The times include the batching window of the events queue (1 s) and the wait for the end of a group’s window.',
+      `Each case ran ${PAIRED_RUNS} times, in turn with the other cases. The goal for a single change is a p50 of 2 s and a p95 of 3 s.`,
       '',
       table(['', 'window', 'p50', 'p95', 'p99'], rows),
       '',

@@ -39,7 +39,7 @@ const TASKS: readonly (readonly [
 ])[] = [
   ['Sweep, everything in sync', 'sweep', NOTHING],
   [
-    'Feed run, one group in ten written by us',
+    'Feed run, one group in ten written by groupsync',
     'feed',
     async (rig) => {
       const written = [...rig.platform.groups.values()].filter((_, n) => n % 10 === 0);
@@ -47,7 +47,7 @@ const TASKS: readonly (readonly [
       return {};
     },
   ],
-  ['Pump, nothing to do', 'pump', NOTHING],
+  ['Requeue job, nothing to do', 'pump', NOTHING],
   ['Refresh of people, no changes', 'people', NOTHING],
   [
     `Ingest, a batch of ${BATCH} snapshots`,
@@ -105,9 +105,9 @@ export const scaleFigure: Figure = {
         console.error(parts.slice(-4).join('\n'));
       }
     return [
-      'Each run has its own process, with the memory limit of its function in the template. V8 gets nine tenths of this memory as on',
-      'Lambda, and a twentieth of it for young objects. Table, queue and platform are in another process. The memory shown is the peak of',
-      'the whole process, including the loader of the source files. The exponent shows how a measure grows with the number of groups: 1 is',
+      'Each run is a separate process with the memory limit of its function in the template. V8 gets nine tenths of this memory, as on',
+      'Lambda, and one twentieth for young objects. Table, queue and platform are in another process. The tables show the peak memory of',
+      'the whole process, including the loader of the source files. The exponent shows how a value grows with the number of groups: 1 is',
       'linear. Each person is in twenty groups, so 10,000 groups of 100 are 1,000,000 memberships. `npm run bench -- scale --full` also',
       'measures 100,000 groups of ten.',
       '',

@@ -105,7 +105,7 @@ async function prepare({ send }: Server) {
     'GET of a group of 200': (n: number) => send('GET', `/Groups/${groups[n % GROUPS]}`),
     'PATCH that adds a member': (n: number) =>
       change(n, { op: 'add', path: 'members', value: [newcomer(n)] }),
-    'PATCH that removes one': (n: number) =>
+    'PATCH that removes a member': (n: number) =>
       change(n, { op: 'remove', path: `members[value eq "${newcomer(n).value}"]` }),
     'filter by e-mail address': (n: number) =>
       send('GET', `/Users?filter=${encodeURIComponent(`emails.value eq "user-${n % USERS}@bench.test"`)}`),
@@ -118,7 +118,7 @@ async function prepare({ send }: Server) {
 }
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 type Kind = keyof Prepared;
-const WRITES: readonly Kind[] = ['POST of a user', 'PATCH that adds a member', 'PATCH that removes one'];
+const WRITES: readonly Kind[] = ['POST of a user', 'PATCH that adds a member', 'PATCH that removes a member'];
 
 /** The numbers of requests in one run that differ from `COUNT`. A run should take at least 0.1 seconds. */
 const COUNTS: Partial<Record<Kind, number>> = { 'page of 100': AT_ONCE, 'POST of a user': 200 };
@@ -179,7 +179,7 @@ async function steady(kinds: Prepared, { cpuMs }: Server) {
   const filter = kinds['filter by userName'];
   const group = kinds['GET of a group of 200'];
   const add = kinds['PATCH that adds a member'];
-  const remove = kinds['PATCH that removes one'];
+  const remove = kinds['PATCH that removes a member'];
   const mix = [filter, add, remove, group, filter, kinds['POST of a user'], filter, add, remove, group];
   const latencies: number[] = [];
   const delays: number[] = [];
@@ -271,11 +271,11 @@ export const scimFigure: Figure = {
       const percentiles = await steady(prepared, ours);
       return [
         `Requests per second of the local SCIM endpoint and of SCIMMY (${PEER.join(', ')}), with the same ${USERS} users`,
-        `and ${GROUPS} groups of ${MEMBERS}. ${AT_ONCE} requests are in flight, each server has its own process, and the load average was ${loadavg()[0]?.toFixed(1)}.`,
-        'The two do not do the same work: SCIMMY keeps its data in memory. groupsync makes conditional writes to an emulated DynamoDB table,',
-        'whose thread needs more CPU time than the SCIM server and shares its cores. The columns *CPU ms* therefore show the time per request',
-        'for which the first thread of each server ran. For groupsync it includes the emulated queue, and the way to the emulated table. In the',
-        'last column, a bare client repeats the same calls to DynamoDB, and the figure is the time of groupsync divided by the time of this',
+        `and ${GROUPS} groups of ${MEMBERS}. ${AT_ONCE} requests are in flight. Each server is a separate process. The load average was ${loadavg()[0]?.toFixed(1)}.`,
+        'The work of the two servers differs. SCIMMY stores its data in memory. groupsync makes conditional writes to an emulated DynamoDB table,',
+        'and the thread of this table uses the same cores as the SCIM server. So the columns *CPU ms* show only the CPU time per request',
+        'of the main thread of each server. For groupsync, this time includes the emulated queue and the requests to the emulated table. In the',
+        'last column, a bare client repeats the same calls to DynamoDB. The value is the time of groupsync divided by the time of this',
         'client (limit: 4). SCIMServer and `scimgateway` were not in the npm registry.',
         '',
         table(
@@ -292,16 +292,19 @@ export const scimFigure: Figure = {
           rows,
         ),
         '',
-        `One tenant sends ${PER_SECOND} requests/s for ${SECONDS} s: filters, joins, leaves, groups and new users. Each request starts at its time, even if`,
-        'earlier requests have not ended. Apply does not run. Goal: p95 of 20 ms on an otherwise idle machine. The client sends some requests late,',
-        'because it waits for a core too. This delay is part of the latency.',
+        `One tenant sends ${PER_SECOND} requests/s for ${SECONDS} s: filters, joins, leaves, groups and new users. Each request starts at its planned time, even if`,
+        'earlier requests have not ended. Apply does not run. The goal is a p95 of 20 ms on an otherwise idle machine. The client sends some',
+        'requests late because it waits for a core. This delay is part of the latency.',
         '',
         table(
           ['', 'p50 ms', 'p95 ms', 'p99 ms', 'p95 of the delay', 'CPU ms'],
           [[`${PER_SECOND} requests/s`, ...percentiles]],
         ),
         '',
-        table(['One request that names many', 'ms', 'calls to DynamoDB', '× bare calls'], await large(ours)),
+        table(
+          ['One request with many members', 'ms', 'calls to DynamoDB', '× bare calls'],
+          await large(ours),
+        ),
       ].join('\n');
     } finally {
       for (const server of servers) if (server) server.stop();

@@ -82,9 +82,9 @@ export const throughputFigure: Figure = {
     const bareCalls = spreadOf(pairs.map(({ bare }) => perSecond(bare.ms)));
     const { dynamodb = 0, sqs = 0, platform = 0 } = pairs[0]?.calls ?? {};
     return [
-      `${EVENTS} joins in ${GROUPS} groups, one message each, pass through ingest and apply over the emulators of the local stack, in this process.`,
-      `Then a bare client repeats the recorded calls without groupsync, 32 at a time, over services in the same state: ${dynamodb} calls to`,
-      `DynamoDB, ${sqs} to SQS, ${platform} to the platform. The rate of the bare calls is the limit. Goal: at least 0.8 of the limit.`,
+      `${EVENTS} joins in ${GROUPS} groups, one message each, pass through ingest and apply with the emulators of the local stack, in this process.`,
+      `Then a bare client repeats the recorded calls without groupsync, 32 at a time, with services in the same state: ${dynamodb} calls to`,
+      `DynamoDB, ${sqs} to SQS, ${platform} to the platform. The rate of the bare calls is the limit. The goal is at least 0.8 of this limit.`,
       '',
       table(
         ['', 'events/s'],

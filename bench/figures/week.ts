@@ -144,7 +144,7 @@ type WeekRun = Awaited<ReturnType<typeof simulateWeek>>;
 const units = (counts: Counts, kind: string) => counts[`dynamodb ${kind} units`] ?? 0;
 const MEASURES: readonly Measure<WeekRun>[] = [
   ['import s', ({ imported }) => imported.seconds, true],
-  ['its dollars', ({ imported }) => imported.dollars, true],
+  ['import dollars', ({ imported }) => imported.dollars, true],
   ['changes', ({ changes }) => changes, false],
   ['dollars', ({ dollars }) => dollars, true],
   ['read units', ({ counts }) => units(counts, 'read'), true],
@@ -181,14 +181,14 @@ function limitsTable(runs: readonly WeekRun[]): string {
   );
   const head = [
     '',
-    'runs in the import',
+    'runs: import',
     'after',
-    'at once',
+    'parallel runs: import',
     'after',
     'limit',
-    'longest run s',
+    'longest run s: import',
     'after',
-    'time-out',
+    'time-out s',
   ];
   return table(head, rows);
 }
@@ -215,21 +215,21 @@ export const weekFigure: Figure = {
         if (Math.max(usage[name].longest, imported.usage[name].longest) > limits[name].seconds)
           throw new Error(`with ${groups} groups, a run of ${name} takes longer than its timeout`);
     return [
-      'Each person is in twenty groups. The import sends one message per group, all at the same time. One hour after the last write the',
-      `changes begin: each day ${DAILY_SHARE * 100} % of the memberships change, one message each. All schedules run the whole time.`,
+      'Each person is in twenty groups. The import sends one message per group, all at the same time. The changes begin one hour after the',
+      `last write: each day, ${DAILY_SHARE * 100} % of the memberships change, with one message per change. All schedules run the whole time.`,
       '',
-      '- **System**: the deployed settings and the real use cases, over services in memory, in simulated time.',
+      '- **System**: the deployed settings and the production use cases, with services in memory, in simulated time.',
       `- **Time**: a request to AWS takes ${REQUEST_SECONDS} s. A call of the platform, and the minimum of each invocation, take the time in \`prices.json\`.`,
       '  Calls that an invocation makes at the same time overlap.',
       '- **Concurrency**: the limits of the template. Each invocation has its own container, and work without a free container waits. An',
       '  invocation that exceeds its timeout ends the benchmark.',
-      '- **Lag**: from sending a message to the end of the invocation that wrote the change.',
-      '- **Dollars**: the calls, and the memory of the template for the duration of the invocations. Fixed costs of a month are not included.',
-      '  Dollars of the import include the hour after the import.',
+      '- **Lag**: the time from sending a message to the end of the invocation that wrote the change.',
+      '- **Dollars**: the cost of the calls, and of the memory for the duration of the invocations. Fixed monthly costs are not included.',
+      '  The dollars of the import include the hour after the import.',
       '- **Most in a second**: the highest number of platform calls in one second. The specification names no limit.',
-      '- **Heap**: it contains the table and the platform.',
+      '- **Heap**: the heap of the whole process, including the table and the platform.',
       '',
-      'The full figure has 10,000 groups (1,000,000 memberships), and six hours of 100,000 groups of ten: `npm run bench -- week --full`.',
+      '`npm run bench -- week --full` measures 10,000 groups (1,000,000 memberships), and six hours with 100,000 groups of ten.',
       '',
       `**Groups of 100, ${weeks[0]?.days} days**`,
       '',

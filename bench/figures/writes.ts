@@ -79,11 +79,14 @@ export const writesFigure: Figure = {
       }
     }
     return [
-      `Bursts of joins, one message each, over the groups in turn. The window is ${WINDOW_SECONDS} s. Five runs begin 0.25 s to 4.25 s after the start`,
-      'of a window. The simulated platform counts the writes. Naive: the same measurement with one PATCH per message. Goal: at most one',
-      'write per group and window.',
+      `Each run sends a burst of joins, one message per join, to the groups in turn. The coalescing window is ${WINDOW_SECONDS} s. Five runs begin`,
+      '0.25 s to 4.25 s after the start of a window. The simulated platform counts the writes. The naive design sends one PATCH per',
+      'message. The goal is at most one write per group and window.',
       '',
-      table(['changes', 'groups', 'writes', 'naive', 'naive ÷ ours', 'writes per group and window'], rows),
+      table(
+        ['changes', 'groups', 'writes', 'naive', 'naive ÷ groupsync', 'writes per group and window'],
+        rows,
+      ),
     ].join('\n');
   },
 };
