@@ -94,7 +94,7 @@ async function clashesOf(
   return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
 
-/** Returns the wait of a group that is as wanted, until its uncertain writes can no longer take effect. */
+/** Returns the wait of a group that is as wanted, but whose uncertain writes may still take effect. */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
     ? { ...AS_WANTED, untilMs: decision.againAtMs }

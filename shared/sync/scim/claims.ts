@@ -48,9 +48,8 @@ async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: 
 }
 
 /**
- * Returns the holder of a value from which the resource may take the value over. This is the resource itself, or a
- * holder that does not have the value. If the holder does not exist, its id is blocked, so that no request can still
- * save it.
+ * Returns the holder of a claim that the resource may take over. The holder is the resource itself, or does not have
+ * the value. If the holder does not exist, its id is blocked, so that no request can save it later.
  * @throws ScimError uniqueness if the holder has the value
  */
 async function freeHolder(value: IndexedValue, resource: ScimResource, context: ScimContext) {

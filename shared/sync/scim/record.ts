@@ -82,7 +82,7 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** The attributes that match rules may use, under the names that events use. */
+/** The attributes for match rules, under their names in events. */
 const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
@@ -133,8 +133,8 @@ const extension = (attributes: ScimObject): ScimObject => {
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /**
- * Returns all addresses, without empty entries. The first address of the result is the primary address. If there is
- * none, it is the work address, or else the first address of the list.
+ * Returns all addresses, without empty entries. The primary address comes first. If there is no primary address, the
+ * work address comes first. Without both, the order stays.
  */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)
