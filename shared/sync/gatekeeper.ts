@@ -52,8 +52,8 @@ async function probe(
 }
 
 /**
- * Whether a version of the secret differs from the version that closed the gate. If groupsync could not read that
- * secret, its version is unknown. Every readable version then counts as different.
+ * Whether a version of the secret differs from the version that closed the gate. If groupsync could not read the secret
+ * when the gate closed, that version is unknown. Every readable version then counts as different.
  */
 const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
   version !== undefined &&
