@@ -85,9 +85,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first; undefined if no group waits. So that each waiting group is tried at some
- * time, the order is: groups that were not tried since their last change, then groups that were tried, then groups that
- * failed recently. Within each of the three, the earliest due time comes first.
+ * Returns the waiting group to try first; undefined if no group waits. Groups that were not tried since their last
+ * change come first, then groups that were tried, then groups that failed recently. Within each of the three, the order
+ * is by due time. So every waiting group is tried at some time.
  */
 async function nextCanary(
   name: ConnectionName,

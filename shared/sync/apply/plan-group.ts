@@ -27,9 +27,9 @@ interface PlanPorts extends PreviewPorts {
 
 /**
  * Returns the plan of a group for an operator. If apply may not write the group now, the note contains the reason.
- * @param settings settings to use in place of the settings of the connection
- * @throws PlatformFailure if a read of the platform fails and the plan depends on this read, for example while the
- * outcome of a write is unknown. The plan of a waiting group shows the reason of the wait instead of this error
+ * @param settings used in place of the settings of the connection
+ * @throws PlatformFailure if a read of the platform fails and the plan depends on this read. An example is a write with
+ * an unknown outcome. The plan of a waiting group shows the reason of the wait instead of this error
  */
 export async function planGroup(
   ref: GroupRef,

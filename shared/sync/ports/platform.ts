@@ -75,8 +75,8 @@ export interface Platform {
   /**
    * Returns all employees, page by page. `fields` are the fields for match rules. The result includes people before
    * their first day if `states` contains their state, or if `isEveryone` is set. If the platform fails repeatedly at
-   * one position of the list, the result contains the failure in place of the employee, and continues after this
-   * position.
+   * one position of the list, the result contains the failure in place of the employee. The listing then continues
+   * after this position.
    */
   employees(wanted: {
     readonly fields: readonly EmployeeField[];

@@ -261,8 +261,8 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
 /**
  * Handles platform groups without an owner whose external id is the id of a directory group. If that directory group is
  * linked to another existing platform group, two platform groups have the same external id, and an operator must
- * choose. If the platform group was the previous link of the directory group and counted as gone, apply links it again,
- * if the directory group may be written.
+ * choose. If the platform group was the previous link of the directory group and counted as gone, it is linked again. A
+ * group that is excluded by the settings is not linked.
  * @returns the number of newly recorded duplicates
  */
 async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {

@@ -11,11 +11,12 @@ import { record, userEnd } from './record.ts';
  *     new resource   claim the value ──▶ save the resource under its new id
  *     new name       claim the value ──▶ save the resource ──▶ check that it still holds the claim ──▶ release the old value
  *
- * A request may take over another request's claim if the holder does not exist or does not have the value. The other
- * request has then died, or has not saved its resource yet:
+ * The holder of a claim is the resource for which a request claimed the value. Another request may take over the claim
+ * if the holder does not exist or does not have the value. The first request has then died, or has not saved the holder
+ * yet:
  *
- *     the holder does not exist              its id is blocked first, so its save fails; no check after the save is needed
- *     the holder exists under another name   the holder finds out after its save, and restores its old name
+ *     the holder does not exist              its id is blocked first, so the first request cannot save it
+ *     the holder exists under another name   the first request checks the claim after its save, and restores the old name
  */
 
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>

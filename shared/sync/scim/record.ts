@@ -37,8 +37,8 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
   });
 
 /**
- * Records the changes of a request in the same order as ingest records events: first the registers, then `rev` and the
- * dirty mark of the group, then the wake-up.
+ * Records the changes of a request in the same order as ingest: first the registers, then `rev` and the dirty mark of
+ * the group, then the wake-up.
  * @throws Error if a write or a message failed. The client then gets a 500 and retries
  */
 export async function record(changes: readonly Recorded[], context: ScimContext) {
