@@ -16,7 +16,7 @@ import { record, userEnd } from './record.ts';
  * yet:
  *
  *     the holder does not exist              its id is blocked first, so the first request cannot save it
- *     the holder exists under another name   the first request checks the claim after its save, and restores the old name
+ *     the holder exists under another name   the first request checks its claim after the save, and restores the name
  */
 
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
