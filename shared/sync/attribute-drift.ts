@@ -8,15 +8,15 @@ import type { DriftRecord } from './ports/logs.ts';
 /** The maximum delay of the feed's report about a change. The usual delay is a few minutes. */
 export const HOPE_MS = 24 * 3_600_000;
 /**
- * The platform's clock may be ahead by at most this time. An event that is later than a difference by more than this
- * time cannot explain the difference.
+ * The platform's clock may be ahead by this time. So an event can explain a difference that was found this much
+ * earlier.
  */
 const CLOCK_SLACK_MS = 60_000;
 
 /**
- * Adds the initiator to drift records that have none, because apply found the change before the feed reported it. A
- * record gets its initiator only from events about its own platform group. For example, events about a new platform
- * group do not explain the deletion of its predecessor.
+ * Adds the initiator to drift records without an initiator. Apply stores such a record if it finds a change before the
+ * feed reports the change. A record gets its initiator only from events about its own platform group. For example,
+ * events about a new platform group do not explain the deletion of its predecessor.
  */
 export async function attributeDrift(
   state: GroupState,

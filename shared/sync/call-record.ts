@@ -13,7 +13,10 @@ export interface CallRecord {
   /** The given gate store. Each read also remembers the failing calls that the gate records. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
-  /** Writes the counts to the gate's item at the end of an invocation. While all calls succeed, it makes no request. */
+  /**
+   * Writes the counts to the gate's item at the end of an invocation. While all calls succeed, this method makes no
+   * request.
+   */
   flush(): Promise<void>;
 }
 

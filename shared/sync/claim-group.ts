@@ -48,7 +48,7 @@ export async function claimGroup(claiming: Claiming, ports: ClaimPorts): Promise
   throw new Error(`expected to claim the platform group ${id}, but its owner changed ${MAX_RACES} times`);
 }
 
-/** Returns the live owner that would make a claim fail now; undefined if a claim would succeed. */
+/** Returns the owner that would make a claim fail now; undefined if a claim would succeed. */
 export async function ownerOf(
   { company, id, owner }: Claiming,
   ports: {

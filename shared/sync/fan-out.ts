@@ -27,7 +27,7 @@ const FIRST_REVISION = 1;
  *
  * Why the fan-out misses no group: the item IN# records that a user is in a group. A writer that adds a member writes
  * IN# first, then the register, and then wakes the group. The fan-out reads IN# consistently, after the item USER was
- * written. If the fan-out does not find IN#, the writer wakes the group after USER was written. So apply reads the new
+ * written. If it does not find IN#, the writer wrote IN# later, and wakes the group even later. So apply reads the new
  * USER.
  *
  *     writer   IN# ──▶ register ──▶ marks dirty, wakes

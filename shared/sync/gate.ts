@@ -27,7 +27,7 @@ export async function changeGate(
     const changed = next(gate);
     if (changed === undefined || (await writeGate(name, gate, changed, ports))) return;
   }
-  throw new Error(`the gate of ${name} changed ${MAX_RACES} times while it was to be set: try again`);
+  throw new Error(`the gate of ${name} changed ${MAX_RACES} times during one change of it: try again`);
 }
 
 export type GateWriter = Pick<Ports, 'gates' | 'clock' | 'newId'> & {
@@ -101,7 +101,8 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
- * @returns whether the failure concerns all groups. A gate that is already closed for all groups, or paused, stays
+ * @returns whether the failure concerns all groups. A gate that is paused, or already closed for all groups, does not
+ * change
  */
 export async function reportToGate(
   connection: Connection,
@@ -167,8 +168,8 @@ async function otherLinkedGroup(
 }
 
 /**
- * Returns the failure if the platform refuses the credential both the witness and the list of groups. It then refuses
- * all groups.
+ * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. The platform then
+ * refuses all groups to the credential.
  * @returns undefined if the platform refuses only one of the two, or neither
  */
 export async function refusalAtGroups(

@@ -52,8 +52,8 @@ async function probe(
 }
 
 /**
- * Whether a version of the secret differs from the version that closed the gate. If groupsync could not read that
- * secret, its version is unknown. Every readable version then counts as different.
+ * Whether a version of the secret differs from the version that closed the gate. If groupsync could not read the secret
+ * when the gate closed, that version is unknown. Every readable version then counts as different.
  */
 const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
   version !== undefined &&
@@ -85,9 +85,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first; undefined if no group waits. So that each waiting group is tried at some
- * time, the order is: groups that were not tried since their last change, then groups that were tried, then groups that
- * failed recently. Within each of the three, the earliest due time comes first.
+ * Returns the waiting group to try first; undefined if no group waits. Groups that were not tried since their last
+ * change come first, then groups that were tried, then groups that failed recently. Within each of the three, the order
+ * is by due time. So every waiting group is tried at some time.
  */
 async function nextCanary(
   name: ConnectionName,

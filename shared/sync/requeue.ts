@@ -114,8 +114,8 @@ const NO_MATTER_WHEN = 9_999_999_999_999;
 async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];
   const nowMs = ports.clock();
-  // The new wake-up is stored before the message is sent. After a crash in between, the group is woken late, but never
-  // twice.
+  // The new wake-up is stored before the message is sent. After a crash between the two, the group is woken late, but
+  // never twice.
   const reschedule = async (group: GroupSummary) => {
     const isOurs = await ports.index.reschedule(group, { wakeAtMs: nowMs, dueMs: nextDueMs(group, ports) });
     // A paused group is rescheduled without a message, so that it does not take the place of another due group.

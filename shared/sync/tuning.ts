@@ -32,7 +32,7 @@ export const ASKED_IN_FLIGHT = 4;
 /** Apply sends a delayed message for a retry within this time. A longer delay would make the queue look stuck. */
 export const OWN_MESSAGE_MS = 600_000;
 
-/** The maximum number of groups of a connection that one run of the requeue job wakes. It runs once a minute. */
+/** The maximum number of groups of a connection that one run of the requeue job wakes. The job runs once a minute. */
 export const REQUEUE_BATCH = 600;
 /** The maximum number of fan-outs of a connection that one run of the requeue job resumes. */
 export const MAX_RESUMED_FAN_OUTS = 100;
@@ -66,7 +66,7 @@ const HOUR_MS = 3_600_000;
 export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>
   callsMs.filter((atMs) => nowMs - atMs < HOUR_MS).slice(-CALLS_AN_HOUR);
 
-/** Returns the time of the next attempt: `dueMs`, or the time at which it fits into the calls per hour, if later. */
+/** Returns `dueMs`, or a later time at which the next attempt fits into the calls per hour. */
 export const affordableAtMs = (dueMs: number, callsMs: readonly number[]): number =>
   Math.max(dueMs, (callsMs.at(-(CALLS_AN_HOUR - CALLS_OF_A_TRY + 1)) ?? dueMs - HOUR_MS) + HOUR_MS);
 

@@ -8,7 +8,7 @@ interface UnmanagedPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** Returns the platform groups that have no owner. Owners of removed connections do not count. */
+/** Returns the platform groups that have no owner. An owner whose connection was removed does not count. */
 export async function unmanagedOf<Group extends { readonly id: string }>(
   groups: readonly Group[],
   company: string,

@@ -570,7 +570,7 @@ describe('invariant check of the final state', () => {
     expect(found.filter((cause) => cause.startsWith('end second'))).toEqual(expected);
   });
 
-  it('the check of the final state finds a deleted group that stays after the connection was removed and connected again', () => {
+  it('the check of the final state finds a deleted group that stays after its company was reconnected', () => {
     const found = causesOf((w, hour) => [hour === 2 && w.returns(), hour === 3 && deletesUnlinked(w)]);
     expect(found).toContain('end group_left');
   });
@@ -670,7 +670,8 @@ describe('check of the truth at any time', () => {
       items.set('U#a#m1 USER', { member: 'm1', role: hour < 4 ? 'r1' : 'r9' });
     expect(causesOf(moves, NOT_YET)).toEqual(['truth binding_moved']);
     expect(causesOf((world, hour) => [rebound(world, hour), moves(world, hour)], NOT_YET)).toEqual([]);
-    // An operator binds the member while the connection is removed. The check sees the new binding when the connection has returned.
+    // An operator binds the member while the connection is removed. The check sees the binding when the connection
+    // returns.
     const { a } = Object.fromEntries(makeWorld().connections);
     const returns = (world: World, hour: number, by = 'b') => [
       rebound(world, hour, by),

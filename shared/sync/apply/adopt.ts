@@ -23,8 +23,8 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // Only the membership `additive` lets external members stay, so only then it matters which members groupsync had
-  // added.
+  // The view of another connection's group matters only with the membership `additive`, because only then external
+  // members may stay.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));

@@ -52,7 +52,7 @@ const MAX_PASSES = 3 * MAX_CONFLICTS;
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
  * The process may die at any arrow. The next apply finds the open intent and settles it (invariant 2).
- * @throws if the table or the queue fails; SQS then delivers the message again
+ * @throws StoreError or another error if the table or the queue fails. SQS then delivers the message again
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
   const attempt: Attempt = {
@@ -116,7 +116,7 @@ async function applyOnce(
 
 /**
  * Whether this worker may run a pass: the group needs work, no other worker is active, and the wake-up is not early.
- * Later passes check the wake-up only after another worker has changed the group.
+ * After the first pass, the wake-up is checked only if another worker has changed the group.
  */
 function isForUs(
   state: GroupState | undefined,
@@ -182,8 +182,8 @@ const HOUR_MS = 3_600_000;
 const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);
 
 /**
- * The reason of the wait after an external change. The first wait is one coalescing window. The waits after further
- * changes grow exponentially.
+ * The reason of a wait after an external change. The first wait is one coalescing window. Further waits grow
+ * exponentially.
  */
 const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
 

@@ -91,9 +91,9 @@ interface Next {
  *     removals alone                     | nothing; the write is tried again in an hour
  *
  * Hidden users may be in the group, and a write of users without them would remove them. So every attempt that sends
- * users includes the hidden users, and the search does not try them one by one. The search omits them only after the
- * platform has accepted no attempt with them. If a refused write contains a name, and no users except hidden users, the
- * next attempt sends the name alone.
+ * users includes the hidden users, and the search does not try them one by one. The search omits them only if the
+ * platform has refused every attempt with them. If a refused write contains a name, and no users except hidden users,
+ * the next attempt sends the name alone.
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;
@@ -130,8 +130,8 @@ function nextMembers(
   { isKnown, ...bisection }: Known,
 ): Next | undefined {
   const { batches, refusals } = bisection;
-  // Only one addition is left, in addition to hidden users. If the platform has accepted no write yet, it may refuse
-  // the whole group. So the user is not marked as refused.
+  // Without hidden users, only one addition is left. The platform has accepted no write yet, so it may refuse the whole
+  // group. So the user is not marked as refused.
   const isAlone = !(hasRemovals || bisection.hasWritten || isKnown) && additions.length === 1;
   if (isAlone && batches.length > 0 && batches.flat().every((user) => hidden.includes(user)))
     return undefined;

@@ -64,7 +64,7 @@ export async function confirmWrite(
   const origin = originOf(state, wanted, write.consumes);
   const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
   // The claim is retired before the commit. After the commit the group may be clean, so apply would not read it again.
-  // After a crash between the two, apply settles the open intent again.
+  // After a crash between the two writes, the next pass settles the open intent again.
   if (observed === undefined) await retireDeleted(state, context);
   const driftClosed = closesDrift(write, outcome);
   if (driftClosed) await closeDrift(state, context);

@@ -38,7 +38,7 @@ export async function findCreation<Known extends Facts & { readonly views: Views
 function refuseMoreOdd(groups: readonly ListedGroup[], oddBefore = Number.POSITIVE_INFINITY): void {
   const odd = groups.filter(mayBeAny).length;
   if (odd <= oddBefore) return;
-  const message = `expected at most ${oddBefore} groups in a form other than specified, as before the creation, got ${odd}`;
+  const message = `expected at most ${oddBefore} malformed groups, as before the creation, got ${odd}`;
   throw new PlatformFailure('unavailable', message, { status: 200 });
 }
 

@@ -193,7 +193,7 @@ async function recordDrift(
   return noted;
 }
 
-/** The kinds of differences that another client can undo. It cannot undo a deletion. */
+/** The kinds of differences that another client can undo. A deletion cannot be undone. */
 const LASTING_KINDS = [
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
   'members_added',

@@ -90,7 +90,7 @@ interface Refusal {
 
 /**
  * Stops the attempts for the group until its next change, or for a day, and reports the failure. The report is sent
- * before the state is stored. So a crash between the two can repeat the report, but not lose it.
+ * before the state is stored. So a crash between the two writes can repeat the report, but cannot lose it.
  * @returns false if the group has changed since `state` was read
  */
 export async function giveUp(

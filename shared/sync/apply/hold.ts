@@ -49,7 +49,10 @@ export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): Gr
     Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
   ) as unknown as GroupState;
 
-/** Writes the audit entry, and then stores the hold. If the group has changed, the next pass decides again instead. */
+/**
+ * Writes the audit entry, and then stores the hold. If the group has changed, the hold is not stored, and the next pass
+ * decides again.
+ */
 function recordHold(
   holds: readonly Hold[],
   made: boolean,
@@ -89,7 +92,7 @@ export function heldBy(
   return { hold, users: new Set(users) };
 }
 
-/** Returns the sets whose removals a new hold asks about again: the earlier hold, and decisions that have expired. */
+/** Returns the sets that a new hold replaces: the earlier hold, and decisions that have expired. */
 const replacedBy = ({ hold, approval, rejection }: GroupState, nowMs: number): readonly Hold[] => [
   ...(hold === undefined ? [] : [hold]),
   ...[approval, rejection].flatMap((decided) => (decided && isOver(decided, nowMs) ? decided : [])),

@@ -26,11 +26,14 @@ export interface Attempt {
   /** The platform group in the last fetch or answer. */
   shown?: Shown | undefined;
   mine?: IntentId;
-  /** Whether another worker changed the group during the attempt. Another pass follows, because no message may come. */
+  /**
+   * Whether another worker changed the group during the attempt. Another pass then follows, because there may be no
+   * message about the change.
+   */
   isSuperseded: boolean;
   /** Whether this attempt has read the group from the platform. */
   hasFetched: boolean;
-  /** Whether the platform has refused a write of this attempt because of its content. It is then available. */
+  /** Whether the platform has refused a write because of its content. Such a platform is available. */
   hasRefused: boolean;
   audited?: AuditLink;
 }
@@ -155,7 +158,7 @@ const initialFacts = (
 const callsLeft = (attempt: Attempt, ports: ApplyPorts): number =>
   CALLS_AN_HOUR - calledBy(attempt, ports).length;
 
-/** Returns the decision; a read of all members instead, if the decision needs all and only some were read. */
+/** Returns the decision. If it needs all members and only some were read, the result is a read of all members. */
 const servedBy = (wanted: PassFacts['wanted'], decision: Decision): Decision =>
   wanted?.isPart === true && !isServedByPart(decision) ? ALL_MEMBERS : decision;
 

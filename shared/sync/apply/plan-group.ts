@@ -27,9 +27,9 @@ interface PlanPorts extends PreviewPorts {
 
 /**
  * Returns the plan of a group for an operator. If apply may not write the group now, the note contains the reason.
- * @param settings settings to use in place of the settings of the connection
- * @throws PlatformFailure if a read of the platform fails and the plan depends on this read, for example while the
- * outcome of a write is unknown. The plan of a waiting group shows the reason of the wait instead of this error
+ * @param settings used in place of the settings of the connection
+ * @throws PlatformFailure if a read of the platform fails and the plan depends on this read. An example is a write with
+ * an unknown outcome. The plan of a waiting group shows the reason of the wait instead of this error
  */
 export async function planGroup(
   ref: GroupRef,
@@ -94,7 +94,7 @@ async function clashesOf(
   return unmanaged.map(({ id, name }) => ({ platformId: id, name }));
 }
 
-/** Returns the wait of a group that is as wanted, until its uncertain writes can no longer take effect. */
+/** Returns the wait of a group that is as wanted, but whose uncertain writes may still take effect. */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
     ? { ...AS_WANTED, untilMs: decision.againAtMs }

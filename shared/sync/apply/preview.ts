@@ -215,7 +215,10 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
   return { ...linked, state: withoutHold(linked.state, used) };
 }
 
-/** Returns the record of uncertain writes, if it reserves removals. Only then it affects the guard's decision. */
+/**
+ * Returns the record of uncertain writes, if it reserves removals. Without reserved removals, the record does not
+ * affect the guard's decision.
+ */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { sent: NOTHING_SENT, untilMs: 0, ...uncertain, removals };
 

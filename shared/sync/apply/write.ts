@@ -76,9 +76,10 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 }
 
 /**
- * Whether the answer to a POST shows the group that the POST created. In three cases, the answer shows another group:
- * the shown group existed before the POST, another directory group has claimed it, or the list has a different group
- * with exactly the sent fields. In all other cases, a different name is the platform's form of the sent name.
+ * Whether the answer to a POST shows the group that the POST created. There are three cases in which the answer shows
+ * another group. The shown group existed before the POST, another directory group has claimed it, or the list has a
+ * different group with exactly the sent fields. In all other cases, a different name is the platform's form of the sent
+ * name.
  */
 async function isCreated(
   observed: ObservedGroup,

@@ -62,7 +62,7 @@ export interface DirectoryRunReport {
   failed: number;
   /** The number of groups that wait for the next run. */
   waiting: number;
-  /** The groups without a usable read for an hour, or with three incomplete reads. An operator must check them. */
+  /** The groups that an operator must check: no usable read for an hour, or three incomplete reads. */
   unreadable: readonly GroupId[];
 }
 

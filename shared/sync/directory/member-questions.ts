@@ -36,7 +36,7 @@ export function createMemberQuestions(directory: Pick<Directory, 'hasMember'>): 
           `expected at most ${MOST_PER_RUN} questions about members in one run`,
         );
       }
-      // The result is at least one, so that every read makes progress.
+      // At least one question is allowed, so that every read makes progress.
       const most = Math.max(1, Math.floor(MOST_PER_GROUP / groups.length));
       for (const [index, child] of gone.slice(0, most).entries()) {
         if (await isMember(child, groups)) return gone.slice(index);

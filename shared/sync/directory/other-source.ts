@@ -9,7 +9,9 @@ import type { WholeGroup } from './whole-group.ts';
 /** The time after which the reader compares a group of another source again, or requests it again. */
 const COMPARED_MS = 3_600_000;
 
-/** Returns `known`; without `other` if the other source no longer has the group, so that the reader is its source. */
+/**
+ * Returns `known`. If the other source no longer has the group, the result has no `other`: the reader is the source.
+ */
 export async function withOwner(known: ReaderGroup, { connection, ports }: ReaderRun): Promise<ReaderGroup> {
   const { other, differs: _, ...own } = known;
   if (other === undefined) return known;

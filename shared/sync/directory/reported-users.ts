@@ -9,7 +9,10 @@ import { userDeletionMessage, userMessages } from './events.ts';
 /** Whether the report names the user by an address. Ids contain no `@`. */
 export const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
 
-/** Returns the reports about users that are not stored. This read of the table saves a call for each of them. */
+/**
+ * Returns the reports about users that are not stored. This read of the table saves a call to the directory for each of
+ * these users.
+ */
 export async function unknownUsers<Change extends DirectoryChange>(
   { connection, ports }: ReaderRun,
   changes: readonly Change[],
@@ -141,7 +144,7 @@ async function changeGroupsOf(
   }
 }
 
-/** Marks all groups that were last read before `atMs` as reported. Their lists show all users. */
+/** Marks all groups that were last read before `atMs` as reported. Their lists show all users of the reader. */
 export async function readGroupsOfAllUsers(run: ReaderRun, atMs: number): Promise<void> {
   const nowMs = run.ports.clock();
   for (const group of run.groups.values()) {

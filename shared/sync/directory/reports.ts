@@ -70,7 +70,7 @@ const digestOf = ({ kind, key, isDeletion }: Report): string =>
   keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
-  /** Whether no report failed: each one is recorded, or waits until the directory shows the user as reported. */
+  /** Whether no report failed. A report may wait until the directory shows the user as reported. */
   readonly isWhole: boolean;
   readonly failure: TakenReports['failure'];
 }
@@ -111,7 +111,9 @@ interface Taking {
   readonly take: (run: ReaderRun, report: Report) => Promise<boolean>;
 }
 
-/** Records reports until the run has no time left. A failed call about one group or user does not stop it. */
+/**
+ * Records reports until the run has no time left. A failed call about one group or user does not stop the recording.
+ */
 async function takeEach(
   run: ReaderRun,
   reports: readonly Report[],

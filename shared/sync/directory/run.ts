@@ -30,7 +30,7 @@ const FINISH_MS = 60_000;
 export interface ReadingOptions {
   /** The time in milliseconds since 1970 after which the run begins to read no further group. */
   readonly deadlineMs: number;
-  /** Whether to read all groups, even groups that are not due. If the time is short, the next runs continue. */
+  /** Whether to read all groups, even groups that are not due. The next runs read the groups that are left. */
   readonly isFull?: boolean;
   /** Whether an operator has confirmed that the missing groups are deleted. */
   readonly acceptsDeletions?: boolean;
@@ -45,7 +45,8 @@ export interface ReadingOptions {
  * The item of each group stores when it is due. So if a run ends early, the next run continues.
  * @returns undefined while another run reads the directory
  * @throws DirectoryError `denied`, or ListingError. The run stops, because further answers may look empty too
- * @throws DirectoryError of another kind if the changes or the list could not be read. The due groups were read before
+ * @throws DirectoryError of another kind if the changes or the list could not be read. Before this error, the run has
+ * read the due groups
  */
 export async function readDirectory(
   connection: Connection,
@@ -205,7 +206,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   await noteAnswer(run);
 }
 
-/** Records the reported changes. If they cannot be read, the result has the error, and the run continues. */
+/** Records the reported changes. If the changes cannot be read, the result has the error. */
 async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
   const unread = { isReset: false, failure: undefined };
   if (position === undefined) {
@@ -237,7 +238,7 @@ async function writePosition(
 }
 
 /**
- * Returns how many requests for the name and the number of members of a group are likely. After a change of members, a
+ * Returns the expected number of requests for a group's name and number of members. After a change of members, a
  * request is needed only if a member has left. This is about every second time.
  */
 function expectedQuestions(group: ReaderGroup): number {

@@ -12,7 +12,7 @@ import type { ReaderStore } from '../ports/directory.ts';
  * A group has one source. If several sources of one connection wrote the same group, each source would undo the changes
  * of the other sources:
  *
- *   the group is owned by      | the reader                          | SCIM and events
+ *   the source of the group is | the reader                          | SCIM and events
  *   ---------------------------|-------------------------------------|-----------------------------------
  *   the reader                 | sends what differs                  | make the reader read the group
  *   another source, same id    | compares; sends if `corrects` is on | change the group

@@ -87,8 +87,8 @@ async function readNow(known: ReaderGroup, run: ReaderRun): Promise<WholeGroup |
 }
 
 /**
- * If the address of this group has changed, marks the group that now has the earlier address as reported, because a
- * report with this address may be about that group.
+ * Handles a changed address of this group. Marks the group that now has the earlier address as reported, because a
+ * report with the earlier address may be about that group.
  */
 async function takeEarlierAddress(
   { address, readMs, reportedMs }: ReaderGroup,

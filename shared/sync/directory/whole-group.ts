@@ -17,7 +17,7 @@ export interface WholeGroup {
   /** The facts of the group. If they were not requested, they are from the last read and have no count. */
   readonly group: DirectoryGroup;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** The groups within the group, on all levels, that were read. */
+  /** The groups within the group that were read, on all levels. */
   readonly below: readonly GroupId[];
   /** The addresses of the groups in `below`, as far as the lists show them. */
   readonly belowAddresses: readonly string[];

@@ -111,7 +111,8 @@ export async function refuseEvents(
     const refusals = rejected.filter(({ code }) => code === 'unstorable');
     // The event may have become too old in the meantime. The next receipt of its message then refuses the event because
     // of its age.
-    if (refusals.length === 0) failures.add(new Error('an event was not found again'), [messageId]);
+    if (refusals.length === 0)
+      failures.add(new Error('expected an unstorable event, found none'), [messageId]);
     return refusals.map((one) => ({ messageId, queue: bound?.queue, failedBefore, ...one }));
   });
   await send(deadLetters, ports, failures);

@@ -22,7 +22,7 @@ import { type StorePorts, storeFold } from './store-fold.ts';
 export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & { readonly users: UserStore };
 
 export interface IngestReport {
-  /** The messages that must be received again: a write or a wake-up failed, or the run had no time left. */
+  /** The messages that must be received again, after a failed write or wake-up, or because no time was left. */
   readonly failedMessages: ReadonlySet<string>;
   /** The number of `failedMessages` for which the run had no time left. */
   readonly notStarted: number;

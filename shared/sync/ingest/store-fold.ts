@@ -44,7 +44,7 @@ const SLICE_SIZE = 500;
  * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. If a
  * change fails, its messages are received again, and all other changes are stored. Registers come before users, so that
  * a fan-out finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by
- * slice. So a run without time left has already completed some slices.
+ * slice. So if the run has no time left, some slices are already complete.
  * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {
@@ -156,7 +156,8 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
  * Stores the members first, then the parts of snapshots, then the floor. An earlier floor would hide members whose
  * registers are not written yet. The notes about memberships have no conditions, so they are sent together, before the
  * registers.
- * @returns the updates of groups that have not stored this change yet. The write of the dirty mark must store them
+ * @returns the updates of groups that have not stored this change yet. The write of the dirty mark must store these
+ * updates
  */
 async function storeGroups(
   connection: ConnectionName,
@@ -209,8 +210,9 @@ async function storeGroups(
 const MAX_CHANGED_MEMBERS = 10;
 
 /**
- * Returns the members that a batch changed in a group. The result is undefined, and apply reads all members, in three
- * cases: the batch may change too many members, a part of it was stored before, or a crash would lose it.
+ * Returns the members that a batch changed in a group. In three cases, the result is undefined, and apply reads all
+ * members. The batch may change too many members, a part of the batch was stored before, or a crash would lose the
+ * batch.
  */
 function changedMembersOf(
   fold: GroupFold,
@@ -234,7 +236,7 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // The attributes that match rules use, and the attribute that decides whether the membership counts.
+  // The attributes for match rules, and the attribute that decides whether the membership counts.
   const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];

@@ -19,8 +19,8 @@ import type { Resolution } from './resolve.ts';
 const TWO_HOURS_MS = 7_200_000;
 
 /**
- * Whether apply may read only the changed members. Three conditions must be true: the group was in sync before the last
- * change, this change named its members, and the group needs no other work.
+ * Whether apply may read only the changed members. There are three conditions. The group was in sync before the last
+ * change, this change named its members, and the group needs no work except this change.
  */
 export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
@@ -59,7 +59,7 @@ interface Read extends Pick<Wanted, 'registers'>, Pick<Views, 'base'> {
   readonly users: ReadonlyMap<MemberId, UserState>;
 }
 
-/** A placeholder: no decision depends on which member this is. */
+/** A placeholder for unchanged members, because no decision depends on which member this is. */
 const UNCHANGED_MEMBER: readonly WantedMember[] = [{ member: memberId(''), revision: 0 }];
 
 /**

@@ -117,8 +117,8 @@ async function resolveAndBind(
   const { revision } = user;
   const now = await people.bind(connection.name, user.member, { ...boundTo, revision, isFirst });
   if (isFirst && now.role === boundTo.role) return resolution;
-  // The person is read again after the binding is stored. A refresh that changed the person just before did not find
-  // the binding, and did not wake this group.
+  // The person is read again after the binding is stored. A refresh that changed the person just before the write did
+  // not find the binding, and did not wake this group.
   const [again] = await personsBoundTo([now], connection, people);
   return known(now, again);
 }

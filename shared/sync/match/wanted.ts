@@ -74,8 +74,7 @@ export async function readPart(
     ports.users.read(connection.name, named),
     confirm?.(),
   ]);
-  // If a register names the role of a user, the role was read in advance. This saves a read, and has no effect on the
-  // result.
+  // The roles in `hinted` were read in advance. This can save a read, and has no effect on the result.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
   const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
@@ -110,8 +109,8 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   const users = named.filter(({ counts }) => counts).map(({ user }) => user);
   const deleted = named.filter(({ user }) => user.floor !== STAMP_ZERO);
   const resolutions = await resolveUsers(users, reading.connection, reading.ports.people);
-  // The first data of a user causes no fan-out without a note. So a note is stored about each user without data. If the
-  // data has arrived in the meantime, the note is not stored, and all members are read again.
+  // Without a note, the first data of a user causes no fan-out. So a note is stored about each user without data. If
+  // the data has arrived in the meantime, the note is not stored, and all members are read again.
   const unknown = users.filter(({ member, role, writes }) => {
     const found = resolutions.get(member);
     return writes === 0 && role === undefined && (found?.kind !== 'person' || found.unbound);
@@ -142,7 +141,10 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
   userFloors: new Map(),
 });
 
-/** Returns the users of the present registers, and whether they count as members. A user with a copy is not read. */
+/**
+ * Returns the users of the present registers, and whether they count as members. The item of a user with a copy is not
+ * read.
+ */
 async function usersNamed(
   state: GroupState,
   registers: readonly StoredMember[],

@@ -25,7 +25,7 @@ export const Connection = z.lazy(() =>
       /** The company id from `/me` when the connection was made. groupsync refuses a secret of another company. */
       company: text,
       settings: ConnectionSettings,
-      /** Whether groupsync only plans and writes nothing to the platform. `resume` ends this. */
+      /** Whether groupsync only plans and writes nothing to the platform, until an operator runs `resume`. */
       observing: z.boolean(),
       /**
        * Each change raises this number. The store refuses a change that was made from an older revision. Absent before
@@ -57,24 +57,27 @@ export type Connection = Readonly<z.infer<typeof Connection>> & {
 };
 
 export interface Replanned {
-  /** Notes that all groups are marked dirty for the change at `sinceMs`. No effect after a later change. */
+  /** Notes that all groups are marked dirty for the change at `sinceMs`. It has no effect after a later change. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
 export interface Connections {
-  /** @returns the connection as it was at most 30 seconds ago; undefined if it does not exist */
+  /** Returns the connection, from a cache of at most 30 seconds; undefined if the connection does not exist. */
   find(name: ConnectionName): Promise<Connection | undefined>;
-  /** @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error */
+  /**
+   * @param onUnreadable called for each unreadable item. The result omits this item. Without this callback, an
+   * unreadable item causes an error
+   */
   list(onUnreadable?: (name: ConnectionName, error: Error) => void): Promise<readonly Connection[]>;
 }
 
 export interface CurrentConnections {
-  /** Returns the stored connection without a cache. Needed to conclude that a group is in sync. */
+  /** Returns the connection without a cache. A caller needs this before it concludes that a group is in sync. */
   current(name: ConnectionName): Promise<Connection | undefined>;
 }
 
 export interface ConnectionStore extends Connections, CurrentConnections, Replanned {
-  /** Overwrites the stored connection. Only for the setup of a stage. An operator's change uses `replace`. */
+  /** Overwrites the stored connection, for the setup of a stage. An operator's change uses `replace` instead. */
   save(connection: Connection): Promise<void>;
   /** Replaces `seen` (undefined for a new connection). Returns false if the stored connection differs. */
   replace(next: Connection, seen: Connection | undefined): Promise<boolean>;

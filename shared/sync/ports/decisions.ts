@@ -7,7 +7,7 @@ export type HoldOutcome =
   | { readonly kind: 'decided'; readonly hold: Hold }
   /** The group has no held removals. */
   | { readonly kind: 'no_hold' }
-  /** The hold has other removals or another decision than the operator was shown. The operator must read it again. */
+  /** The hold has changed since the operator read it. The operator must read the new hold. */
   | { readonly kind: 'changed'; readonly hold: Hold | undefined };
 
 /** Nothing was changed. The directory deleted the group, so all removals must be decided together. */

@@ -40,7 +40,7 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  /** The state of the event source; undefined if there is none. Of several, an event source that is not enabled. */
+  /** The state of the event source; undefined if there is none. If there are several, a disabled one comes first. */
   readonly eventSource: string | undefined;
   /** The function's reserved concurrency; undefined if it has none, or if the number cannot be read. */
   readonly reserved?: number | undefined;
@@ -70,7 +70,7 @@ export interface ScimFacts {
 /** Triggers the test alarm and reads the subscriptions of its topic. */
 export interface AlarmClient {
   ring(state: 'ALARM' | 'OK', reason: string): Promise<void>;
-  /** The result of each alarm action, as CloudWatch reports it. */
+  /** Returns the result of each alarm action, as CloudWatch reports it. */
   actionsSince(atMs: number): Promise<readonly string[]>;
   /** Returns the ARNs of the subscriptions. An unconfirmed subscription has a text such as `PendingConfirmation`. */
   subscriptionsOf(topicArn: string): Promise<readonly string[]>;
@@ -104,7 +104,7 @@ export interface Deployment {
   readonly allowsLoopback: boolean;
   /** True in the deployed console. Its IAM role may read only the numbers of messages and the schedule of the feed. */
   readonly isConsole?: boolean | undefined;
-  /** The account that the credentials belong to; undefined on the local stack. */
+  /** Returns the account of the credentials; undefined on the local stack. */
   account(): Promise<string | undefined>;
   queue(key: QueueKey): Promise<QueueFacts | undefined>;
   table(): Promise<TableFacts | undefined>;

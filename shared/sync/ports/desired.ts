@@ -13,7 +13,7 @@ export interface DesiredStore {
   /** Notes that a change of this user must reach the group. The note is never removed. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
-   * Joins the register with the stored one. `nowMs` sets the expiry of a tombstone.
+   * Joins the register with the stored register: the later stamp wins. `nowMs` sets the expiry of a tombstone.
    * @returns the change; undefined if the stored register is later and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
@@ -34,10 +34,10 @@ export interface DesiredStore {
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
    * Whether the group has already stored this batch as its latest batch, and is not dirty.
-   * @param mayBeDirty whether the group may be dirty. A caller may set this if the requeue job finds the group anyway
+   * @param mayBeDirty whether the result is true for a dirty group too, because the requeue job finds dirty groups
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
-  /** Notes the groups within the group. Must come before the write of their registers. The note is never removed. */
+  /** Notes the groups within the group, before the caller writes their registers. The note is never removed. */
   noteNesting(ref: GroupRef, inner: readonly GroupId[]): Promise<void>;
   /** Returns the groups that contain the group now, or contained it earlier. */
   groupsAround(ref: GroupRef): Promise<readonly GroupId[]>;
@@ -110,12 +110,12 @@ export const UserState = z.lazy(() =>
     /** The person to which the member is bound (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
-    /** Set if attributes that match rules use have changed since the binding. The member is then matched again. */
+    /** Set if an attribute for a match rule has changed since the binding. Apply then matches the member again. */
     review: z.boolean().default(false),
     /** Each change that must reach the copies in member registers raises this number. */
     revision: number.default(0),
     fanOut: number.exactOptional(),
-    /** The time of the erasure: earlier events of the user are ignored. */
+    /** The time of the erasure of the user. Earlier events of the user are ignored. */
     erasedMs: number.exactOptional(),
     /** Each write raises this number. Conditional writes compare it. */
     writes: number.default(0),
@@ -186,7 +186,10 @@ export interface UserStore {
     from: RoleId,
     to: BoundTo,
   ): Promise<UserState | undefined>;
-  /** Ends the binding to `role`, raises the revision and opens the fan-out. Returns undefined without this binding. */
+  /**
+   * Ends the binding to `role`, raises the revision and opens the fan-out. Returns undefined if the member has no such
+   * binding.
+   */
   unbind(connection: ConnectionName, member: MemberId, role: RoleId): Promise<UserState | undefined>;
   /** Returns the groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;

@@ -71,7 +71,7 @@ export interface Commit {
   readonly hasRemoved?: boolean;
 }
 
-/** A failure, and the digest under which it was reported. */
+/** A failure, with the digest of its report. */
 export interface ReportedError extends GroupError {
   readonly reported: string;
 }
@@ -105,7 +105,7 @@ export interface GroupStore {
    * @throws Error if the group contains more groups or users than the limits allow
    */
   members(ref: GroupRef): Promise<readonly StoredMember[]>;
-  /** Returns the group's own registers of these members. A member without a register is left out. */
+  /** Returns the group's own registers of these members. The result omits a member without a register. */
   registers(ref: GroupRef, members: readonly MemberId[]): Promise<readonly StoredMember[]>;
   /** Sets or clears the reason why a member is pending. The index lists the members with a reason. */
   markPending(ref: GroupRef, member: MemberId, mark: PendingMark | undefined): Promise<void>;
@@ -161,7 +161,8 @@ export interface GroupStore {
   resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number }): Promise<boolean>;
   /**
    * Reads many groups. The result may be used only for comparisons.
-   * @param onUnreadable called for each unreadable item, which is then left out; without it, such an item is an error
+   * @param onUnreadable called for each unreadable item. The result omits this item. Without this callback, an
+   * unreadable item causes an error
    */
   readMany(refs: readonly GroupRef[], onUnreadable?: (ref: GroupRef) => void): Promise<readonly GroupState[]>;
   /**

@@ -41,7 +41,7 @@ export const OURSELVES: AuditActor = { kind: 'groupsync', id: 'groupsync' };
 /** A connection's journal has the entries that belong to no single group. No group can have its id. */
 export const journalOf = (connection: ConnectionName): GroupRef => ({ connection, group: groupId('') });
 
-/** The name of the action that erases a connection. Its audit entry is not erased. */
+/** The name of the action that erases a connection. The audit entry of this action is not erased. */
 export const ERASING = 'connections_erase';
 
 /**
@@ -54,8 +54,8 @@ export type Caller = () => Promise<AuditActor>;
 export type AuditLink = string;
 
 /**
- * An entry about a successful write to the platform, a write that certainly failed, or an operator's action. Kept for
- * 400 days.
+ * An entry about a successful write to the platform, a write that certainly failed, or an operator's action. An entry
+ * is kept for 400 days.
  */
 export const AuditEntry = z.lazy(() =>
   z.object({
@@ -156,7 +156,7 @@ export interface DriftLog {
   list(connection: ConnectionName): AsyncIterable<readonly DriftRecord[]>;
   /** Returns the records in pages, newest first. Records about unknown users and duplicates come last, unsorted. */
   ofGroup(ref: GroupRef): AsyncIterable<readonly DriftRecord[]>;
-  /** Returns the records that were found or settled since this time. Those of the last second may be missing. */
+  /** Returns the records that were found or settled since this time. Records of the last second may be missing. */
   since(
     connection: ConnectionName,
     atMs: number,

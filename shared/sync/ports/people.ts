@@ -13,9 +13,9 @@ export const Person = z.lazy(() =>
     userId: text.exactOptional(),
     /** `roleState` of the specification; `GONE` if the platform answered 404 for the id. */
     state: text,
-    /** The values of the fields that match rules name, in the form in which values are compared. */
+    /** The values of the fields for match rules, normalised for comparison. */
     values: z.record(text, text).transform((values) => new Map(Object.entries(values))),
-    /** Raised by each change. */
+    /** Each change raises this number. */
     revision: number,
     /** Set if the state or the user id has changed, and the affected groups have not been woken yet. */
     fanOutDue: z.boolean().default(false),
@@ -56,10 +56,10 @@ export interface PeopleStore {
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
   /** Returns all roles of this platform user. */
   ofUser(connection: ConnectionName, userId: string): Promise<Person[]>;
-  /** Returns every role of the user that a binding names. The value of `memberIdField` makes no difference. */
+  /** Returns every role of the binding's user, for both values of `memberIdField`. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;
   /**
-   * Reads in advance which persons may have these values. The returned store uses this result for the first call of
+   * Reads in advance the persons who may have these values. The returned store uses this result for the first call of
    * `holding` with each value.
    */
   ahead(
@@ -67,8 +67,8 @@ export interface PeopleStore {
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
-   * Binds the member to this person. A binding is not changed if the member is already bound, or has changed since
-   * `revision` was read. Before the first binding, the method stores a note about the member with the person.
+   * Binds the member to this person. An existing binding stays. If the member has changed since `revision` was read,
+   * the method binds nothing. Before the first binding, the method stores a note about the member with the person.
    * @returns the person that the member is bound to now
    */
   bind(

@@ -73,9 +73,9 @@ export interface Platform {
    */
   probe(): Promise<PlatformFailure | undefined>;
   /**
-   * Returns all employees, page by page. `fields` are the fields that match rules use. The result includes people
-   * before their first day if `states` contains their state, or if `isEveryone` is set. If the platform fails
-   * repeatedly at one position of the list, the result contains the failure in place of the employee, and continues
+   * Returns all employees, page by page. `fields` are the fields for match rules. The result includes people before
+   * their first day if `states` contains their state, or if `isEveryone` is set. If the platform fails repeatedly at
+   * one position of the list, the result contains the failure in place of the employee. The listing then continues
    * after this position.
    */
   employees(wanted: {

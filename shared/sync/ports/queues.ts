@@ -60,7 +60,7 @@ export interface DeadMessage {
   /** `retries_exhausted` if SQS itself moved the message, without a reason. */
   readonly code: string;
   readonly message: string;
-  /** The time at which the message was dead-lettered. For a message that SQS moved itself, the time is an estimate. */
+  /** The time at which the message was dead-lettered; if it is unknown, the time at which the message was sent. */
   readonly failedAtMs: number;
   /** The number of times that the message was dead-lettered, including failures after a replay. */
   readonly failures: number;

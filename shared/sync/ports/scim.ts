@@ -31,8 +31,8 @@ export const ScimResource = z.lazy(() =>
       /** Each write request raises this number, even without a change. It is the sequence in the request's stamps. */
       revision: number,
       /**
-       * The number of revisions since the last revision with a change. A write with a change stores 0, for which it
-       * need not know its revision.
+       * The number of revisions since the last revision with a change. So a write with a change stores 0, and need not
+       * read its revision first.
        */
       idle: number,
       createdMs: number,
@@ -67,7 +67,7 @@ export const ScimResource = z.lazy(() =>
 );
 export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 
-/** A value by which resources can be found. For an attribute that ignores case, it is in lower case. */
+/** A value by which resources can be found. For an attribute that ignores case, the value is in lower case. */
 export interface IndexedValue {
   readonly type: TypeName;
   readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';

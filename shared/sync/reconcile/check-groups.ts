@@ -15,7 +15,7 @@ import { type Platform, PlatformFailure } from '../ports/platform.ts';
 import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from '../tuning.ts';
 import { dirtyNow } from '../wake.ts';
 
-/** Up to this number of groups are fetched one by one. */
+/** If at most this number of groups is needed, they are fetched one by one. */
 const FEW = 20;
 /**
  * More groups are read with one list. If the list has more than this many groups for each needed group, they are
@@ -23,7 +23,10 @@ const FEW = 20;
  */
 const LISTED_FOR_ONE = 50;
 const MAX_ACTIVITY_EVENTS = 50;
-/** The maximum number of attempts to store a suspected change. Each conflict means that another worker stored one. */
+/**
+ * The maximum number of attempts to store a suspected change. Each conflict means that another worker stored a
+ * suspected change.
+ */
 const MAX_RACES = 5;
 
 export interface Checking {

@@ -143,8 +143,8 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
 
 /**
  * Reads the pages of one step.
- * @returns the pages before a failure; the failure if it came before the first page. After a result with pages, the
- * next step finds the failure
+ * @returns the pages before a failure; the failure if it came before the first page. If pages are returned, the next
+ * step meets the failure
  */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;

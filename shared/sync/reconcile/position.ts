@@ -23,8 +23,8 @@ export const firstPosition = (nowMs: number): FeedPosition => ({
 });
 
 /**
- * Returns the events whose ids the position does not contain. A run may read an event twice, because the feed may
- * repeat its last page, and a read by date includes the events at its start time.
+ * Returns the events whose ids the position does not contain. A run may read an event twice. The feed may repeat its
+ * last page, and a read by date includes the events at its start time.
  */
 export function freshEvents(pages: FeedPages, { recentIds }: FeedPosition): readonly FeedEvent[] {
   const known = new Set(recentIds);

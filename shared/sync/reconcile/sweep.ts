@@ -28,7 +28,7 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 const MAX_MISSING_SHARE = 0.05;
 /** The list counts as wrong only if it lacks at least this number of linked groups. */
 const MIN_MISSING = 2;
-/** The list does not count as wrong if at most this number of groups has other content than the stored view. */
+/** The list counts as wrong only if more groups than this have other content than the stored view. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it has been dirty for longer than this and has no future wake-up. */
 const STUCK_MS = 15 * 60_000;
@@ -261,8 +261,8 @@ async function wake(refs: readonly GroupRef[], { ports, totals }: Sweeping): Pro
 /**
  * Handles platform groups without an owner whose external id is the id of a directory group. If that directory group is
  * linked to another existing platform group, two platform groups have the same external id, and an operator must
- * choose. If the platform group was the previous link of the directory group and counted as gone, apply may link it
- * again.
+ * choose. If the platform group was the previous link of the directory group and counted as gone, it is linked again. A
+ * group that is excluded by the settings is not linked.
  * @returns the number of newly recorded duplicates
  */
 async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping): Promise<number> {

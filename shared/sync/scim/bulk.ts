@@ -10,7 +10,7 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
 /**
  * Runs the operations of a bulk request in order. If an operation refers to a resource that a later operation creates,
  * the later operation runs first. After the time limit, the remaining operations get a 503, so that the client knows
- * which ran.
+ * which operations ran.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
@@ -101,7 +101,7 @@ class Batch {
     return this.#send(withIds({ ...operation, data: withoutReferences(data, new Set(missing)) }, this.#ids));
   }
 
-  /** Returns whether the operation has started but not ended. Then it waits for another one in a circle. */
+  /** Returns whether the operation waits for another operation. A reference to it is then circular. */
   #isWaiting(bulkId: string): boolean {
     const index = this.#indexOf(bulkId);
     return this.#begun.has(index) && !this.#replies.has(index);

@@ -11,11 +11,12 @@ import { record, userEnd } from './record.ts';
  *     new resource   claim the value ──▶ save the resource under its new id
  *     new name       claim the value ──▶ save the resource ──▶ check that it still holds the claim ──▶ release the old value
  *
- * A request may take over another request's claim if the holder does not exist or does not have the value. The other
- * request has then died, or has not saved its resource yet:
+ * The holder of a claim is the resource for which a request claimed the value. Another request may take over the claim
+ * if the holder does not exist or does not have the value. The first request has then died, or has not saved the holder
+ * yet:
  *
- *     the holder does not exist              its id is blocked first, so its save fails; no check after the save is needed
- *     the holder exists under another name   the holder finds out after its save, and restores its old name
+ *     the holder does not exist              its id is blocked first, so the first request cannot save it
+ *     the holder exists under another name   the first request checks its claim after the save, and restores the name
  */
 
 const hasValue = (resource: ScimResource | undefined, value: IndexedValue): boolean =>
@@ -48,9 +49,8 @@ async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: 
 }
 
 /**
- * Returns the holder of a value from which the resource may take the value over. This is the resource itself, or a
- * holder that does not have the value. If the holder does not exist, its id is blocked, so that no request can still
- * save it.
+ * Returns the holder of a claim that the resource may take over. The holder is the resource itself, or does not have
+ * the value. If the holder does not exist, its id is blocked, so that no request can save it later.
  * @throws ScimError uniqueness if the holder has the value
  */
 async function freeHolder(value: IndexedValue, resource: ScimResource, context: ScimContext) {

@@ -65,9 +65,9 @@ export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
 
 /** The times for `rotateSecret`, in milliseconds since 1970. */
 export interface Rotation {
-  /** Expiry of the new secret; undefined if the secret never expires. */
+  /** The expiry of the new secret; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
-  /** Expiry of the earlier secrets. */
+  /** The latest expiry of the earlier secrets. */
   readonly previousEndMs: number;
 }
 

@@ -10,7 +10,7 @@ import type { Ports } from '../ports/bundles.ts';
 /** The ports of the SCIM server. They include the ports of ingest. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
-/** The ids in a member list that do not belong to a user, because the provider's references are out of date. */
+/** The ids in a member list that belong to no user. A provider sends such ids if its references are out of date. */
 export interface StaleMembers {
   readonly group: GroupId;
   /** The ids of deleted users. The SCIM server ignores them. */

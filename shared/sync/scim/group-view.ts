@@ -35,7 +35,7 @@ export const isOpen = ({ writes }: ScimResource, { ports }: ScimContext): boolea
 export const etagWithoutMembers = (resource: ScimResource, context: ScimContext): string =>
   isOpen(resource, context) ? openEtagOf(resource.version, 'open') : etagOf(resource.version);
 
-/** Returns the open replacement for which readers still see the earlier list; undefined if there is none. */
+/** Returns the open replacement, if readers must still see the list from before the replacement. */
 function openReplacement(resource: ScimResource, floor: Stamp): Replacement | undefined {
   const latest = latestReplacement(resource);
   // The write of the floor is the last step of a replacement, and removes all members that are not in the new list. So

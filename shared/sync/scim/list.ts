@@ -73,12 +73,12 @@ async function idsInOrder(
 interface Listed {
   readonly names: readonly TypeName[];
   readonly query: ListQuery;
-  /** The resources. Undefined if they are unread; the list then has one type and is sorted by id. */
+  /** The resources. If it is undefined, they were not read yet, and the list has one type and is sorted by id. */
   readonly found: readonly Found[] | undefined;
   readonly context: ScimContext;
 }
 
-/** Returns a page of these resources. It is shortened if the response would be too large (section 3.4.2.4). */
+/** Returns a page of these resources. A page that is too large for a response is shortened (section 3.4.2.4). */
 async function listPage(ids: readonly string[], { names, query, found, context }: Listed) {
   const { filter, sortBy, descending, startIndex, count, cursor, projection } = query;
   const [only] = names;

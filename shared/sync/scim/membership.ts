@@ -156,8 +156,8 @@ export async function membershipChanges(
 }
 
 /**
- * Returns the new members that the group does not list yet; a small set without a read. After a time-out, a client
- * repeats a large request. Each repetition then writes only the members that are still missing.
+ * Returns the new members that the group does not list yet. A small set is returned unchanged, without a read. A client
+ * repeats a large request after a time-out, and each repetition then writes only the missing members.
  */
 async function unlisted(group: GroupId, present: ReadonlySet<string>, context: ScimContext) {
   if (present.size <= LOOKED_UP_SIZE) return present;

@@ -6,8 +6,8 @@ import type { ScimContext } from './context.ts';
 
 /*
  * A group has one source (`shared/sync/directory/sources.ts`). If the directory reader is the source of a group, a SCIM
- * client may still create a group of its own with the same name. groupsync stores this SCIM group, so that the client
- * can read it, but does not write it to the platform.
+ * client may still create a group with the same name. groupsync stores this SCIM group, so that the client can read it.
+ * But groupsync does not write it to the platform.
  */
 
 /** Releases a new SCIM group, and records a move, if the reader has a group with the same name or external id. */

@@ -37,8 +37,8 @@ export const stampOf = ({ id, modifiedMs, revision }: ScimResource, operation = 
   });
 
 /**
- * Records the changes of a request in the same order as ingest records events: first the registers, then `rev` and the
- * dirty mark of the group, then the wake-up.
+ * Records the changes of a request in the same order as ingest: first the registers, then `rev` and the dirty mark of
+ * the group, then the wake-up.
  * @throws Error if a write or a message failed. The client then gets a 500 and retries
  */
 export async function record(changes: readonly Recorded[], context: ScimContext) {
@@ -82,7 +82,7 @@ export function factsOf(resource: ScimResource): DirectoryChange {
   };
 }
 
-/** The attributes that match rules may use, under the names that events use. */
+/** The attributes for match rules, under their names in events. */
 const MATCHED_ATTRIBUTES = ['userName', 'email', OTHER_EMAILS, 'externalId', 'employeeNumber'] as const;
 
 const ENTERPRISE = FULL_USER[1].id;
@@ -133,8 +133,8 @@ const extension = (attributes: ScimObject): ScimObject => {
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /**
- * Returns all addresses, without empty entries. The first address of the result is the primary address. If there is
- * none, it is the work address, or else the first address of the list.
+ * Returns all addresses, without empty entries. The primary address comes first. If there is no primary address, the
+ * work address comes first. Without both, the order stays.
  */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)

@@ -23,7 +23,7 @@ export function deadReplacement(resource: ScimResource, nowMs: number): Replacem
   return isOpen ? undefined : latest;
 }
 
-/** Finishes a dead process's replacement, with the original stamps, so that it does not undo later changes. */
+/** Finishes the replacement of a dead process. It uses the original stamps, and so does not undo later changes. */
 export async function finishReplacement(
   found: ScimResource,
   { write, held }: Replacement,

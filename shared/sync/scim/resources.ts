@@ -75,8 +75,8 @@ export interface Rewrite {
 }
 
 /**
- * Writes the next revision of a resource, if the resource still has the revision from which the change was made. The
- * caller records the change in the desired state and settles the resource.
+ * Writes the next revision of a resource. If another request has changed the resource, it reads the resource again and
+ * makes the change again. The caller records the change in the desired state and settles the resource.
  * @throws ScimError 404, 412, 409 or an error of `edit`. After an error, the resource is unchanged
  */
 export async function rewriteResource(
@@ -201,7 +201,7 @@ export async function advanceGroup(
   return after && { before: after, after, write };
 }
 
-/** Reads a resource for a change. The next revision records everything again, so an interrupted write stays. */
+/** Reads a resource for a change. It need not complete an interrupted write, because the change does this. */
 async function readForChange(id: string, type: TypeName, context: ScimContext, known?: ScimResource) {
   const [found = known] = known ? [] : await context.ports.scim.read(context.connection, type, [id]);
   return found?.state === 'live' ? found : findResource(id, type, context);

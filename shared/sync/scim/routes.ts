@@ -143,7 +143,7 @@ const search = (types: readonly TypeName[]) =>
     return body;
   });
 
-/** The paths that bulk operations may have: they may only change resources (RFC 7644 section 3.7). */
+/** The paths of resources. A bulk operation may only change resources (RFC 7644 section 3.7). */
 const OF_RESOURCES = /^\/(?:Users|Groups)(?:\/(?!\.search)[^/]+)?\/?$/;
 
 const bulk: Endpoint = (request, context) =>
@@ -191,7 +191,7 @@ const conditionsOf = ({ headers }: ScimRequest) => ({
   ifNoneMatch: headers['if-none-match'],
 });
 
-/** A response to a PATCH of a group has a body only on request, because a group may have many members. */
+/** A PATCH of a group gets a body only if the client requests attributes, because a group may have many members. */
 const rewrite =
   (how: 'replace' | 'patch', type: TypeName, id: string): Endpoint =>
   async (request, context) => {

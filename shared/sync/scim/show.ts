@@ -10,8 +10,8 @@ import { listedMember } from './nesting.ts';
 import { groupsOfUser } from './user-groups.ts';
 
 /**
- * On a page with more users than this, the response has `groups` only if the client requests this attribute, because
- * `groups` costs a query for each user.
+ * On a page with more users than this, `groups` is included only if the client requests it, because it costs a query
+ * for each user.
  */
 const MAX_USERS_WITH_GROUPS = 20;
 

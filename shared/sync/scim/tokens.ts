@@ -49,7 +49,7 @@ export async function createToken(
   throw new Error(`no unused token prefix found in ${MAX_TRIES} tries`);
 }
 
-/** The value of `client` for a new client. An id of a client has eight hexadecimal digits instead. */
+/** The value of `client` for a new client. No client has this id, because ids are eight hexadecimal digits. */
 export const NEW_CLIENT = 'new';
 
 /** A token without its secret and hash, for display. */
@@ -89,7 +89,7 @@ export async function revokeAllTokens(connection: ConnectionName, { tokens, cloc
   for (const { prefix } of await tokens.list(connection)) await tokens.revoke(connection, prefix, clock());
 }
 
-/** A warning begins this long before a token expires. This leaves time to create and install another token. */
+/** The warning about a token begins this long before its expiry, so that an operator can install a new token. */
 export const EXPIRES_SOON_MS = 14 * 86_400_000;
 
 /** The hash for an unknown prefix, so that the check takes the same time as for a wrong secret. */

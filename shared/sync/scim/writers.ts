@@ -219,8 +219,8 @@ interface RequestedMembers {
 }
 
 /**
- * Checks only members who are not listed yet for deleted users. A listed member is not a deleted user, because a
- * deletion removes the user from every list.
+ * Searches for deleted users only among members who are not listed yet. A listed member is not a deleted user, because
+ * a deletion removes the user from every list.
  */
 async function decideWholeList(
   group: GroupId,

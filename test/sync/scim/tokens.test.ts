@@ -28,7 +28,7 @@ describe('SCIM tokens', () => {
   it('two bearer tokens never have the same prefix', async () => {
     const { ports } = createWorld();
     await createToken(DEFAULT, { ...ports, randomHex: hex });
-    await expect(createToken(OTHER, { ...ports, randomHex: hex })).rejects.toThrow('no free prefix');
+    await expect(createToken(OTHER, { ...ports, randomHex: hex })).rejects.toThrow('no unused token prefix');
     expect(await listTokens(OTHER, ports)).toEqual([]);
   });
 
