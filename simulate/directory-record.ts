@@ -95,8 +95,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     },
     /**
      * Records the first delivery of a message to ingest, for a connection that exists. A message whose time is more
-     * than 5 minutes ahead is not recorded, because ingest refuses it. The recorded message is found by its id. If the
-     * id is unknown, for example after a replay, it is found by its body.
+     * than 5 minutes ahead is not recorded, because ingest refuses it. The function finds the sent message by its id,
+     * or by its body if the id is unknown, for example after a replay.
      */
     arrived({ messageId, body, connection = '', atMs }: Arrived) {
       const known = byId.get(messageId) ?? byBody.get(body);

@@ -56,8 +56,8 @@ interface Mark {
 
 /**
  * Starts the scheduled runs. For each connection separately, a run is skipped if it would find the same state as the
- * last successful run. A week has ten thousand scheduled runs, and nearly all of them find no change. Without them, the
- * simulation of years takes only minutes.
+ * last successful run. A week has ten thousand scheduled runs, and nearly all of them find no change. Without these
+ * runs, the simulation of years takes only minutes.
  */
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {

@@ -81,7 +81,7 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     );
     const workers = 1 + cutOff.length + (areAtOnce(spent) ? 1 : 0);
     if (spent.length <= CALLS_PER_GROUP * workers) continue;
-    const sentence = `The group ${owner.group} had no event, operator action or HR change for two hours; expected at most ${CALLS_PER_GROUP} calls per hour for the group, found ${spent.length}.`;
+    const sentence = `The group ${owner.group} had no event, operator action or HR change for two hours; expected at most ${CALLS_PER_GROUP} calls per hour for the group, but found ${spent.length}.`;
     observation.accuse('bounded', 'calls_per_group', owner, sentence);
   }
 }
@@ -124,7 +124,7 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
 }
 
 /**
- * Returns the calls that a worker makes after a refusal to one other group. With these calls, the worker finds out
+ * Returns the calls about one other group that a worker makes after a refusal. With these calls, the worker finds out
  * whether the platform refuses all groups.
  */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
@@ -184,7 +184,7 @@ function checkIdle(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
     );
     if (made.length <= most) continue;
-    const sentence = `${names} had no work in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
+    const sentence = `${names} had no work in this hour; expected at most ${most} calls of ${route}, but found ${made.length}.`;
     observation.accuse('bounded', 'idle_calls', { connection: names }, sentence);
   }
 }

@@ -18,7 +18,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** A difference between a platform group and its directory group. Nothing that an operator can see explains it. */
+/** A difference between a platform group and its directory group that no state visible to an operator explains. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -167,7 +167,7 @@ function compared(context: Context, name: string): readonly Difference[] {
     !isRefused(context, 'spokeId', group) &&
     namedByDrift(context, 'spoke_id').size === 0
   ) {
-    const sentence = `The platform group ${actual.id} should carry the spokeId ${group}, but carries ${actual.spokeId}.`;
+    const sentence = `The platform group ${actual.id} should have the spokeId ${group}, but has ${actual.spokeId}.`;
     found.push({ cause: 'spoke_id', sentence });
   }
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
@@ -317,8 +317,8 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /**
- * Returns the users of such older bindings (`isBoundByMore`). The naive reading does not show these users, but they may
- * be in the group.
+ * Returns the users of stored bindings that differ from the members' current values (see `isBoundByMore`). The naive
+ * reading does not show these users, but they may be in the group.
  */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};

@@ -63,8 +63,8 @@ function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): numbe
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
 
 /**
- * Checks each event that removes a member. The member must have been outside the directory group at some time between
- * the start of the read and the arrival of the event.
+ * Checks each event that removes a member. The period of the check begins before the read and ends with the arrival of
+ * the event. At some time in this period, the member must have been outside the directory group.
  */
 function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
   const { name } = connection;

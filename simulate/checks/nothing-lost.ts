@@ -96,7 +96,7 @@ function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedCo
       action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
   if (lost.length <= thrownAway.length || seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue; expected at most ${thrownAway.length} to be missing, which operators edited or discarded.`;
+  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue; expected at most the ${thrownAway.length} messages that operators edited or discarded to be missing.`;
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 

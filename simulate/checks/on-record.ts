@@ -24,8 +24,8 @@ import {
  */
 const AT_ONCE_MS = 90_000;
 /**
- * The kinds of initiators that are never groupsync. The kind of applications includes groupsync itself, and an unknown
- * kind may include it.
+ * The kinds of initiators that are never groupsync. The kind for applications includes groupsync, and an unknown kind
+ * may include groupsync.
  */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
@@ -89,7 +89,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   // Another directory group may have adopted the platform group after the write.
   const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
-  // If the connection was removed and created again under another name, the entry may have either name.
+  // If the connection was removed and created again under another name, the entry may have the old or the new name.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>
     [...groups].flatMap((group) =>

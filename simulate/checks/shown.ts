@@ -248,7 +248,7 @@ function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
       `Expected the list of pending members to show ${missing}, as stored, but the list lacks this member.`,
     );
   if (surplus !== undefined)
-    wrong('pending', `The list shows ${surplus} as pending; but this member is not stored as pending.`);
+    wrong('pending', `The list shows ${surplus} as pending, but this member is not stored as pending.`);
   const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
   const { pendingMembers } = shown.levels;
   if (pendingMembers >= always && pendingMembers <= ever.size) return;
