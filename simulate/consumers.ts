@@ -230,7 +230,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
   if (wasRemoved) {
-    const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} succeeded.`;
+    const sentence = `The connection ${connection} was removed. Expected its SCIM tokens to be refused, but a ${request.method} succeeded.`;
     runLog.violated({ check: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   runLog.fired('way:scim_request');

@@ -75,8 +75,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       remember(isIgnored ? { ...message, events: [] } : message, as);
     },
     /**
-     * Edits a dead-lettered message whose time is in the future: sets its time to the present.
-     * @returns the new body, or the given body if its time is not in the future
+     * Sets the time of a dead-lettered message to the present if its time is in the future.
+     * @returns the new body; the given body if its time is not in the future
      */
     isEdited(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};

@@ -20,7 +20,6 @@ export interface LogLine {
   readonly detail?: string;
 }
 
-/** A violation of an invariant. */
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
   /**

@@ -170,8 +170,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { clientWrites, traits, writes } = platform;
-  // Events may arrive after the refresh of people, so the state contains the number of changes of employees up to now,
-  // and the number up to an hour ago. It contains an external change only after the feed shows the change.
+  // Events may arrive after the refresh of people. So the state contains the number of changes of employees up to now,
+  // and the number up to an hour ago. The state contains an external change only after the feed shows the change.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {

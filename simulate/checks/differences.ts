@@ -120,7 +120,7 @@ function leftBehind(context: Context): readonly Difference[] {
   if (actual.users.length > 0 && staying.length === 0) return [];
   if (connection.isDeletionHeld(group)) return [];
   if (isDeletionIgnored(context, actual.id)) return [];
-  const sentence = `The directory deleted the group ${group}; expected no platform group, but the platform still has one (${actual.id}) with ${actual.users.length} users.`;
+  const sentence = `The directory deleted the group ${group}. Expected no platform group, but the platform still has one (${actual.id}) with ${actual.users.length} users.`;
   return [{ cause: 'group_left', sentence }];
 }
 
@@ -151,7 +151,7 @@ function compared(context: Context, name: string): readonly Difference[] {
       isValueRefused(context, value),
     );
     if (isTaken || isGone || isRefusedWhole) return [];
-    const sentence = `The directory has a group ${group} ("${name}"); expected a platform group for it, but there is none.`;
+    const sentence = `The directory has a group ${group} ("${name}"). Expected a platform group for it, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
@@ -229,7 +229,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
     // A dead-lettered message about another group may contain the address of this member.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
-    const sentence = `The directory has ${member} in the group ${group}; expected the user ${user} in the platform group, but the user is missing.`;
+    const sentence = `The directory has ${member} in the group ${group}. Expected the user ${user} in the platform group, but the user is missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];
   });
 }
@@ -265,7 +265,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),
-  sentence: `The user ${user} is in the platform group of ${context.group}; expected the user to be removed, because ${why} and no hold covers the removal.`,
+  sentence: `The user ${user} is in the platform group of ${context.group}. Expected the user to be removed, because ${why} and no hold covers the removal.`,
 });
 
 function causeOf(

@@ -228,7 +228,7 @@ describe('platform that accepts no writes for two days', () => {
         await work(12);
         world.advance(HOUR_MS);
       }
-      // A wait is at most an hour, and jitter may halve it. So each of the two groups has at most 48 attempts in 24 hours.
+      // A wait is at most an hour, and jitter may halve it. So each of two groups has at most 48 attempts in 24 hours.
       expect(tries).toBeGreaterThanOrEqual(2 * 12);
       expect(tries).toBeLessThanOrEqual(2 * 48);
       for (const group of ['g', 'new']) {
