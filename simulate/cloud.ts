@@ -121,7 +121,10 @@ export function createCloud(
         runLog.log({ lane: LANES[actor] ?? 'reconcile', what: `${actor} failed`, detail: String(error) });
         return false;
       }),
-    /** Advances the simulated time. @throws the first program error of the simulation or the engine */
+    /**
+     * Advances the simulated time.
+     * @throws the first program error of the simulation or the engine
+     */
     async pass(untilMs: number) {
       await time.run(untilMs);
       if (broken !== undefined) throw broken.error;

@@ -133,7 +133,7 @@ const ASKS_AGAIN_MS = 60_000;
 
 /**
  * Sends a request that was delayed on its way. The client has stopped waiting for the answer, so it does not repeat the
- * request. The content of the request is as old as its sending. Newer requests may run at the same time.
+ * request. The content of the request is from the time of its sending. Newer requests may run at the same time.
  */
 async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: string): Promise<void> {
   const request = scimRequestOf(happening, cloud.directory.idOf);
@@ -149,7 +149,7 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 
 /**
  * Repeats a request until the server accepts or refuses it, as identity providers do. While a failed request waits for
- * its repetition, newer requests about the same resource may pass it.
+ * its repetition, the client may send newer requests about the same resource.
  */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;
@@ -230,7 +230,7 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   if (status === 429 || status >= 500) return false;
   if (status >= 300) return true;
   if (wasRemoved) {
-    const sentence = `The connection ${connection} was removed; expected its SCIM tokens to be refused, but a ${request.method} succeeded.`;
+    const sentence = `The connection ${connection} was removed. Expected its SCIM tokens to be refused, but a ${request.method} succeeded.`;
     runLog.violated({ check: 'ownership', cause: 'removed_and_served', connection, sentence });
   }
   runLog.fired('way:scim_request');

@@ -75,8 +75,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
       remember(isIgnored ? { ...message, events: [] } : message, as);
     },
     /**
-     * Edits a dead-lettered message whose time is in the future: sets its time to the present.
-     * @returns the new body, or the given body if its time is not in the future
+     * Sets the time of a dead-lettered message to the present if its time is in the future.
+     * @returns the new body; the given body if its time is not in the future
      */
     isEdited(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
@@ -95,8 +95,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     },
     /**
      * Records the first delivery of a message to ingest, for a connection that exists. A message whose time is more
-     * than 5 minutes ahead is not recorded, because ingest refuses it. The recorded message is found by its id. If the
-     * id is unknown, for example after a replay, it is found by its body.
+     * than 5 minutes ahead is not recorded, because ingest refuses it. The function finds the sent message by its id,
+     * or by its body if the id is unknown, for example after a replay.
      */
     arrived({ messageId, body, connection = '', atMs }: Arrived) {
       const known = byId.get(messageId) ?? byBody.get(body);

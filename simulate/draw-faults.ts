@@ -72,7 +72,7 @@ const SELDOM_PLATFORM_FAULTS: readonly PlatformFault[] = [
   'answers_lack_users',
   'answers_404',
 ];
-/** In this share of connections, each of these faults is drawn in addition. */
+/** For each of these faults, the share of connections that have the fault in addition to the faults drawn by weight. */
 const SELDOM_SHARE = 0.1;
 
 function drawPlatformFault(

@@ -19,7 +19,7 @@ export interface ExecuteOptions {
   /** Whether the result contains all log lines. The trace page needs them. */
   readonly keepsLog?: boolean;
   readonly wrapPorts?: WrapPorts | undefined;
-  /** If it returns true for a violation, the run ends at this violation. */
+  /** If this function returns true for a violation, the run ends at the violation. */
   readonly endsAt?: (violation: Violation) => boolean;
 }
 

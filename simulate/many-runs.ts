@@ -6,7 +6,6 @@ import { build } from 'esbuild';
 import type { DrawOptions } from './draw.ts';
 import type { RunReport } from './run-report.ts';
 
-/** A simulation run that another process executes. */
 export interface Errand {
   readonly seed: number;
   readonly draw: DrawOptions;

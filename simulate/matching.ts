@@ -206,7 +206,7 @@ function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
 }
 
 /**
- * Returns the user of each role whose user already has another role. If groups contain employees, the result is empty.
+ * For each role whose user also has another role, returns this user. If groups contain employees, the result is empty.
  */
 function furtherRolesIn(
   { connections, happenings }: SimulationRun,

@@ -19,7 +19,6 @@ export interface QueuedMessage {
   readonly sentAtMs: number;
   visibleAtMs: number;
   receives: number;
-  /** The receipt handle of the last receive. */
   receipt?: string;
 }
 
@@ -144,7 +143,6 @@ function createQueue(
     delete(...receipts: readonly string[]) {
       messages = messages.filter(({ receipt = '' }) => !receipts.includes(receipt));
     },
-    /** Returns the next time at which a message can be received. */
     nextDueMs: () =>
       messages.reduce<number | undefined>(
         (first, { visibleAtMs }) => Math.min(first ?? visibleAtMs, visibleAtMs),

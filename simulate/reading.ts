@@ -185,7 +185,7 @@ function replay(
 
 /**
  * Applies the last part of a snapshot. A member leaves the group if the snapshot does not name the member and no event
- * since the first part did.
+ * about the member followed the first part.
  */
 function replaySnapshot(
   { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,

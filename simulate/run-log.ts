@@ -20,7 +20,6 @@ export interface LogLine {
   readonly detail?: string;
 }
 
-/** A violation of an invariant. */
 export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'> {
   readonly check: CheckName;
   /**
@@ -28,7 +27,7 @@ export interface Violation extends Pick<LogLine, 'atMs' | 'connection' | 'group'
    * known.json contains these names.
    */
   readonly cause: string;
-  /** One sentence that names the expected and the actual state. */
+  /** One or two sentences that name the expected and the actual state. */
   readonly sentence: string;
 }
 

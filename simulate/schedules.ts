@@ -56,8 +56,8 @@ interface Mark {
 
 /**
  * Starts the scheduled runs. For each connection separately, a run is skipped if it would find the same state as the
- * last successful run. A week has ten thousand scheduled runs, and nearly all of them find no change. Without them, the
- * simulation of years takes only minutes.
+ * last successful run. A week has ten thousand scheduled runs, and nearly all of them find no change. Without these
+ * runs, the simulation of years takes only minutes.
  */
 export function startSchedules(cloud: Cloud): void {
   for (const task of Object.keys(RHYTHMS) as Task[]) {
@@ -170,8 +170,8 @@ function markOf(task: Task, { name, company }: ConnectionSpec, cloud: Around): M
     (agoMs) => cloud.actions.filter(({ atMs }) => atMs <= nowMs() - agoMs).length,
   );
   const { clientWrites, traits, writes } = platform;
-  // Events may arrive after the refresh of people, so the state contains the number of changes of employees up to now,
-  // and the number up to an hour ago. It contains an external change only after the feed shows the change.
+  // Events may arrive after the refresh of people. So the state contains the number of changes of employees up to now,
+  // and the number up to an hour ago. The state contains an external change only after the feed shows the change.
   const found = {
     people: () =>
       [0, HOUR_MS].map((agoMs) => {

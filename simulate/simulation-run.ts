@@ -45,7 +45,6 @@ export interface ConnectionSpec {
    * during the run.
    */
   readonly isLater?: true;
-  /** Employees at the start. */
   readonly people: readonly PersonSpec[];
   /** The directory that groupsync reads. If undefined, all changes arrive as messages and SCIM requests. */
   readonly source?: SourceSpec;
@@ -53,7 +52,6 @@ export interface ConnectionSpec {
 
 /** A directory at the start, and the difficulties of reading it. */
 export interface SourceSpec {
-  /** The value of the setting `directory`. */
   readonly setting: DirectorySetting;
   readonly world: WorldInput;
   readonly difficulty: Settings;
@@ -101,7 +99,6 @@ export interface Traits {
 interface At {
   /** Milliseconds after START_MS. */
   readonly atMs: number;
-  /** Name of the connection. */
   readonly connection: string;
 }
 

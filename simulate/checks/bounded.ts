@@ -31,7 +31,7 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 };
 
 /**
- * Checks three limits: a refused change causes only a few calls, an idle connection makes only scheduled calls, and the
+ * Checks three limits. A refused change causes only a few calls. An idle connection makes only scheduled calls. The
  * size of a read does not grow with the history.
  */
 export function createBounded(): Checker {
@@ -81,7 +81,7 @@ function checkGroups(observation: Observation, company: string, calls: readonly 
     );
     const workers = 1 + cutOff.length + (areAtOnce(spent) ? 1 : 0);
     if (spent.length <= CALLS_PER_GROUP * workers) continue;
-    const sentence = `The group ${owner.group} had no event, operator action or HR change for two hours; expected at most ${CALLS_PER_GROUP} calls per hour for the group, found ${spent.length}.`;
+    const sentence = `The group ${owner.group} had no event, operator action or HR change for two hours. Expected at most ${CALLS_PER_GROUP} calls per hour for the group, but found ${spent.length}.`;
     observation.accuse('bounded', 'calls_per_group', owner, sentence);
   }
 }
@@ -100,7 +100,7 @@ function checkVainWrites(observation: Observation, vain: Map<string, readonly nu
     const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
     vain.set(key, since);
     if (since.length <= VAIN_WRITES_A_DAY) continue;
-    const sentence = `No event about the group ${owner.group} arrived for a day; expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, but found ${since.length}.`;
+    const sentence = `No event about the group ${owner.group} arrived for a day. Expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, but found ${since.length}.`;
     observation.accuse('bounded', 'vain_writes', owner, sentence);
   }
 }
@@ -124,7 +124,7 @@ function callsOfGroups(observation: Observation, company: string, calls: readonl
 }
 
 /**
- * Returns the calls that a worker makes after a refusal to one other group. With these calls, the worker finds out
+ * Returns the calls about one other group that a worker makes after a refusal. With these calls, the worker finds out
  * whether the platform refuses all groups.
  */
 function askedForOthers(calls: readonly PlatformCall[]): ReadonlySet<PlatformCall> {
@@ -177,14 +177,14 @@ function checkIdle(
   );
   for (const [route, each] of Object.entries(SCHEDULED)) {
     const most = each * connections.length;
-    // The schedule does not limit three kinds of calls: the feed reads changed groups, a sweep reads groups that the
-    // platform's list lacks, and scheduled calls are retried after a fault.
+    // The schedule does not limit three kinds of calls. The feed reads changed groups. A sweep reads groups that the
+    // platform's list lacks. After a fault, scheduled calls are retried.
     if (hasRecentFault && each > 0) continue;
     const made = calls.filter(
       (call) => call.route === route && (each > 0 || !/^(?:feed|sweep)\b/.test(call.by)),
     );
     if (made.length <= most) continue;
-    const sentence = `${names} had no work in this hour; expected at most ${most} calls of ${route}, found ${made.length}.`;
+    const sentence = `${names} had no work in this hour. Expected at most ${most} calls of ${route}, but found ${made.length}.`;
     observation.accuse('bounded', 'idle_calls', { connection: names }, sentence);
   }
 }
@@ -202,7 +202,7 @@ function checkRefused(
   const made = calls.filter(({ by, route }) => by.startsWith('pump') && /^\/(?:me|oauth)/.test(route));
   if (made.length <= most) return;
   const names = connections.map(({ name }) => name).join(', ');
-  const sentence = `The credential of ${names} is refused; expected at most ${most} calls per hour that test the credential, but found ${made.length}.`;
+  const sentence = `The credential of ${names} is refused. Expected at most ${most} calls per hour that test the credential, but found ${made.length}.`;
   observation.accuse('bounded', 'refused_calls', { connection: names }, sentence);
 }
 

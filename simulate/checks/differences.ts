@@ -18,7 +18,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** A difference between a platform group and its directory group. Nothing that an operator can see explains it. */
+/** A difference between a platform group and its directory group that no state visible to an operator explains. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -120,7 +120,7 @@ function leftBehind(context: Context): readonly Difference[] {
   if (actual.users.length > 0 && staying.length === 0) return [];
   if (connection.isDeletionHeld(group)) return [];
   if (isDeletionIgnored(context, actual.id)) return [];
-  const sentence = `The directory deleted the group ${group}; expected no platform group, but the platform still has one (${actual.id}) with ${actual.users.length} users.`;
+  const sentence = `The directory deleted the group ${group}. Expected no platform group, but the platform still has one (${actual.id}) with ${actual.users.length} users.`;
   return [{ cause: 'group_left', sentence }];
 }
 
@@ -151,7 +151,7 @@ function compared(context: Context, name: string): readonly Difference[] {
       isValueRefused(context, value),
     );
     if (isTaken || isGone || isRefusedWhole) return [];
-    const sentence = `The directory has a group ${group} ("${name}"); expected a platform group for it, but there is none.`;
+    const sentence = `The directory has a group ${group} ("${name}"). Expected a platform group for it, but there is none.`;
     return [{ cause: 'missing_group', sentence }];
   }
   const found: Difference[] = [];
@@ -167,7 +167,7 @@ function compared(context: Context, name: string): readonly Difference[] {
     !isRefused(context, 'spokeId', group) &&
     namedByDrift(context, 'spoke_id').size === 0
   ) {
-    const sentence = `The platform group ${actual.id} should carry the spokeId ${group}, but carries ${actual.spokeId}.`;
+    const sentence = `The platform group ${actual.id} should have the spokeId ${group}, but has ${actual.spokeId}.`;
     found.push({ cause: 'spoke_id', sentence });
   }
   return [...found, ...missingUsers(context, actual), ...extraUsers(context, actual)];
@@ -229,7 +229,7 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
     // A dead-lettered message about another group may contain the address of this member.
     if (observation.isInDeadLetters(member)) return [];
     if (storedMember(observation.seen, connection.name, group, member)?.pendingCause === 'refused') return [];
-    const sentence = `The directory has ${member} in the group ${group}; expected the user ${user} in the platform group, but the user is missing.`;
+    const sentence = `The directory has ${member} in the group ${group}. Expected the user ${user} in the platform group, but the user is missing.`;
     return [{ cause: causeOf(context, 'missing_user'), sentence }];
   });
 }
@@ -265,7 +265,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
 
 const extra = (context: Context, user: string, why: string): Difference => ({
   cause: causeOf(context, 'extra_user'),
-  sentence: `The user ${user} is in the platform group of ${context.group}; expected the user to be removed, because ${why} and no hold covers the removal.`,
+  sentence: `The user ${user} is in the platform group of ${context.group}. Expected the user to be removed, because ${why} and no hold covers the removal.`,
 });
 
 function causeOf(
@@ -317,8 +317,8 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /**
- * Returns the users of such older bindings (`isBoundByMore`). The naive reading does not show these users, but they may
- * be in the group.
+ * Returns the users of stored bindings that differ from the members' current values (see `isBoundByMore`). The naive
+ * reading does not show these users, but they may be in the group.
  */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};

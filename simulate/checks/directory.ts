@@ -31,8 +31,8 @@ interface Memory {
 }
 
 /**
- * Checks that the reader follows the directory: it never removes a member who is still in the directory group, and it
- * removes every member who left.
+ * Checks that the reader follows the directory. The reader never removes a member who is still in the directory group,
+ * and it removes every member who left.
  */
 export function createDirectoryCheck(): Checker {
   const memory: Memory = { judged: new Map() };
@@ -63,8 +63,8 @@ function lagMsOf({ vendor, difficulty: { lagSeconds } }: SimulatedSource): numbe
 const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested === 'flatten';
 
 /**
- * Checks each event that removes a member. The member must have been outside the directory group at some time between
- * the start of the read and the arrival of the event.
+ * Checks each event that removes a member. The period of the check begins before the read and ends with the arrival of
+ * the event. At some time in this period, the member must have been outside the directory group.
  */
 function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
   const { name } = connection;
@@ -76,7 +76,7 @@ function checkRemovals({ observation, connection, source }: Scene, { judged }: M
     const { group, kind } = one.directoryEvent;
     for (const taken of takenAway(one, connection, source)) {
       if (!wasShown(observation, name, one, taken)) continue;
-      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}; expected no removal, because the directory had this state during the whole read.`;
+      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}. Expected no removal, because the directory had this state during the whole read.`;
       observation.accuse(
         'directory',
         'wrong_removal',
@@ -153,7 +153,7 @@ function checkAgreement(scene: Scene): void {
     const sinceMs = sinceOf(scene, group, wanted);
     const isDue = nowMs - latest([sinceMs, troubledMs]) > boundOf(scene);
     if (!isEnd && !isDue) continue;
-    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes; expected the same state from the events of the reader, but they show ${found}.`;
+    const sentence = `The directory has had the group ${group} as ${wanted} for ${Math.floor((nowMs - sinceMs) / MINUTE_MS)} minutes. Expected the same state from the events of the reader, but they show ${found}.`;
     observation.accuse('directory', 'not_followed', { connection: name, group }, sentence);
   }
 }
@@ -224,7 +224,7 @@ function checkOwner({ observation, connection, source }: Scene): void {
     const stamps = [upserted, known?.stamp ?? upserted, ...registers.map(({ stamp }) => stamp)];
     const foreign = stamps.find((stamp) => !stamp.includes(READER_HEX));
     if (foreign === undefined) continue;
-    const sentence = `The reader owns the group ${group}; expected the stamps of the reader in all registers of the group, but one register has the stamp ${foreign}.`;
+    const sentence = `The reader owns the group ${group}. Expected the stamps of the reader in all registers of the group, but one register has the stamp ${foreign}.`;
     observation.accuse('directory', 'second_owner', { connection: name, group }, sentence);
   }
 }

@@ -19,7 +19,7 @@ export const createEnd = (): Checker => (observation) => {
     const { gate, name, groups } = connection;
     if (gate !== 'open' && gate !== 'paused') {
       if (hasLostItsCredential(observation, connection)) continue;
-      const sentence = `The platform of ${name} has had no fault for a day; expected its gate to be open, but it is ${gate}.`;
+      const sentence = `The platform of ${name} has had no fault for a day. Expected its gate to be open, but it is ${gate}.`;
       observation.accuse('end', 'gate_closed', { connection: name }, sentence);
       continue;
     }
@@ -41,7 +41,7 @@ export const createEnd = (): Checker => (observation) => {
 function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: ObservedConnection): void {
   const { readAtMs = 0 } = readItem<{ readAtMs: number }>(seen, `C#${name} FEED`) ?? {};
   if (gate === 'paused' || nowMs - readAtMs <= DAY_MS / 2) return;
-  const sentence = `The platform of ${name} has had no fault for a day; expected a complete read of its feed in the last twelve hours, but the last one was at ${new Date(readAtMs).toISOString()}.`;
+  const sentence = `The platform of ${name} has had no fault for a day. Expected a complete read of its feed in the last twelve hours, but the last one was at ${new Date(readAtMs).toISOString()}.`;
   accuse('end', 'feed_not_read', { connection: name }, sentence);
 }
 
@@ -63,7 +63,7 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
     const isTrue =
       shown === cause || (cause !== 'ambiguous' && (shown === 'unknown' || shown === 'inactive'));
     if (isTrue || unsure.has(member) || isBoundByMore(observation, connection, member)) continue;
-    const sentence = `The member ${member} of the group ${group} cannot be written (${cause}); expected this pending cause to be shown, but the list shows ${shown ?? 'no cause'}.`;
+    const sentence = `The member ${member} of the group ${group} cannot be written (${cause}). Expected this pending cause to be shown, but the list shows ${shown ?? 'no cause'}.`;
     observation.accuse('end', 'pending_cause', { connection: name, group }, sentence);
   }
 }

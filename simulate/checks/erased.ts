@@ -24,7 +24,7 @@ export const createErased =
       );
       if (kept.length === 0) continue;
       const names = kept.map(([name]) => name).join(', ');
-      const sentence = `The person behind ${member} was erased; expected no stored attribute from before the erasure, but the table contains ${names}.`;
+      const sentence = `The person of ${member} was erased. Expected no stored attribute from before the erasure, but the table contains ${names}.`;
       accuse('erased', 'attributes_kept', { connection }, sentence);
     }
   };

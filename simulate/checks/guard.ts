@@ -77,7 +77,7 @@ export function createGuard(): Checker {
     // engine.
     const most = Math.max(guard.deletedGroups, connection.groups.length * guard.deletedGroupsShare);
     if (size <= most) return;
-    const sentence = `Within an hour ${size} groups of ${connection.name} were deleted; expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
+    const sentence = `Within an hour ${size} groups of ${connection.name} were deleted. Expected the group ${owner.group} to be held until a person approves (at most ${Math.floor(most)}).`;
     observation.accuse('guard', 'deleted_groups', owner, sentence);
   };
 
@@ -119,14 +119,14 @@ export function createGuard(): Checker {
     const size = sizeOf(counted);
     const isLarge = sizeOf(recent) >= guard.minSize && lost / size > guard.maxRemovedShare;
     if (!isLarge && lost <= guard.maxRemovedCount) return;
-    const sentence = `Within an hour ${lost} of ${size} users were removed from the group ${owner.group}; expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
+    const sentence = `Within an hour ${lost} of ${size} users were removed from the group ${owner.group}. Expected the last ${users.length} of them to be held until a person approves (at most ${guard.maxRemovedCount}, or ${guard.maxRemovedShare} of the group).`;
     observation.accuse('guard', isLarge ? 'write_over_share' : 'write_over_count', owner, sentence);
   };
 
   const checkRejected = (observation: Observation, write: Observation['writes'][number]): void => {
     const users = rejectedIn(observation, write);
     if (users.length === 0) return;
-    const sentence = `An operator rejected the removal of ${users.join(', ')} from the group ${write.owner.group}; expected these users to stay, but they were removed.`;
+    const sentence = `An operator rejected the removal of ${users.join(', ')} from the group ${write.owner.group}. Expected these users to stay, but they were removed.`;
     observation.accuse('guard', 'rejected_removal', write.owner, sentence);
   };
 

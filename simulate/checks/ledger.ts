@@ -16,7 +16,6 @@ export interface Past {
 
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** Collects all changes of the groups of one platform, in order. */
 export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform) {
   const pasts = new Map<string, Past>();
   const known = { writes: 0, clientWrites: 0 };

@@ -42,7 +42,7 @@ function checkMembersStay({ seen, accuse }: Observation): void {
     const { presence, expiresAt } = item as { readonly presence?: string; readonly expiresAt?: number };
     if (presence !== 'present' || expiresAt === undefined) continue;
     const [, connection = '', group = ''] = key.split(' ')[0]?.split('#') ?? [];
-    const sentence = `The member ${item['member']} is in the group ${group}; expected a register that never expires, but the register expires at ${new Date(expiresAt * 1_000).toISOString()}.`;
+    const sentence = `The member ${item['member']} is in the group ${group}. Expected a register that never expires, but the register expires at ${new Date(expiresAt * 1_000).toISOString()}.`;
     accuse('nothing_lost', 'present_member_expires', { connection, group }, sentence);
   }
 }
@@ -55,7 +55,7 @@ function checkClaims({ seen, connections, accuse }: Observation): void {
     const isInUse =
       item?.link?.id === platformId || item?.intent !== undefined || item?.dirtySince !== undefined;
     if (owner === undefined || isInUse) continue;
-    const sentence = `The group ${group} is not linked to ${platformId}; expected no claim on the platform group, but the claim is still stored.`;
+    const sentence = `The group ${group} is not linked to ${platformId}. Expected no claim on the platform group, but the claim is still stored.`;
     const cause = seen.run.happenings.some(({ action }) => ENDS_HALFWAY.has(action.kind))
       ? 'claim_left_by_fault'
       : 'claim_left';
@@ -75,7 +75,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
     const other = named.get(version) ?? directoryEvent.name;
     named.set(version, other);
     if (other === directoryEvent.name) continue;
-    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}; expected one name per version, but the requests set "${other}" and "${directoryEvent.name}".`;
+    const sentence = `Two requests were acknowledged with the version ${number} of the group ${directoryEvent.group}. Expected one name per version, but the requests set "${other}" and "${directoryEvent.name}".`;
     accuse(
       'nothing_lost',
       'one_version_for_two',
@@ -96,7 +96,7 @@ function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedCo
       action.kind === 'rubbish' && connection === name && START_MS + atMs <= nowMs && !kept.has(action.body),
   );
   if (lost.length <= thrownAway.length || seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue; expected at most ${thrownAway.length} to be missing, which operators edited or discarded.`;
+  const sentence = `${lost.length} unreadable messages are not in the dead-letter queue. Expected at most the ${thrownAway.length} messages that operators edited or discarded to be missing.`;
   accuse('nothing_lost', 'deadLetter_lost', { connection: name }, sentence);
 }
 
@@ -110,7 +110,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
   const { intent, pausedAt } = connection.item(group) ?? {};
   const isStill = pausedAt !== undefined || connection.isObserving || connection.gate !== 'open';
   if (intent === undefined || isStill || nowMs - intent.atMs <= HOUR_MS) return;
-  const sentence = `A ${intent.action} of the group ${group} was started ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago; expected its outcome to be known, but the intent is still open.`;
+  const sentence = `A ${intent.action} of the group ${group} was started ${Math.floor((nowMs - intent.atMs) / HOUR_MS)} hours ago. Expected its outcome to be known, but the intent is still open.`;
   accuse('nothing_lost', 'open_intent', { connection: connection.name, group }, sentence);
 }
 
@@ -147,7 +147,7 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
     observation.isInDeadLetters,
   );
   if (isInDeadLetters || connection.hasUncertainRequest(group)) return;
-  const sentence = `The events about the group ${group} say: ${found[0]}; expected this in the registers or in a dead-lettered message, but neither contains it.`;
+  const sentence = `The events about the group ${group} say: ${found[0]}. Expected this in the registers or in a dead-lettered message, but neither contains it.`;
   observation.accuse('nothing_lost', 'register', { connection: name, group }, sentence);
 }
 

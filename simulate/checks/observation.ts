@@ -148,7 +148,7 @@ export function createObserver(): (seen: Seen, isEnd: boolean) => Observation {
       const ledger = ledgers.get(company);
       if (first === company)
         return ledger === undefined ? [] : [observed(seen, { ledger, drifts, name, company })];
-      const sentence = `The connection name ${name} belongs to ${first} permanently; expected groupsync to refuse the name for another company, but it is connected to ${company}.`;
+      const sentence = `The connection name ${name} belongs to ${first} permanently. Expected groupsync to refuse the name for another company, but it is connected to ${company}.`;
       accuse('ownership', 'name_of_another_company', { connection: name }, sentence);
       return [];
     });

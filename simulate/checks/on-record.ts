@@ -24,8 +24,8 @@ import {
  */
 const AT_ONCE_MS = 90_000;
 /**
- * The kinds of initiators that are never groupsync. The kind of applications includes groupsync itself, and an unknown
- * kind may include it.
+ * The kinds of initiators that are never groupsync. The kind for applications includes groupsync, and an unknown kind
+ * may include groupsync.
  */
 const ANOTHER: ReadonlySet<string> = new Set(['ROLE', 'SYSTEM']);
 const ACTION_MS = 30 * MINUTE_MS;
@@ -89,7 +89,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   // Another directory group may have adopted the platform group after the write.
   const { groupWith } = observation.connections.find(({ name }) => name === owner.connection) ?? {};
   const groups = new Set([owner.group, groupWith?.(write.spokeId ?? '') ?? owner.group]);
-  // If the connection was removed and created again under another name, the entry may have either name.
+  // If the connection was removed and created again under another name, the entry may have the old or the new name.
   const names = new Set([owner.connection, originalName(owner.connection)]);
   const audited = [...names].flatMap((name) =>
     [...groups].flatMap((group) =>
@@ -122,7 +122,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
     // The cause names an event of the connection that wrote the entry. This connection may have been removed since.
     const falsehood = falsehoodIn(observation, { write, owner: by, entry });
     if (falsehood === undefined) return;
-    const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}; expected the correct cause and actor, but ${falsehood}.`;
+    const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)}, of the group ${owner.group}, names the cause "${entry.cause}" and the actor ${entry.actor.kind} ${entry.actor.id}. Expected the correct cause and actor, but ${falsehood}.`;
     observation.accuse('on_record', 'false_cause', owner, sentence);
     return;
   }
@@ -132,7 +132,7 @@ function checkWrite(observation: Observation, company: string, { write, taken }:
   const { action, atMs = 0 } = connection?.item(owner.group)?.intent ?? {};
   const isOpen = action === write.action && atMs <= write.atMs;
   if (isOpen && connection !== undefined && hasLostItsCredential(observation, connection)) return;
-  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} took effect on the platform; expected an audit entry, but the group ${owner.group} has none.`;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} took effect on the platform. Expected an audit entry, but the group ${owner.group} has none.`;
   observation.accuse(
     'on_record',
     write.late ? 'late_write_without_audit' : 'write_without_audit',
@@ -159,7 +159,7 @@ function checkActor(
           (kind === 'edit_one' || (kind === 'approve' && group === owner.group)))),
   );
   if (actor.kind !== 'operator' || didSo) return;
-  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} has the actor ${actor.id}; expected an operator who acted on the group ${owner.group}, but this operator did not.`;
+  const sentence = `The ${write.action} of ${write.id} at ${timeOf(write.atMs)} has the actor ${actor.id}. Expected an operator who acted on the group ${owner.group}, but this operator did not.`;
   observation.accuse('on_record', 'write_of_another', owner, sentence);
 }
 
@@ -180,7 +180,7 @@ function checkActions(observation: Observation, { name, groups }: ObservedConnec
       actor.kind === 'operator' && (pattern.test(action) || pattern.test(cause));
     if (near.some(isOf)) continue;
     const ofGroup = group === undefined ? '' : ` of the group ${group}`;
-    const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}; expected an audit entry with actor and reason, but there is none.`;
+    const sentence = `An operator's ${kind}${ofGroup} was done at ${timeOf(atMs)}. Expected an audit entry with actor and reason, but there is none.`;
     observation.accuse('on_record', `action_${kind}`, { connection: name }, sentence);
   }
 }
@@ -199,7 +199,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
     for (const { createdAtMs } of holdsIn(item(group) ?? {})) {
       if (observation.nowMs - createdAtMs >= RECORDS_KEPT_MS || isRecorded(group, 'hold', createdAtMs))
         continue;
-      const sentence = `The group ${group} was held at ${timeOf(createdAtMs)}; expected an audit entry of the hold, but there is none.`;
+      const sentence = `The group ${group} was held at ${timeOf(createdAtMs)}. Expected an audit entry of the hold, but there is none.`;
       observation.accuse('on_record', 'hold_without_audit', { connection: name, group }, sentence);
     }
   }
@@ -208,7 +208,7 @@ function checkStops(observation: Observation, { name, groups, item }: ObservedCo
   if (!isByItself || gate.sinceMs === undefined || isCloudUnwell(seen.run, gate.sinceMs - START_MS)) return;
   if (observation.nowMs - gate.sinceMs >= RECORDS_KEPT_MS || isRecorded('', 'gate_close', gate.sinceMs))
     return;
-  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}; expected an audit entry, but there is none.`;
+  const sentence = `The gate of ${name} closed at ${timeOf(gate.sinceMs)}. Expected an audit entry, but there is none.`;
   observation.accuse('on_record', 'gate_without_audit', { connection: name }, sentence);
 }
 
@@ -242,7 +242,7 @@ function checkDrift(
     const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
     const own = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
     if (!makes(own, record) || isKeptInVain(changes, record)) return;
-    const sentence = `Only groupsync changed the platform group ${platformId} in this way; expected no drift record, but a record (${kind}) reports an external change.`;
+    const sentence = `Only groupsync changed the platform group ${platformId} in this way. Expected no drift record, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);
     observation.accuse('on_record', `${isLate ? 'late' : 'own'}_write_taken_for_drift`, about, sentence);
     return;
@@ -256,7 +256,7 @@ function checkDrift(
       : ANOTHER.has(initiator) && !makers.includes(initiator)
   ) {
     const cause = initiator === 'UNKNOWN' ? 'drift_without_initiator' : 'drift_of_another';
-    const sentence = `The feed names ${makers.join(', ')} as initiator of the change of ${platformId} (${kind}); expected this initiator in the drift record, but the record names ${initiator}.`;
+    const sentence = `The feed names ${makers.join(', ')} as initiator of the change of ${platformId} (${kind}). Expected this initiator in the drift record, but the record names ${initiator}.`;
     observation.accuse('on_record', cause, about, sentence);
   }
 }

@@ -76,7 +76,7 @@ export function checkExplain(seen: Seen, around: Around<Explanation>): void {
   const is = after?.users.includes(user) === true;
   const isTrue = { in: is, out: !is, 'as it was': is === was, 'not added': was || !is }[predicted];
   if (isTrue) return;
-  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}); expected ${user} to be ${predicted} by the next apply, but it ${resultOf(was, is)} this user.`;
+  const sentence = `explain reported for ${answer.member} in ${group}: ${decided} (${answer.because}). Expected ${user} to be ${predicted} by the next apply, but it ${resultOf(was, is)} this user.`;
   const cause = `explain_${decided.replace(':', '_')}`;
   seen.runLog.violated({ check: 'one_decision', cause, connection, group, sentence });
 }
@@ -99,7 +99,7 @@ export function checkPlan(seen: Seen, around: Around<GroupPlan>): void {
   const planned = changes
     .map(({ kind, before: from, after: to }) => [kind, from, to].filter(Boolean).join(' '))
     .join(', ');
-  const sentence = `plan reported for ${group}: ${action} ${planned}; expected the group to be ${keyOf(expected)}, but the next apply (${outcome}) left ${keyOf(shown)}.`;
+  const sentence = `plan reported for ${group}: ${action} ${planned}. Expected the group to be ${keyOf(expected)}, but the next apply (${outcome}) left ${keyOf(shown)}.`;
   seen.runLog.violated({ check: 'one_decision', cause: `plan_${action}`, connection, group, sentence });
 }
 

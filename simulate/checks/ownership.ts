@@ -87,7 +87,7 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
     owner === undefined
       ? ['write_to_unmanaged', 'no connection']
       : ['write_after_removal', 'a removed connection'];
-  const sentence = `The platform group ${change.id} belongs to ${whose}; expected no write to it, but there was a ${change.action}.`;
+  const sentence = `The platform group ${change.id} belongs to ${whose}. Expected no write to it, but there was a ${change.action}.`;
   accuse('ownership', cause, owner ?? {}, sentence);
 }
 
@@ -117,7 +117,7 @@ function checkWrite(
   const last = actions.findLast(({ kind }) => kind === 'release' || kind === 'adopt');
   const isLate = last?.kind === 'release' && change.atMs - last.atMs > IN_FLIGHT_MS;
   if (isLate && !clearsExternalId(change, owner.group, connection)) {
-    const sentence = `An operator released the group ${owner.group}; expected no further write, but there was a ${change.action} of ${change.id}.`;
+    const sentence = `An operator released the group ${owner.group}. Expected no further write, but there was a ${change.action} of ${change.id}.`;
     observation.accuse('ownership', 'write_after_release', owner, sentence);
   }
   const { changes = [] } = connection.ledger.pasts.get(change.id) ?? {};
@@ -127,8 +127,8 @@ function checkWrite(
   );
   const isCarried = carriesManagedId || isOurId(change.spokeIdBefore);
   const [{ atMs: madeAtMs, spokeId: madeWith } = change] = changes;
-  // A POST whose answer was lost may lead to two platform groups with the same external id. groupsync cannot know which
-  // of the two it created (docs/invariants.md, section 6).
+  // After a POST without an answer, two platform groups may have the same external id. groupsync cannot know which
+  // group it created (docs/invariants.md, section 6).
   const isTwin =
     isOurId(madeWith) &&
     connection.platform.calls.some(
@@ -145,7 +145,7 @@ function checkWrite(
   const isFound = isCarried && adoption.some((how) => how !== 'never');
   const isManaged = change.action === 'create' || change.madeBy === 'us' || isGiven || isFound || isTwin;
   if (isManaged || first !== change) return;
-  const sentence = `The platform group ${change.id} was created by another client and never adopted; expected no write to this group, but there was a ${change.action}.`;
+  const sentence = `The platform group ${change.id} was created by another client and never adopted. Expected no write to this group, but there was a ${change.action}.`;
   observation.accuse('ownership', 'write_to_a_stranger', owner, sentence);
 }
 
@@ -167,7 +167,7 @@ function checkUndone(
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
     const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
     if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;
-    const sentence = `Another client added ${user} to the group ${owner.group} and the drift policy (${drift}) accepts the addition; expected the user to stay, but groupsync removed the user.`;
+    const sentence = `Another client added ${user} to the group ${owner.group} and the drift policy (${drift}) accepts the addition. Expected the user to stay, but groupsync removed the user.`;
     const cause = reading.groups.has(owner.group) ? 'undone_against_policy' : 'undone_in_emptied';
     observation.accuse('ownership', cause, owner, sentence);
   }
@@ -191,7 +191,7 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
     kind.startsWith('resume') && Math.abs(atMs - paused.atMs) < MINUTE_MS;
   if (before.some(isAtOnce)) return;
-  const sentence = `An operator paused ${paused.group ?? owner.connection}; expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
+  const sentence = `An operator paused ${paused.group ?? owner.connection}. Expected no write until it is resumed, but there was a ${change.action} of ${change.id}.`;
   observation.accuse('ownership', 'write_while_paused', owner, sentence);
 }
 
@@ -214,7 +214,7 @@ function checkUsers(observation: Observation, { name, company }: ObservedConnect
   for (const user of putIn(change)) {
     const other = otherCompanies(observation, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
-    const sentence = `${user} works at ${other}; expected no user of another company in a group of ${company}, but groupsync added the user to ${change.id}.`;
+    const sentence = `${user} works at ${other}. Expected no user of another company in a group of ${company}, but groupsync added the user to ${change.id}.`;
     observation.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
   }
 }
@@ -224,7 +224,7 @@ function checkToken(observation: Observation, company: string, { token, route }:
   const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
   const other = otherCompanies(observation, company, knows);
   if (other === undefined) return;
-  const sentence = `A token of ${other} was sent to the platform of ${company} (${route}); expected groupsync to send the token only to the platform of ${other}.`;
+  const sentence = `A token of ${other} was sent to the platform of ${company} (${route}). Expected groupsync to send the token only to the platform of ${other}.`;
   observation.accuse('ownership', 'token_of_another_company', {}, sentence);
 }
 
@@ -235,7 +235,7 @@ function checkPeople(observation: Observation, { name, company }: ObservedConnec
       key.endsWith(' PERSON') &&
       otherCompanies(observation, company, (platform) => knowsPerson(platform, role));
     if (!other) continue;
-    const sentence = `${role} works at ${other}; expected the connection ${name} to store only people of ${company}, but it stores ${role}.`;
+    const sentence = `${role} works at ${other}. Expected the connection ${name} to store only people of ${company}, but it stores ${role}.`;
     observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);
   }
 }

@@ -127,7 +127,7 @@ function checkHolds({ shown }: Compared, stable: Stable, wrong: Wrong): void {
       .sort();
     const stored = heldIn(item);
     if (listed.join() === stored.join()) continue;
-    const sentence = `The group ${group} has ${stored.length} holds stored (${stored.join(', ') || 'none'}); expected the same holds in the list of holds, but it shows ${listed.join(', ') || 'none'}.`;
+    const sentence = `The group ${group} has ${stored.length} holds stored (${stored.join(', ') || 'none'}). Expected the same holds in the list of holds, but it shows ${listed.join(', ') || 'none'}.`;
     wrong('holds', sentence, group);
   }
 }
@@ -147,7 +147,7 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
       (state === 'unknown' && settled === 'deleted')
     )
       continue;
-    const sentence = `The group ${group} is stored as ${expected}; expected the same state in the list of groups, but it shows ${state ?? 'no such group'}.`;
+    const sentence = `The group ${group} is stored as ${expected}. Expected the same state in the list of groups, but it shows ${state ?? 'no such group'}.`;
     wrong('groups', sentence, group);
   }
 }
@@ -191,7 +191,7 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   for (const [what, found, is] of counts) {
     const [least, most] = rangeOf(compared, stable, is);
     if (found >= least && found <= most) continue;
-    wrong('levels', `Expected ${least} to ${most} ${what}, as stored; the level shows ${found}.`);
+    wrong('levels', `Expected ${least} to ${most} ${what}, as stored. The level shows ${found}.`);
   }
   const oldest = (items: Iterable<StoredGroup>) =>
     Math.max(
@@ -207,7 +207,7 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
   );
   const { oldestDirtySeconds } = levels;
   if (oldestDirtySeconds >= least - SLACK_SECONDS && oldestDirtySeconds <= most + SLACK_SECONDS) return;
-  const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s; the level shows ${oldestDirtySeconds} s.`;
+  const sentence = `The oldest dirty group has waited for ${Math.round(least)} to ${Math.round(most)} s. The level shows ${oldestDirtySeconds} s.`;
   wrong('levels', sentence);
 }
 
@@ -231,7 +231,7 @@ function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void
   const isShownClosed = levels.gateClosedSeconds > 0;
   const isTrue = levels.unauthorized === (first.gate === 'unauthorized') && isClosed === isShownClosed;
   if (isTrue) return;
-  const sentence = `The gate is ${first.gate}; the levels show it closed for ${levels.gateClosedSeconds} s, unauthorized ${levels.unauthorized}.`;
+  const sentence = `The gate is ${first.gate}. The levels show it closed for ${levels.gateClosedSeconds} s, unauthorized ${levels.unauthorized}.`;
   wrong('gate', sentence);
 }
 
@@ -248,13 +248,13 @@ function checkPending({ samples, shown }: Compared, wrong: Wrong): void {
       `Expected the list of pending members to show ${missing}, as stored, but the list lacks this member.`,
     );
   if (surplus !== undefined)
-    wrong('pending', `The list shows ${surplus} as pending; but this member is not stored as pending.`);
+    wrong('pending', `The list shows ${surplus} as pending, but this member is not stored as pending.`);
   const always = [...ever].filter((one) => samples.every(({ pending }) => pending.has(one))).length;
   const { pendingMembers } = shown.levels;
   if (pendingMembers >= always && pendingMembers <= ever.size) return;
   wrong(
     'levels',
-    `Between ${always} and ${ever.size} pending members are stored; the level shows ${pendingMembers}.`,
+    `Between ${always} and ${ever.size} pending members are stored. The level shows ${pendingMembers}.`,
   );
 }
 
@@ -268,7 +268,7 @@ function checkDeadLetters({ samples, shown: { deadLetters } }: Compared, wrong: 
   if (missing !== undefined)
     wrong(
       'dead_letters',
-      `The message ${missing} is in the dead-letter queue; expected the message in the list of dead-lettered messages, but the list lacks it.`,
+      `The message ${missing} is in the dead-letter queue. Expected the message in the list of dead-lettered messages, but the list lacks it.`,
     );
   if (surplus !== undefined)
     wrong('dead_letters', `The list shows the dead-lettered message ${surplus}, which is not in the queue.`);
@@ -321,7 +321,7 @@ function checkCredential(seen: Seen, { name, shown }: Compared, wrong: Wrong): v
   // A later check may have failed before its call, because the check could not read the credential.
   if (count > 0 && sinceMs > last.atMs + CHECKED_WITHIN_MS) return;
   if (isGood === (count === 0)) return;
-  const sentence = `The platform answered ${last.status} to the daily check of the credential; the levels show ${count === 0 ? 'a good credential' : 'a failed check'}.`;
+  const sentence = `The platform answered ${last.status} to the daily check of the credential. The levels show ${count === 0 ? 'a good credential' : 'a failed check'}.`;
   wrong('credential', sentence);
 }
 
@@ -346,6 +346,6 @@ export function unreportedFindings(
     if (isNotified === count > 0) return [];
     const outcome = last?.isOver ? 'it reports that they ended' : 'it does not report that they ended';
     const sent = last === undefined ? 'none was sent' : outcome;
-    return `The subject "${subject}" has ${count} findings; expected the last notification to match, but ${sent}.`;
+    return `The subject "${subject}" has ${count} findings. Expected the last notification to match, but ${sent}.`;
   });
 }

@@ -89,12 +89,12 @@ function checkGroup(
   if (item.dirtySince !== undefined) {
     const sinceMs = latest([item.dirtySince, changedMs, connection.lastFaultMs(HARMLESS)]);
     if (observation.nowMs - sinceMs <= STUCK_MS || isNameTaken(connection, group)) return;
-    const sentence = `The group ${group} has waited for ${minutes(item.dirtySince)} minutes with an open gate and without a fault; expected a write within 2 hours.`;
+    const sentence = `The group ${group} has waited for ${minutes(item.dirtySince)} minutes with an open gate and without a fault. Expected a write within 2 hours.`;
     observation.accuse('truth', 'stuck', about, sentence);
     return;
   }
   if (item.failedAt !== undefined && !isExplained(connection, group, item, memory)) {
-    const sentence = `The platform refused no write of the group ${group}; expected a retry, but groupsync marked the group as failed: ${item.lastError?.code}.`;
+    const sentence = `The platform refused no write of the group ${group}. Expected a retry, but groupsync marked the group as failed: ${item.lastError?.code}.`;
     observation.accuse('truth', 'given_up', about, sentence);
   }
   const key = `${name} ${group}`;
@@ -118,8 +118,8 @@ function checkGroup(
 }
 
 /**
- * Returns whether a refusal explains that the group is marked as failed. At about the same time, the platform must have
- * refused a write of the group with a status for which a retry does not help.
+ * Returns whether a refusal explains the failed state of the group. The platform must have refused a write of the group
+ * at about the same time, with a status that makes a retry useless.
  */
 function isExplained(
   connection: ObservedConnection,
@@ -175,7 +175,7 @@ function checkGate(
   const isLong =
     observation.nowMs - latest([connection.lastFaultMs(HARMLESS), actionMs]) > GATE_OPENS_WITHIN_MS;
   if (gate === 'paused' || !wasClosed || !isLong || hasLostItsCredential(observation, connection)) return;
-  const sentence = `The platform of ${name} has had no fault for over an hour; expected its gate to be open again, but it is ${gate}.`;
+  const sentence = `The platform of ${name} has had no fault for over an hour. Expected its gate to be open again, but it is ${gate}.`;
   observation.accuse('truth', 'gate_stuck', { connection: name }, sentence);
 }
 
@@ -204,7 +204,7 @@ function checkBindings(
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
     if (before === undefined || isSame) continue;
     if (rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;
-    const sentence = `The member ${member} was bound to ${before.role}; expected this binding to stay until an operator changes it, but the member is bound to ${role}.`;
+    const sentence = `The member ${member} was bound to ${before.role}. Expected this binding to stay until an operator changes it, but the member is bound to ${role}.`;
     accuse('truth', 'binding_moved', { connection: name }, sentence);
   }
 }

@@ -55,7 +55,6 @@ export interface PlatformWrite extends Pick<HeldGroup, 'id' | 'spokeId' | 'name'
 }
 export type ClientWrite = PlatformWrite & { readonly initiator: InitiatorType };
 
-/** A request of groupsync. */
 export interface PlatformCall {
   readonly atMs: number;
   readonly method: string;

@@ -22,7 +22,6 @@ export function createPlatformFaults({ clock, random: ofPlatform, runLog }: Plat
       ? undefined
       : lasting.find(({ action, untilMs }) => action.platformFault === platformFault && clock() < untilMs);
   const chance = ({ share = 1 }: PlatformAction) => share >= 1 || random.chance(share);
-  /** Returns whether the fault is active and affects this call. */
   const shows = (platformFault: PlatformFault): boolean => {
     const found = find(platformFault);
     return found !== undefined && chance(found.action);

@@ -36,8 +36,8 @@ export const PLAIN_TRAITS: Traits = {
 };
 
 /**
- * A write may take effect until this long after its caller timed out. After this time, proxies and servers have dropped
- * the request.
+ * The longest time between the timeout of the caller and a late effect of its write. After this time, proxies and
+ * servers have dropped the request.
  */
 const LATEST_MS = 60_000;
 

@@ -38,7 +38,7 @@ export const shownGroup = (
   version: group.version,
 });
 
-/** The change of a group, as the feed reports it. With `members`, only users changed. */
+/** The change of a group, as the feed reports it. If the change is `members`, only the users changed. */
 export interface GroupChange {
   readonly change: 'created' | 'changed' | 'deleted' | 'members';
   readonly removed: string[];

@@ -34,7 +34,6 @@ interface DistortionOptions {
   readonly fired: (name: string) => void;
 }
 
-/** Applies the active faults of one directory to its answers. */
 export function createDistortion({ vendor, nowMs, random, fired }: DistortionOptions) {
   let spells: (DirectoryFaultAction & { readonly untilMs: number })[] = [];
   const active = (fault: DirectoryFault) =>
@@ -119,7 +118,6 @@ export function createDistortion({ vendor, nowMs, random, fired }: DistortionOpt
       const isHidden = group !== undefined && strikes('hides_group', group);
       return isHidden ? { error: vendor.errors.missing ?? '' } : undefined;
     },
-    /** Returns the text and the headers of an answer, changed by the active faults. */
     distort(asked: Asked, content: Content): { readonly text: string; readonly headers: Content['headers'] } {
       if (asked.question === 'token') return { text: JSON.stringify(content.body), headers: content.headers };
       const given = changed(asked, content);

@@ -60,7 +60,6 @@ const OF_ONE_VENDOR: Readonly<Partial<Record<DirectoryFault, DirectoryKind>>> = 
   limits_role: 'okta',
 };
 
-/** Returns the faults that a directory of this vendor can have. */
 export const faultsOf = (vendor: DirectoryKind): readonly DirectoryFault[] =>
   (Object.keys(DIRECTORY_FAULTS) as DirectoryFault[]).filter(
     (fault) => (OF_ONE_VENDOR[fault] ?? vendor) === vendor,

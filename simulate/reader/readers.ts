@@ -8,7 +8,6 @@ const EVERY_MS = 5 * MINUTE_MS;
 const TIMEOUT_MS = 15 * MINUTE_MS;
 const RESERVE_MS = 2 * MINUTE_MS;
 
-/** Runs the function `directory` for each connection with a reader. */
 export function startReaders(cloud: Cloud): void {
   for (const name of cloud.sources.keys()) {
     const again = (atMs: number) =>

@@ -11,7 +11,6 @@ export const BASE_URL = 'http://127.0.0.1';
 /** The kind of data that a request reads. All vendors have the same kinds. */
 export type Question = 'token' | 'changes' | 'groups' | 'group' | 'members' | 'member' | 'users' | 'user';
 
-/** An answer with the status 200. */
 export interface Content {
   readonly body: unknown;
   readonly headers: AnswerHeaders;

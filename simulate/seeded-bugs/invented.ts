@@ -35,7 +35,7 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     '"coalesceSeconds":0',
   ],
   memberships_unnoted: [
-    'the groups of a member are not stored by member, so a user fan-out finds no groups',
+    "the list of a member's groups is not stored, so a user fan-out finds no group",
     at('desired', (desired) => ({
       noteMembership: async () => {},
       joinNew: async (ref, entries, nowMs) => {

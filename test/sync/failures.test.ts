@@ -160,7 +160,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('apply attempts removals that another member of the group blocks about once an hour, and the guard counts them', async () => {
+  it('removals that another member blocks are attempted about once an hour, and the guard counts them', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -213,7 +213,7 @@ describe('user that the platform refuses', () => {
 
 describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
-    'after an outage of two days, every change is written with few calls, and no group is failed (status %i)',
+    'after an outage of two days, every change is written with few calls, and no group is marked as failed (status %i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -228,8 +228,7 @@ describe('platform that accepts no writes for two days', () => {
         await work(12);
         world.advance(HOUR_MS);
       }
-      // The longest wait is an hour, and jitter may halve a wait. Two groups are each tried at least 12 times in 24
-      // hours.
+      // A wait is at most an hour, and jitter may halve it. So each of two groups has at most 48 attempts in 24 hours.
       expect(tries).toBeGreaterThanOrEqual(2 * 12);
       expect(tries).toBeLessThanOrEqual(2 * 48);
       for (const group of ['g', 'new']) {

@@ -35,7 +35,7 @@ async function writtenFor(employees: readonly string[], members: readonly string
   return [...(platformGroup?.users ?? [])].sort();
 }
 
-describe('members whose address an employee has', () => {
+describe('matching of members by address', () => {
   it('a member matches the employee with the same address, despite different spellings', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, ofEmployee, ofMember) => {

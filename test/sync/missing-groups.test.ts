@@ -147,7 +147,7 @@ describe('platform that answers 404 for existing groups', () => {
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
   ])(
-    'a group that answers 404 when the directory deletes it is deleted when it becomes readable: %s',
+    'a group that the directory deletes while it answers 404 is deleted when it is readable again (404 %s)',
     async (_, given) => {
       const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
       const { world, say, pass, tell } = await company(1, { echoSpokeId });

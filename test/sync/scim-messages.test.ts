@@ -31,22 +31,25 @@ const TIME = { time: '2026-11-20T09:00:00Z' };
 
 it.each([
   ['of a Group with equal times', resource, TIME, ['m1', 'm2']],
-  ['of a Group with equal times, in reverse order,', resource, TIME, ['m2', 'm1']],
-  ['of a Group without times, sent in one millisecond,', resource, {}, ['m1', 'm2']],
+  ['of a Group with equal times, in reverse order', resource, TIME, ['m2', 'm1']],
+  ['of a Group without times, sent in one millisecond', resource, {}, ['m1', 'm2']],
   ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
   ['of a PatchOp with the id of another resource', patch, { id: 'scim-17' }, ['m1', 'm2']],
-] as const)('after two member lists %s, the group has the later list and not a mixture', async (...of) => {
-  const [, bodyOf, place, arrivals] = of;
-  const { world, tell, shown, hire } = await story();
-  await hire('ann', 'bob');
-  const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
-  const sentAtMs = world.nowMs();
-  for (const messageId of arrivals) {
-    await ingest([{ messageId, body: bodies[messageId], sentAtMs }], world.toolPorts);
-    await tell();
-  }
-  expect(shown('g')).toEqual([['u-bob']]);
-});
+] as const)(
+  'after two lists of members %s, the group has the later list and not a mixture',
+  async (...of) => {
+    const [, bodyOf, place, arrivals] = of;
+    const { world, tell, shown, hire } = await story();
+    await hire('ann', 'bob');
+    const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
+    const sentAtMs = world.nowMs();
+    for (const messageId of arrivals) {
+      await ingest([{ messageId, body: bodies[messageId], sentAtMs }], world.toolPorts);
+      await tell();
+    }
+    expect(shown('g')).toEqual([['u-bob']]);
+  },
+);
 
 it('a user that Okta deactivates leaves the groups, and returns after the reactivation', async () => {
   const { world, tell, shown, hire } = await story();

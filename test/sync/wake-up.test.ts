@@ -27,7 +27,7 @@ describe('scheduled wake-up', () => {
     ['that is overdue for longer than a minute', -60_001, W_MS, false],
     ['that is overdue for a minute', -60_000, W_MS, true],
     ['at the end of the window', 5_000, W_MS, true],
-    ['of a clock that is ahead', 8_000, W_MS, true],
+    ['of a worker whose clock is ahead', 8_000, W_MS, true],
     ['of a retry', 8_001, W_MS, false],
     ['without a window', 3_000, 0, true],
     ['of a retry, without a window', 3_001, 0, false],

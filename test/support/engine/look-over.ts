@@ -24,8 +24,8 @@ export async function suspectChanged({ toolPorts, platform, nowMs, applyQueue }:
 }
 
 /**
- * Returns the platform's content of the groups that groupsync created, by spokeId. If two groups have the same spokeId,
- * the second group has a separate key.
+ * Returns the platform's content of the groups that groupsync created, by spokeId. A second group with the same spokeId
+ * has the key `<spokeId> again`.
  */
 export function shownGroups({ platform }: World): ReadonlyMap<string, unknown> {
   const shown = new Map<string, unknown>();

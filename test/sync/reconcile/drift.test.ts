@@ -35,7 +35,7 @@ import {
 } from './support/drift.ts';
 import { orDies, whereverItDies } from './support/mortal.ts';
 
-describe('difference that apply meets in a conflict', () => {
+describe('difference that apply finds in a conflict', () => {
   it('a difference that apply finds in a conflict gets its author when the feed reports the change', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });

@@ -84,7 +84,7 @@ describe('notifications of findings', () => {
     expect(world.delivered.map(([title]) => title)).toEqual([BEGAN, OVER, BEGAN]);
   });
 
-  it('the failure of a target is stored, and a notification that every target refused is repeated', async () => {
+  it('the failure of a target is stored, and a notification that no target accepted is repeated', async () => {
     const isDown = { webhook: true, all: false };
     const { delivered, clock, ports } = recordingTargets(
       (target) => isDown.all || (target === 'webhook' && isDown.webhook),
@@ -115,7 +115,7 @@ describe('notifications of findings', () => {
   });
 });
 
-it('the requeue job notifies about holds, failed groups, a closed gate and a failed daily check, without addresses', async () => {
+it('the requeue job notifies of holds, failed groups, a closed gate and a failed check, without e-mail addresses', async () => {
   const world = await createWorld();
   const { delivered, ports } = recordingTargets();
   const { gates, health } = world.ports;
@@ -154,7 +154,7 @@ it('the requeue job notifies about holds, failed groups, a closed gate and a fai
   expect(JSON.stringify(delivered)).not.toContain('@');
 });
 
-it('the hourly check notifies about reported differences, expiring tokens and dead-lettered messages', async () => {
+it('the hourly check notifies of reported differences, expiring tokens and dead-lettered messages', async () => {
   const { delivered, ports } = recordingTargets();
   const record = { settledBy: 'report', settledAtMs: START_MS - 1_000 };
   const since = async function* () {

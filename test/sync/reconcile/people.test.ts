@@ -86,7 +86,7 @@ async function withAnn() {
 }
 
 describe('refresh of people', () => {
-  it('a refresh wakes the group of a pending member once the list shows the person, without another event', async () => {
+  it('a refresh wakes the group of a pending member when the list shows the person, without another event', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     expect((await run(world, [[employee('r-bob', { email: 'bob@acme.test' })]])).woken).toBe(0);
@@ -145,7 +145,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual([]);
   });
 
-  it('a lookup returns the current holder of an address, even if the prefetch found the earlier holder', async () => {
+  it('a lookup returns the current holder of an address, even if the prefetch found a different person', async () => {
     const world = await company();
     await run(world, [[ann()]]);
     const sought = { field: 'workEmail', value: 'ann@acme.test' };
@@ -379,7 +379,7 @@ describe('review of pending members', () => {
     ['refused', {}, 0, true],
     ['ambiguous', {}, undefined, true],
   ])(
-    'a member that is %s is tried again if the person is %o (refused at revision %s): %s',
+    'a refresh tries a pending member again (cause %s, person %o, refused at revision %s): %s',
     async (...row) => {
       const [cause, now, refusedAt, isWoken] = row;
       const world = await company();

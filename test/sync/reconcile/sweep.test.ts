@@ -130,13 +130,13 @@ describe('sweep', () => {
     expect(await suspects(world, 3)).toEqual([]);
   });
 
-  it('a sweep counts unlinked groups with an external id, and records each duplicate spokeId once', async () => {
+  it('a sweep counts groups whose spokeId belongs to no linked group, and records each duplicate spokeId once', async () => {
     const world = await withGroups(2);
     await world.link('unlinked', { link: { id: 'platform-gone' } });
     world.lose('unlinked');
     const copy = world.stranger('g0');
     for (const spokeId of ['unlinked', 'no-group-of-ours']) world.stranger(spokeId);
-    // A managed group does not count as an orphan, even if it shows the spokeId of another managed group.
+    // A managed group is not counted as an orphan, even if it shows the spokeId of another managed group.
     world.platform.changeAsOther(world.idOf('g1'), { spokeId: 'g0' });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 1 });
     expect(await run(world)).toMatchObject({ report: { orphans: 2 }, duplicates: 0 });

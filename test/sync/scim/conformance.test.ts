@@ -396,7 +396,7 @@ describe('SCIM changes by PATCH', () => {
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
     ['an addition of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
-  ])('a PATCH with %s changes the user', async (_title, operation, expected) => {
+  ])('a PATCH with %s has the expected result', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);
     expect(changed.body).toMatchObject(expected);

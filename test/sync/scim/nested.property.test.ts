@@ -61,7 +61,7 @@ async function createGroups() {
     const counted = (await groups.members(ref)).filter((one) => memberCounts(one, floor, STAMP_ZERO));
     return counted.map(({ member }) => String(member)).sort();
   };
-  /** The members of each group at the time of its last dirty mark. */
+  /** The members of each group at the time at which the group was last marked dirty. */
   const atLastMark = new Map<string, readonly string[]>();
   const markDirty: typeof desired.markDirty = async (ref, ...how) => {
     const marked = await desired.markDirty(ref, ...how);

@@ -114,8 +114,8 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
 
   it.each<[title: string, request: string, body: unknown, status: number, scimType?: string]>([
     ['a body that is not JSON', 'POST /Users', '{"userName"', 400, 'invalidSyntax'],
-    ['an array', 'POST /Users', [], 400, 'invalidSyntax'],
-    ['no body', 'POST /Users', undefined, 400, 'invalidSyntax'],
+    ['a body that is an array', 'POST /Users', [], 400, 'invalidSyntax'],
+    ['a request without a body', 'POST /Users', undefined, 400, 'invalidSyntax'],
     [
       'JSON of more than the maximum depth',
       'POST /Users',
@@ -123,11 +123,11 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
       400,
       'invalidSyntax',
     ],
-    ['no userName', 'POST /Users', { schemas: [USER] }, 400, 'invalidValue'],
+    ['a user without userName', 'POST /Users', { schemas: [USER] }, 400, 'invalidValue'],
     ['an empty userName', 'POST /Users', { userName: ' ' }, 400, 'invalidValue'],
     ['a userName that is an object', 'POST /Users', { userName: {} }, 400, 'invalidValue'],
     ['a number as active', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
-    ['no displayName', 'POST /Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
+    ['a group without displayName', 'POST /Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
     ['an invisible displayName', 'POST /Groups', { displayName: '\u200b\ufeff' }, 400, 'invalidValue'],
     [
       'a member without value',
@@ -136,11 +136,11 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
       400,
       'invalidValue',
     ],
-    ['an unknown user', 'GET /Users/none', undefined, 404],
-    ['an unknown group', 'PATCH /Groups/none', { Operations: [add('members', [])] }, 404],
+    ['a GET of an unknown user', 'GET /Users/none', undefined, 404],
+    ['a PATCH of an unknown group', 'PATCH /Groups/none', { Operations: [add('members', [])] }, 404],
     ['a PUT of an unknown user', 'PUT /Users/none', { userName: 'a' }, 404],
     ['a DELETE of an unknown user', 'DELETE /Users/none', undefined, 404],
-    ['an unknown schema', 'GET /Schemas/urn:x', undefined, 404],
+    ['a GET of an unknown schema', 'GET /Schemas/urn:x', undefined, 404],
     ['a filter that orders booleans', 'GET /Users?filter=active gt true', undefined, 400, 'invalidFilter'],
     [
       'a nested filter that orders booleans',
@@ -158,11 +158,11 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ],
     ['a filter of schemas', 'GET /Schemas?Filter=id pr', undefined, 403],
     ['a filter of resource types', 'GET /ResourceTypes?filter=id pr', undefined, 403],
-    ['text as e-mail addresses', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
+    ['a text as e-mail addresses', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
     ['an empty external id', 'POST /Users', { userName: 'a', externalId: '' }, 400, 'invalidValue'],
     ['an invalid count', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
     ['an invalid startIndex', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
-  ])('a request with %s gets the expected error', async (_title, request, body, status, scimType) => {
+  ])('the server answers %s with the expected error', async (_title, request, body, status, scimType) => {
     const [method = '', path = ''] = request.split(/ (?=\/)/);
     const answer = await client.send(method, path, body);
     expect(answer).toMatchObject({
@@ -248,7 +248,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     ['POST', '/Users'],
     ['PUT', '/Users/id000001'],
   ])(
-    'a request that claims a name before an earlier %s with the name saves its resource gets the name',
+    'if a second request claims the name before a %s is saved, the second request gets the name',
     async (method, path) => {
       let overtaking: Promise<{ status: number }> | undefined;
       let isArmed = false;

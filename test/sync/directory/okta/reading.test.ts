@@ -105,7 +105,7 @@ describe('reader of an Okta organisation', () => {
   });
 });
 
-describe('Okta organisation that shows too little', () => {
+describe('Okta organisation with incomplete answers', () => {
   it('the Okta reader stops after it loses a scope', async () => {
     const reader = await settledOkta({ world: EIGHT });
     await reader.okta.control('scopes', { scopes: ['okta.users.read', 'okta.logs.read'] });
