@@ -77,7 +77,7 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
-/** The values of flags that are not on the command line. commander's result lacks these flags. */
+/** The values of options that are not on the command line, because commander's result lacks these options. */
 const NOT_GIVEN = {
   once: false,
   events: undefined,

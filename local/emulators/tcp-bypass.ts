@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Ask } from './front-messages.ts';
 
-/** The fields of an SDK request that are used here. */
+/** The fields of an SDK request that the bypass uses. */
 type SdkRequest = Readonly<Record<'method' | 'protocol' | 'hostname' | 'port' | 'path', string>> & {
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;

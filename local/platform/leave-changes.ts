@@ -155,7 +155,7 @@ const processed = ({ by, nowMs }: LeaveAuthor) => ({
   processedByName: by?.name ?? null,
 });
 
-/** Returns the processing fields. A request with another status than PENDING is processed now if they are missing. */
+/** Returns the processing fields. If they are missing, a request that is not PENDING is processed now. */
 function decision({ status, processedAt }: Unfinished, author: LeaveAuthor) {
   if (status === 'PENDING') return { processedAt: null, processedBy: null, processedByName: null };
   return processedAt === null ? processed(author) : {};

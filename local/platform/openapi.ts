@@ -15,7 +15,7 @@ const ERROR_SCHEMA = {
   required: ['error'],
 };
 
-/** Returns the endpoints as an OpenAPI 3.1 document, generated from the schemas that validate them. */
+/** Returns the endpoints as an OpenAPI 3.1 document, generated from the endpoints' validation schemas. */
 export function openApiDocument(endpoints: readonly Endpoint[]): Json {
   const components: Json = { Error: ERROR_SCHEMA };
   const paths: Record<string, Json> = {};
