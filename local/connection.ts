@@ -29,8 +29,7 @@ export function localSettings(
 }
 
 /**
- * Creates or updates a secret. An unchanged value is not stored, because a new version would look like a rotation of
- * the secret.
+ * Creates or updates a secret. An unchanged value is not stored, because it would look like a rotation of the secret.
  */
 export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
   const SecretString = JSON.stringify(held);

@@ -59,8 +59,8 @@ export const createFederation = (): Federation => ({
 });
 
 /**
- * The method `token` of Google's Security Token Service. It exchanges a token of another cloud for a federated access
- * token.
+ * Returns the method `token` of Google's Security Token Service. It exchanges a token of another cloud for a federated
+ * access token.
  */
 export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
   endpoint({
@@ -112,8 +112,8 @@ function faultOfClaims(claims: Claims, { issuer }: Federation, nowSeconds: numbe
 const SignRequest = z.object({ payload: z.string(), delegates: z.array(z.string()).optional() });
 
 /**
- * The method projects.serviceAccounts.signJwt of IAM Credentials. It signs with the key that Google keeps for the
- * account.
+ * Returns the method projects.serviceAccounts.signJwt of IAM Credentials. It signs with the key that Google keeps for
+ * the account.
  */
 export const signJwtEndpoint = (signIn: SignIn) =>
   endpoint({
@@ -169,9 +169,7 @@ const Trust = z.strictObject({
   allowedSubjects: z.array(z.string()).optional(),
 });
 
-/**
- * Returns the controls for federation: they issue tokens of AWS STS, and change the identities that the pool trusts.
- */
+/** Returns the controls that issue tokens of AWS STS and change the identities that the pool trusts. */
 export const federationControls = (signIn: SignIn, federation: Federation): readonly DialectControl[] => [
   {
     name: 'web-identity',

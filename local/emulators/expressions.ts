@@ -4,8 +4,7 @@ import updates from 'dynalite/db/updateParser.js';
 /*
  * dynalite parses every expression again. Without this cache, parsing takes a fifth of the local stack's processor
  * time. The handlers send the same few dozen expressions thousands of times with different values. The cache keeps one
- * syntax tree for each combination of expression, names and value types. Each request gets a copy of the tree with its
- * values.
+ * syntax tree for each combination of expression, names and value types. Each request gets a copy with its values.
  */
 
 type Values = Readonly<Record<string, object>>;

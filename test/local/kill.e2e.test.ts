@@ -20,7 +20,7 @@ const PEOPLE = 60;
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(
-  `npm start --data loses no change when kill -9 ends it ${KILLS} times (seed ${SEED})`,
+  `npm start --data loses no change if kill -9 ends it ${KILLS} times (seed ${SEED})`,
   async () => {
     const folder = temporaryFolder();
     const at = (name: string) => join(folder, name);

@@ -7,8 +7,7 @@ import { LeaveRecord } from '../schemas/leave.ts';
 import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
 /**
- * One change of the state. The journal contains each change once, because a second application would repeat its
- * activity events.
+ * One change of the state. The journal contains it once, because a second application would repeat its activity events.
  */
 export const Change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('group'), company: z.string(), group: Group }),
