@@ -34,9 +34,9 @@ export interface StartOptions {
 
 const EXAMPLES = `
 Examples:
-  npm start                                       the example company, until Ctrl-C
-  npm start -- --once                             the same, ending when every group is in sync
-  npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
+  npm start                                       run the example company until Ctrl-C
+  npm start -- --once                             run the example company until every group is in sync
+  npm start -- --empty --data .groupsync/data     start without events, and keep the state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
   npm start -- --directory google                 read the example company from a directory through its API
   npm start -- --directory entra --once           read the example company once from Entra ID

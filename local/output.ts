@@ -64,7 +64,7 @@ const endpointLines = (
 function directoryLines(directory: RunResult['directory']): string[] {
   if (directory === undefined) return [];
   const { url, tryCommand } = directory;
-  const lines = ['', `directory   ${url}, read every 15 seconds; other changes: docs/directory-simulator.md`];
+  const lines = ['', `directory   ${url}, read every 15 seconds; changes: docs/directory-simulator.md`];
   return tryCommand === undefined
     ? lines
     : [...lines, 'To see a change, remove a member from a group:', tryCommand];

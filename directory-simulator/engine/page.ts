@@ -96,7 +96,7 @@ function positionOf<T>(simulation: Simulation, request: ListRequest<T>): Token {
     return { key, listing, page: 1, after: '', issuedAtMs: clock(), generation: pageTokens.generation() };
   }
   const token = decode(request.pageToken);
-  if (token === undefined || token.key !== key) throw new PageTokenError('not a token of this listing');
+  if (token === undefined || token.key !== key) throw new PageTokenError('expected a token of this listing');
   const ageSeconds = (clock() - token.issuedAtMs) / 1_000;
   if (token.generation !== pageTokens.generation() || ageSeconds > settings().pageTokenLifetimeSeconds) {
     throw new PageTokenError('the token has expired');

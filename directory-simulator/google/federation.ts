@@ -70,7 +70,7 @@ export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
     handle({ body, headers }) {
       // Google documents: "Using the header can cause the request to fail" (method token).
       if (headers.authorization !== undefined) {
-        throw oauthError(400, 'invalid_request', 'the method takes no Authorization header');
+        throw oauthError(400, 'invalid_request', 'expected no Authorization header');
       }
       const request = Exchange.safeParse(body);
       if (!request.success) throw oauthError(400, 'invalid_request', z.prettifyError(request.error));
@@ -124,8 +124,9 @@ export const signJwtEndpoint = (signIn: SignIn) =>
     params: z.object({ project: z.string(), name: z.string() }),
     handle({ params: { project, name }, body }) {
       const [account, method] = name.split(':', 2);
-      if (method !== 'signJwt') throw iamError(404, 'NOT_FOUND', 'the method is not simulated');
-      if (project !== '-') throw iamError(400, 'INVALID_ARGUMENT', 'expected projects/- in the name');
+      if (method !== 'signJwt') throw iamError(404, 'NOT_FOUND', 'the simulator does not have this method');
+      if (project !== '-')
+        throw iamError(400, 'INVALID_ARGUMENT', 'expected a name that begins with projects/-');
       if (account !== SERVICE_ACCOUNT.email && account !== SERVICE_ACCOUNT.clientId) throw permissionDenied();
       const request = SignRequest.safeParse(body);
       const claims = request.success ? claimsOf(request.data.payload) : undefined;

@@ -74,7 +74,7 @@ function errorsOf(endpoint: Endpoint) {
     ['PUT', 'PATCH'].includes(endpoint.method) || endpoint.operationId === 'processLeaveRequest';
   return [
     ...(takesInput ? [{ status: 400, description: 'A parameter or the body is invalid' }] : []),
-    { status: 401, description: 'No token, or an unknown one' },
+    { status: 401, description: 'The token is missing or unknown' },
     ...(isForbidding ? [{ status: 403, description: 'The credential lacks the right for this call' }] : []),
     ...(endpoint.params === undefined
       ? []

@@ -73,7 +73,10 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     if (cause instanceof DirectoryError) throw cause;
     // The error has no `cause`, because the text of the cause can quote the requested address.
     const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-    throw new DirectoryError('unavailable', `${operation}: no whole answer within ${TIMEOUT_MS} ms${code}`);
+    throw new DirectoryError(
+      'unavailable',
+      `${operation}: no complete answer within ${TIMEOUT_MS} ms${code}`,
+    );
   }
 }
 

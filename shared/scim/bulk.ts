@@ -75,7 +75,7 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
     );
   }
   if (parsed.data.method === 'POST' && parsed.data.bulkId === undefined) {
-    throw badRequest('invalidSyntax', `Operations.${index}: expected a bulkId, which POST needs`);
+    throw badRequest('invalidSyntax', `Operations.${index}: expected a bulkId, because POST needs one`);
   }
   const data = fieldOf(given, 'data');
   // In the example of RFC 7644 section 3.7.3, `data` of a PATCH is the list of operations without an object around

@@ -49,7 +49,7 @@ export function checkResource(attributes: ScimObject, type: ResourceType): ScimO
   const unique = UNIQUE_ATTRIBUTE[type.name];
   const name = attributes[unique];
   if (typeof name !== 'string' || name.trim() === '') {
-    throw badRequest('invalidValue', `${unique}: expected a value, which a ${type.name} needs`);
+    throw badRequest('invalidValue', `${unique}: expected a value, because each ${type.name} needs one`);
   }
   for (const [where, text] of matchedTexts(attributes, type)) {
     if (Buffer.byteLength(text) > MAX_MATCHED_BYTES) {

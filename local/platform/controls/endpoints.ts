@@ -32,9 +32,9 @@ export interface Controls {
 /** The fields for the author of a change through `/_simulator/groups/ID`. */
 export const ChangeAuthor = z.object({
   initiator: z.enum(INITIATOR_TYPES).default('ROLE'),
-  role: z.string().optional().describe('Role id of the initiator; only if the initiator is ROLE.'),
+  role: z.string().optional().describe('Role id of the initiator, if the type of the initiator is ROLE.'),
   app: z.string().default('another-app'),
-  company: z.string().optional().describe('Required if two companies use the same group id.'),
+  company: z.string().optional().describe('The company; required if two companies use the same group id.'),
 });
 /** The body of `POST /_simulator/groups/ID`. */
 export const ExternalChange = WriteGroup.omit({ version: true }).extend(ChangeAuthor.shape);

@@ -29,7 +29,7 @@ export async function* userMemberPages(graph: Graph, group: string): AsyncGenera
     if (seen.items > 0) return;
     if (seen.isCounted) return refuseHidden(graph, group);
   }
-  throw new DirectoryError('odd', `${USERS}: expected a count with an empty list`);
+  throw new DirectoryError('odd', `${USERS}: expected an empty list to have a count`);
 }
 
 const USERS = 'groups.members.users';

@@ -29,7 +29,7 @@ export function userOf(
     const reason = 'User.Read.All';
     throw new DirectoryError(
       'denied',
-      `${operation}: users without properties: the right ${reason} is missing`,
+      `${operation}: expected the properties of users, but the right ${reason} is missing`,
       {
         reason,
       },
