@@ -29,7 +29,7 @@ import { ROOT, startProcess } from './support/process.ts';
 
 /** The largest size of the tarball, which consists mostly of bundled packages: the SDK and the emulators. */
 const MAX_BYTES = 6_200_000;
-/** The largest size of all installed packages, as docs/deploy.md promises. */
+/** The largest size of all installed packages. */
 const MAX_INSTALLED_BYTES = 28_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
