@@ -21,10 +21,10 @@ const DAY_MS = 86_400_000;
 const MOST_MEMBERS = 2_000;
 
 /**
- * Generates the directory of the company that `npm run platform` generates for the same seed and number of people.
- * People have the same addresses in both. Calls with the same arguments on the same day give the same directory. People
- * who left the company are suspended, archived or deleted. Some groups are nested or have external members. One group
- * has every user as a member, one is empty, and two have the same name.
+ * Generates a directory with the people and addresses that `npm run platform` generates for the same seed and number of
+ * people. Calls with the same arguments on the same day give the same directory. People who left the company are
+ * suspended, archived or deleted. Some groups are nested or have external members. One group has every user as a
+ * member, one group is empty, and two groups have the same name.
  */
 export function generateDirectory({ people, groups, seed, nowMs }: DirectorySize): WorldInput {
   const todayMs = nowMs - (nowMs % DAY_MS);
@@ -71,7 +71,7 @@ function identityOf(index: number, random: SeededRandom) {
   const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
   const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
   const cycle = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-  // The second group has the same name as the first, because a directory allows this.
+  // The second group has the same name as the first group, because directories allow this.
   const name =
     index === 1 ? 'Engineering Admins' : `${department} ${kind}${cycle === 0 ? '' : ` ${cycle + 1}`}`;
   const mailbox = `${department}-${kind}-${index}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');

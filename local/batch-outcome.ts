@@ -5,7 +5,7 @@ const BatchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string().min(1) })).nullish() })
   .nullable();
 
-/** The message ids of a batch to delete and to return to the queue, and the reason if the whole batch failed. */
+/** The messages of a batch to delete, the messages to return to the queue, and the reason if the whole batch failed. */
 export interface BatchOutcome {
   readonly done: readonly string[];
   readonly failed: readonly string[];
@@ -20,7 +20,7 @@ export interface BatchOutcome {
  *   -----------------------------------------------------------|----------------------------------------
  *   error, no JSON object, empty or unknown id, wrong key name | the whole batch returns to the queue
  *   null, {}, empty or null batchItemFailures                  | all messages are deleted
- *   ids of the batch                                           | these return, and the others are deleted
+ *   ids of messages in the batch                               | these messages return, the others are deleted
  */
 export function batchOutcome(ids: readonly string[], result: InvocationResult): BatchOutcome {
   if (!result.ok) return allFailed(ids, `${result.errorType}: ${result.errorMessage}`);

@@ -28,7 +28,9 @@ export function localSettings(
   }
 }
 
-/** Creates or updates a secret. An unchanged value is not stored, because a new version would look like a rotation. */
+/**
+ * Creates or updates a secret. An unchanged value is not stored, because it would look like a rotation of the secret.
+ */
 export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
   const SecretString = JSON.stringify(held);
   try {

@@ -22,12 +22,12 @@ export interface ConvergenceOptions {
   /** The queue of the directory reader; undefined if no directory is read. */
   readonly readerQueueUrl?: string | undefined;
   readonly applyQueueUrl: string;
-  /** Counts the groups. Called ten times a second while the queues are empty. */
+  /** Counts the groups. The wait calls this ten times a second while the queues are empty. */
   readonly countGroups: () => Promise<GroupCounts>;
   /** Returns the groups. The read of every member is slow, so it happens only at the end. */
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
-  /** Called when only the apply queue contains messages, so that no event can change the waiting groups. */
+  /** Called once only the apply queue contains messages. Then no event can change the waiting groups. */
   readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
@@ -37,7 +37,7 @@ const POLL_MS = 100;
 
 /**
  * Waits until the queues contain no visible, delayed or in-flight message and no group is unfinished. Two checks in a
- * row must have this result, because one check reads the queues and the groups at different times.
+ * row must find this, because a check reads the queues and the groups at different times.
  * @returns the groups after the last check, or the groups at the time when `signal` ended the wait
  */
 export async function untilConverged(

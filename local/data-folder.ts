@@ -4,14 +4,14 @@ import * as z from 'zod';
 import { isRunning } from './local-file.ts';
 import { UsageError } from './usage.ts';
 
-/** The files of `--data`. This process holds the folder's lock until it calls `release`. */
+/** The files in the folder of `--data`. This process holds the folder's lock until it calls `release`. */
 export interface DataFolder {
   readonly tables: string;
   readonly platform: string;
   readonly secrets: string;
   /**
    * The time of the example's last event, in milliseconds since 1970. The first start chooses and stores this time.
-   * Otherwise each start would give the events later times, and they would undo changes since the first start.
+   * Otherwise a later start would give the events newer times, and the events would undo changes since the first start.
    */
   readonly exampleEndMs: number;
   readonly release: () => void;
@@ -88,7 +88,7 @@ function readOrChooseEnd(file: string, nowMs: number): number {
     const kept = Number(readFileSync(file, 'utf8'));
     if (Number.isFinite(kept) && kept > 0) return kept;
   } catch {
-    // The file does not exist at the first start.
+    // The file does not exist yet at the first start.
   }
   writeFileSync(file, String(nowMs));
   return nowMs;

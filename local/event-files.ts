@@ -8,8 +8,8 @@ export interface EventLine {
 }
 
 /**
- * Returns the lines of a JSONL file without blank lines. It does not validate the lines. A line that is not an event is
- * also published. The dead-letter queue shows the reason of its rejection.
+ * Returns the lines of a JSONL file without blank lines. The lines are not validated. A line that is not an event is
+ * published too, and the dead-letter queue shows the reason of its rejection.
  * @throws UsageError if the file cannot be read
  */
 export function readEventFile(file: string): EventLine[] {

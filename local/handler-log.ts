@@ -2,8 +2,8 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Redirects the handlers' log lines from standard output to a file. Otherwise they would mix with the table and the
- * output of `--json`. The local stack prints through the returned function.
+ * Redirects the handlers' log lines from standard output to a file. Otherwise these lines would mix with the table and
+ * the output of `--json`. The local stack prints through the returned function.
  */
 export function divertOutput(path: string): { readonly print: (text: string) => void } {
   const print = process.stdout.write.bind(process.stdout);

@@ -11,7 +11,7 @@ export interface Inputs {
 /**
  * Reads all input files.
  * @param exampleEndMs the instant at which the bundled example's events end
- * @throws UsageError that names the file which cannot be used
+ * @throws UsageError that names an unusable file
  */
 export function readInputs(
   options: { events: readonly string[] | undefined; world: string | undefined; empty: boolean },

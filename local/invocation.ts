@@ -7,7 +7,7 @@ export interface LocalFunction {
   readonly handler: (event: unknown, context: Context) => unknown;
 }
 
-/** Lambda's response: the function's result as JSON text, or its error. */
+/** Lambda's response: the function's result as JSON text, or the function's error. */
 export type InvocationResult =
   | { readonly ok: true; readonly payload: string }
   | { readonly ok: false; readonly errorType: string; readonly errorMessage: string };
@@ -57,7 +57,7 @@ function contextOf({ name }: LocalFunction, deadlineMs: number): Context {
     logGroupName: `/aws/lambda/${name}`,
     logStreamName: 'local',
     getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
-    // Lambda's runtime for Node 24 has no callbacks.
+    // These callbacks do nothing, because Lambda's runtime for Node 24 has no callbacks.
     done: () => undefined,
     fail: () => undefined,
     succeed: () => undefined,

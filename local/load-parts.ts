@@ -23,7 +23,7 @@ export async function loadParts(): Promise<StackParts> {
       reconcile,
       people,
     },
-    // The module is loaded only if a directory is read.
+    // This module is loaded only if the stack reads a directory.
     directory: async (event, context) => (await import('../functions/directory.ts')).handler(event, context),
     putConnection: async (connection) => {
       const known = await ports.connections.find(connection.name);
@@ -36,7 +36,7 @@ export async function loadParts(): Promise<StackParts> {
     endPreviousWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
-        // The leases are ended and not deleted. After a deletion, their tokens would start from 1 again, and the stores
+        // The leases are ended and not deleted. After a deletion, their tokens would start from 1 again. But the stores
         // refuse a token that is lower than an earlier token.
         for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }

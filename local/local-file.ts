@@ -27,7 +27,7 @@ export const LocalFile = z.object({
 });
 export type LocalFile = z.infer<typeof LocalFile>;
 
-/** Replaces the file atomically: a reader sees the old or the new content. */
+/** Replaces the file atomically. A reader sees either the old or the new content. */
 export function writeLocalFile(path: string, content: LocalFile): void {
   const target = resolve(path);
   const draft = `${target}.${content.pid}.tmp`;
@@ -40,8 +40,8 @@ export function writeLocalFile(path: string, content: LocalFile): void {
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**
- * Returns the process id of the running stack that the file describes; undefined if there is no such stack. Another
- * process can have the id of an ended stack, often in a container. So the stack's platform must also accept a
+ * Returns the process id of the running stack that the file describes; undefined if there is no such stack. After a
+ * stack's end, another process can get its id, often in a container. So the stack's platform must also accept a
  * connection.
  * @param own platform URL of the calling stack. A file with this URL does not describe another stack
  */

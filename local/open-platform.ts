@@ -14,7 +14,7 @@ export interface OpenPlatform {
 
 /**
  * Starts the platform simulator for the stack.
- * @param options.dataFile file of its state; existing state takes precedence over `world`
+ * @param options.dataFile file of the platform's state; existing state takes precedence over `world`
  * @throws UsageError if the world or the data file cannot be used
  */
 export async function openPlatform(options: {

@@ -34,9 +34,9 @@ export interface StartOptions {
 
 const EXAMPLES = `
 Examples:
-  npm start                                       the example company, until Ctrl-C
-  npm start -- --once                             the same, ending when every group is in sync
-  npm start -- --empty --data .groupsync/data     nothing at first; keeps its state for the next start
+  npm start                                       run the example company until Ctrl-C
+  npm start -- --once                             run the example company until every group is in sync
+  npm start -- --empty --data .groupsync/data     start without events, and keep the state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
   npm start -- --directory google                 read the example company from a directory through its API
   npm start -- --directory entra --once           read the example company once from Entra ID
@@ -77,7 +77,7 @@ export function parseOptions(args: readonly string[]): StartOptions | { readonly
   return { ...NOT_GIVEN, ...options, ...ownFile };
 }
 
-/** The values of flags that are not on the command line. commander's result lacks these flags. */
+/** The values of options that are not on the command line, because commander's result lacks these options. */
 const NOT_GIVEN = {
   once: false,
   events: undefined,

@@ -9,14 +9,14 @@ export interface RunResult {
   readonly groups: readonly GroupReport[];
   readonly elapsedMs: number;
   readonly address: LocalFile;
-  /** URL of the console, if it runs. */
+  /** URL of the console, if the console runs. */
   readonly page?: string | undefined;
   /** The simulated directory, if the stack reads one. */
   readonly directory?: Pick<OpenDirectory, 'url' | 'tryCommand'> | undefined;
 }
 
 /**
- * Returns the document of `--json` as one line. This line is always the last line of the output, because npm prints two
+ * Returns the document of `--json` as one line. Readers must take the last line of the output, because npm prints two
  * lines first without `--silent`. `endpoints` is the content of the local file without the process id and the tokens.
  */
 export function jsonDocument({ converged, groups, elapsedMs, address }: RunResult): string {
@@ -64,7 +64,7 @@ const endpointLines = (
 function directoryLines(directory: RunResult['directory']): string[] {
   if (directory === undefined) return [];
   const { url, tryCommand } = directory;
-  const lines = ['', `directory   ${url}, read every 15 seconds; other changes: docs/directory-simulator.md`];
+  const lines = ['', `directory   ${url}, read every 15 seconds; changes: docs/directory-simulator.md`];
   return tryCommand === undefined
     ? lines
     : [...lines, 'To see a change, remove a member from a group:', tryCommand];

@@ -6,7 +6,7 @@ import type { LocalFunction } from './invocation.ts';
 import type { GroupReport } from './report.ts';
 import type { ScimEndpoint } from './scim-endpoint.ts';
 
-/** The deployed handlers, and actions that an operator of a deployed stack does with commands. */
+/** The deployed handlers, and functions for actions that need a command in a deployed stack. */
 export interface StackParts {
   readonly handlers: Readonly<Record<FunctionKey, LocalFunction['handler']>>;
   readonly directory: LocalFunction['handler'];
@@ -21,7 +21,7 @@ export interface StackParts {
   /** Ends the coalescing window of a wake-up. Returns false if the wake-up does not wait for the end of a window. */
   readonly endWindow: (wakeUp: string) => Promise<boolean>;
   readonly startScim: (connection: ConnectionName) => Promise<ScimEndpoint>;
-  /** Ends the leases, open intents and wake-ups of a killed process, so that they do not delay this process. */
+  /** Ends the leases, intents and wake-ups of a killed process, so that they do not delay this process. */
   readonly endPreviousWork: (connection: ConnectionName) => Promise<void>;
 }
 

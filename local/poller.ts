@@ -22,7 +22,7 @@ export interface PollerOptions {
    * can use a shorter time. The queue has the deployed redrive policy.
    */
   readonly retryAfterSeconds: number;
-  /** This function is called if a whole batch returns to the queue, or if the queue cannot be read. */
+  /** Called if a whole batch returns to the queue, or if the queue cannot be read. */
   readonly onError: (message: string) => void;
 }
 
@@ -37,8 +37,8 @@ const RECEIVE_MAX = 10;
 const PAUSE_AFTER_ERROR_MS = 200;
 
 /**
- * Lambda's event source mapping for one queue. At most `maximumConcurrency` invocations run at the same time. One more
- * batch can already be received. After a stop, this batch stays in the queue.
+ * Emulates Lambda's event source mapping for one queue. At most `maximumConcurrency` invocations run at the same time.
+ * One more batch can already be received. After a stop, this batch stays in the queue.
  */
 export function startPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();

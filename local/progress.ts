@@ -15,9 +15,7 @@ export interface Screen {
 
 const QUIET_MS = 2000;
 
-/**
- * Shows a progress bar on a terminal. Without a terminal, it prints a line after a change, at most every two seconds.
- */
+/** Shows a progress bar on a terminal. Without a terminal, prints a line after a change, at most every two seconds. */
 export function startProgress(screen: Screen, published: number, clock: () => number): Progress {
   return screen.isTTY === true ? barProgress(screen, published) : lineProgress(screen, clock);
 }

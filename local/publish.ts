@@ -56,7 +56,9 @@ function pack(lines: readonly EventLine[]) {
   return { batches, tooLarge };
 }
 
-/** Sends a batch, and retries entries that failed without the sender's fault. @returns the lines that SQS rejected */
+/**
+ * Sends a batch, and retries entries that failed without a fault of the sender. @returns the lines that SQS rejected
+ */
 async function sendBatch(client: SQSClient, queueUrl: string, batch: readonly EventLine[]) {
   const refused: Published['refused'][number][] = [];
   let left = batch;

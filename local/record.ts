@@ -2,8 +2,8 @@ import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
 import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
 
 /**
- * Converts a message to Lambda's format. Names are in camel case, binary attributes are base64, and lists are never
- * missing. Source: Lambda developer guide, "Example standard queue message event".
+ * Converts a message to the record that Lambda gives to a function. Names are in camel case, binary attributes are
+ * base64, and lists are never missing. Source: Lambda developer guide, "Example standard queue message event".
  */
 export function toRecord(message: Message, queueArn: string): SQSRecord {
   const record: SQSRecord = {

@@ -94,7 +94,7 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
   }
 }
 
-/** Returns the path of a local file that no running stack uses, so that commands still find each stack. */
+/** Returns the path of a local file that no running stack uses, so that commands can still find each running stack. */
 async function freeLocalFile({ once, localFile }: StartOptions): Promise<string> {
   if (!once) await checkUnused(localFile);
   const holder = once ? await holderOf(localFile) : undefined;
@@ -126,7 +126,7 @@ async function converge(
   options: Pick<StartOptions, 'once' | 'timeout' | 'directory'> & {
     readonly events: readonly EventLine[];
     readonly signal: AbortSignal;
-    /** The printer of lines. While the progress bar is shown, it prints above the bar. */
+    /** Prints lines. While the progress bar is shown, lines appear above the bar. */
     readonly output: { printLine: (line: string) => void };
   },
 ) {

@@ -1,4 +1,4 @@
-/** A task that runs periodically, never twice at the same time. */
+/** A task that runs periodically. Two runs never overlap. */
 export interface Schedule {
   readonly name: string;
   readonly everySeconds: () => number;

@@ -24,7 +24,7 @@ export interface ScimEndpoint {
  */
 const MAX_HEAD_BYTES = 128 * 1024;
 
-/** The list of allowed addresses has no effect, because only this machine can reach the endpoint. */
+/** The local endpoint does not use the list of allowed addresses, because only this machine can reach it. */
 type Wired = Omit<ReturnType<typeof wireScim>, 'admits'>;
 
 /** Serves SCIM on this machine only, as API Gateway and the function `scim` do when deployed. */
@@ -85,8 +85,8 @@ function requestOf(
 }
 
 /**
- * Returns the body; undefined if the client disconnected. For a body above the limit, the result is a first part of the
- * body, which is also above the limit.
+ * Returns the body; undefined if the client disconnected. If the body is above the limit, the result is the start of
+ * the body, just above the limit.
  */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];

@@ -66,8 +66,8 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };
 const GRACE_MS = 3500;
 
 /**
- * Starts the emulators, registers the connection `default` and reads the people once. After this, it starts the pollers
- * and schedules that run the handlers.
+ * Starts the emulators, registers the connection `default` and reads the people once. Then it starts the pollers and
+ * schedules that run the handlers.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const functions = new Map<string, LocalFunction>();
@@ -139,7 +139,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Every start writes the platform's address and credential, because port and world file can change. */
+/** Every start writes the platform's address and credential, because the port and the world file can change. */
 async function registerConnection(
   options: StackOptions,
   parts: StackParts,

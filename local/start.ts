@@ -42,8 +42,8 @@ async function startConsoleLogin() {
 }
 
 /**
- * Returns a signal that aborts at SIGTERM or Ctrl-C. A second signal ends the process at once. It is ignored within a
- * second of the first signal, because npm forwards the signal of the terminal.
+ * Returns a signal that aborts at SIGTERM or Ctrl-C. A second signal ends the process at once. Within a second after
+ * the first signal, a second signal is ignored, because npm forwards the terminal's signal.
  */
 function stopSignal(exitCode: number): AbortSignal {
   const stopping = new AbortController();

@@ -4,7 +4,7 @@ import type { ApplyPorts, WakePorts } from '../shared/sync/ports/bundles.ts';
 
 /**
  * Ends a group's coalescing window early. The caller does this after the last event. Like every sender of a wake-up,
- * this function first stores the time of the wake-up on the group's item. It stores the current time.
+ * this function first stores the time of the wake-up (the current time) on the group's item.
  * @returns false if a worker is writing the group or a retry is scheduled
  */
 export async function endWindow(

@@ -39,7 +39,7 @@ export interface WorkOptions {
   readonly everySeconds: Readonly<Record<ScheduleKey, number>>;
   readonly batchingWindowSeconds?: number | undefined;
   readonly isDirectoryRead: boolean;
-  /** An empty map. The function adds all schedules by name, so that the Scheduler emulator can list them. */
+  /** An empty map. `startWork` adds all schedules by name, so that the Scheduler emulator can list them. */
   readonly schedules: Map<string, Schedule>;
   readonly onError: (message: string) => void;
 }

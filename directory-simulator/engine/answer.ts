@@ -13,7 +13,7 @@ export interface Asked {
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: IncomingHttpHeaders;
-  /** The address of the request. Only some dialects need it. */
+  /** The address of the request, which only some dialects need. */
   readonly url?: string;
   /** The number of the request, in the order of arrival. */
   readonly requestNumber: number;
@@ -47,7 +47,7 @@ function failAtRandom({ dialect, simulation }: Answering, requestNumber: number)
 }
 
 /**
- * Returns the directory as this request sees it. Each request has its own lag, so a later request may show an earlier
+ * Returns the directory as this request sees it. Each request has its own lag, so a later request can show an earlier
  * state.
  */
 function viewFor(simulation: Simulation, { lag }: Endpoint, requestNumber: number) {

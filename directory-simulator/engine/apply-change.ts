@@ -5,9 +5,9 @@ import { resolveMember } from './world.ts';
 
 /** The rules of a vendor for changes. */
 export interface ChangeRules {
-  /** If true, a group may contain itself through other groups. */
+  /** If true, a group can contain itself through other groups. */
   readonly allowsCycles: boolean;
-  /** If true, deleted users and groups keep their memberships, which count again after a restore. */
+  /** If true, deleted users and groups keep their memberships, and a restore restores the memberships. */
   readonly keepsMemberships: boolean;
 }
 
@@ -22,10 +22,7 @@ type Apply<Kind extends Change['kind']> = (
   rules: ChangeRules,
 ) => Noted;
 
-/**
- * For each kind of change, the function that makes the change. It returns the fields of the log entry that depend on
- * the kind.
- */
+/** For each kind of change, the function that makes the change and returns the fields for its log entry. */
 const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
   addUser(directory, atMs, { user }) {
     const created = { ...user, createdAtMs: atMs };
@@ -198,7 +195,7 @@ function memberOf(directory: Directory, atMs: number, { memberId, kind, external
   return { id: memberId, email, kind };
 }
 
-/** Throws if a group would contain itself, directly or through other groups. Google refuses such a change. */
+/** Throws if a group would contain itself, directly or through other groups, as Google does. */
 function refuseCycle(
   directory: Directory,
   atMs: number,

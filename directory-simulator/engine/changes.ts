@@ -10,7 +10,7 @@ const vendorFields = z.record(z.string(), z.unknown()).optional();
 const ofUser = <const Kind extends string>(kind: Kind) =>
   z.strictObject({ kind: z.literal(kind), user: key, ...By });
 
-/** The body of `POST /_simulator/changes`: one change of the directory. It happens at the time of the request. */
+/** The body of `POST /_simulator/changes`: one change of the directory, at the time of the request. */
 export const Change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('addUser'), user: WorldUser, ...By }),
   z.strictObject({

@@ -8,7 +8,7 @@ import type { Simulation } from './simulation.ts';
 /** Headers of an answer. A list of values is sent as one header line for each value. */
 export type AnswerHeaders = Readonly<Record<string, string | string[]>>;
 
-/** A success with headers. A handler without headers returns the JSON alone. */
+/** A successful answer with headers. For an answer without headers, the handler returns only the JSON. */
 export class Answer {
   readonly body: unknown;
   readonly headers: AnswerHeaders;
@@ -41,7 +41,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly body: Body;
   readonly headers: IncomingHttpHeaders;
   /**
-   * The address of the request, with the host that the client named. It is empty if the caller of the engine gave no
+   * The address of the request, with the host that the client named. It is empty if the caller of `answerOf` gave no
    * address.
    */
   readonly url: string;
@@ -95,7 +95,7 @@ export interface Dialect {
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
   readonly controls: readonly DialectControl[];
-  /** The errors that a fault may name. */
+  /** The errors that a fault can name. */
   readonly errors: Readonly<Record<string, () => DirectoryError>>;
   /** The names of the errors that the setting `failures` causes. */
   readonly randomFailures: readonly string[];

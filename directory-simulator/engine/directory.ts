@@ -1,6 +1,6 @@
 import { createTimeline, type Timeline } from './timeline.ts';
 
-/** Properties that only one vendor has, by the vendor's name. The dialect decides their meaning. */
+/** Properties that only one vendor has, by the vendor's property name. The dialect decides their meaning. */
 export type VendorFields = Readonly<Record<string, unknown>>;
 
 /** A person of the customer. Each dialect has a form of its own for suspended, archived and deleted people. */
@@ -55,7 +55,7 @@ export interface Membership {
   readonly externalEmail: string | null;
 }
 
-/** One entry of the directory's audit log. Its addresses are the addresses at the time of the change. */
+/** One entry of the directory's audit log, with the addresses at the time of the change. */
 export interface LogEntry {
   readonly seq: number;
   readonly atMs: number;

@@ -55,7 +55,7 @@ const Claims = z.looseObject({
 });
 export type Claims = z.infer<typeof Claims>;
 
-/** Reports a token that is not a JWT, or has an invalid signature. */
+/** The error for a token that is not a JWT or has an invalid signature. */
 export class JwtError extends Error {
   override readonly name = 'JwtError';
 }
@@ -118,7 +118,7 @@ const USUAL: readonly Algorithm[] = ['RS256', 'ES384'];
 
 /**
  * Returns the claims of a token that one of `keys` has signed. The caller must check times and audience.
- * @throws {JwtError} for any other text
+ * @throws {JwtError} for any other token
  */
 export function verifyJwt(
   token: string,

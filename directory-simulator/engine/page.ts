@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Simulation } from './simulation.ts';
 
-/** Reports a page token that is unknown, has expired, or belongs to another listing. */
+/** The error for a page token that is unknown, has expired, or belongs to another listing. */
 export class PageTokenError extends Error {
   override readonly name = 'PageTokenError';
 }
@@ -24,7 +24,7 @@ const Token = z.strictObject({
 type Token = z.infer<typeof Token>;
 
 export interface ListRequest<T> {
-  /** The endpoint and the parameters. Another listing refuses the tokens of this listing. */
+  /** The endpoint and the parameters. A listing with another key refuses the tokens of this listing. */
   readonly key: string;
   /** The present items. */
   readonly items: readonly T[];
@@ -48,9 +48,9 @@ export interface ListedPage<T> {
 
 /**
  * Returns one page of a listing. A page token contains a position in the order of the listing. Each page shows the
- * items that exist at its time. So an item that exists during the whole listing is shown at least once. An item that is
- * added or removed during the listing can be shown or not. The seed decides the order, sizes, repetitions and empty
- * pages.
+ * items that exist when the page is requested. So an item that exists during the whole listing is shown at least once.
+ * The listing can show or omit an item that is added or removed during the listing. The seed decides the order, sizes,
+ * repetitions and empty pages.
  * @throws {PageTokenError} for a token that is not valid for this listing
  */
 export function listPage<T>(simulation: Simulation, request: ListRequest<T>): ListedPage<T> {
@@ -96,7 +96,7 @@ function positionOf<T>(simulation: Simulation, request: ListRequest<T>): Token {
     return { key, listing, page: 1, after: '', issuedAtMs: clock(), generation: pageTokens.generation() };
   }
   const token = decode(request.pageToken);
-  if (token === undefined || token.key !== key) throw new PageTokenError('not a token of this listing');
+  if (token === undefined || token.key !== key) throw new PageTokenError('expected a token of this listing');
   const ageSeconds = (clock() - token.issuedAtMs) / 1_000;
   if (token.generation !== pageTokens.generation() || ageSeconds > settings().pageTokenLifetimeSeconds) {
     throw new PageTokenError('the token has expired');

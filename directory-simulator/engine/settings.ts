@@ -7,7 +7,7 @@ const LagSeconds = z.strictObject({
   groups: z.number().min(0),
   members: z.number().min(0),
   log: z.number().min(0),
-  /** The lag of the list of changes since a token. */
+  /** The lag of the list of changes that a delta token continues. */
   delta: z.number().min(0),
   /** The lag of the number of members that a list shows. */
   counts: z.number().min(0),
@@ -43,7 +43,7 @@ export const Settings = z.strictObject({
   missingDerivedMembers: Probability,
   /** The probability that a request fails with a quota error or a 5xx. */
   failures: Probability,
-  /** The limit per user; null for no limit. */
+  /** The limit of requests per minute and user; null means no limit. */
   queriesPerMinute: z.int().positive().nullable(),
   pageTokenLifetimeSeconds: z.number().positive(),
   /** The lifetime of a token for later changes. */
@@ -66,7 +66,7 @@ export type Settings = z.infer<typeof Settings>;
 export const PartialSettings = Settings.partial().extend({ lagSeconds: LagSeconds.partial().optional() });
 export type PartialSettings = z.infer<typeof PartialSettings>;
 
-/** Settings under which reading is at least as difficult as with the real service. */
+/** Settings that make reading at least as difficult as with the real service. */
 export const REALISTIC_SETTINGS: Settings = {
   pageSizes: 'random',
   pageOrder: 'random',
@@ -89,10 +89,7 @@ export const REALISTIC_SETTINGS: Settings = {
   loggedIdentifier: 'email',
 };
 
-/**
- * Settings without lag, failures and other difficulties, for first experiments, and for tests that enable one of them
- * at a time.
- */
+/** Settings without lag and failures, for first experiments, and for tests that enable one difficulty at a time. */
 export const CALM_SETTINGS: Settings = {
   ...REALISTIC_SETTINGS,
   pageSizes: 'full',

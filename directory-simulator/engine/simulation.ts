@@ -3,7 +3,7 @@ import type { Directory } from './directory.ts';
 import type { PageTokens } from './page-tokens.ts';
 import type { Settings } from './settings.ts';
 
-/** The state that endpoints and controls use. A reset changes the results of these functions, and keeps this object. */
+/** The state that endpoints and controls use. A reset keeps this object, and changes the results of its functions. */
 export interface Simulation {
   readonly directory: () => Directory;
   readonly settings: () => Settings;

@@ -34,10 +34,7 @@ export const MemberKindName = z.enum(MEMBER_KINDS);
 export const WorldMember = z.strictObject({
   /** The id or address of a user or group, the id of a device, or the address of an external member. */
   member: z.string().min(1),
-  /**
-   * The kind of the member. The default is the kind of the user or group with this id or address, or an external user
-   * if there is none.
-   */
+  /** The kind of the member. The default is the kind of the existing user or group, or else an external user. */
   kind: MemberKindName.optional(),
   role: z.enum(['OWNER', 'MANAGER', 'MEMBER']).default('MEMBER'),
 });
@@ -63,7 +60,7 @@ const World = z.strictObject({
 export type World = z.infer<typeof World>;
 export type WorldInput = z.input<typeof World>;
 
-/** Reports an invalid world, with the path of each wrong field. */
+/** The error for an invalid world, with the path of each invalid field. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }
@@ -75,7 +72,7 @@ export function parseWorld(input: WorldInput): World {
   return parsed.data;
 }
 
-/** Returns the directory of a world. All its content has always existed, so lag does not hide any of it. */
+/** Returns the directory of a world. The content counts as existing since -Infinity, so that lag does not hide it. */
 export function directoryOf(world: World): Directory {
   const directory = createDirectory(world.customerId, world.domain);
   const always = Number.NEGATIVE_INFINITY;
@@ -101,7 +98,7 @@ export function resolveMember(
     return { memberId: member, kind, role, externalEmail: null };
   }
   const isExternal = kind === 'externalUser' || kind === 'externalGroup';
-  // A deleted user can keep memberships. A world names such a member with an explicit kind.
+  // A deleted user can keep memberships. In a world, such a member needs an explicit kind.
   const deleted = kind === 'user' ? view.storedUser(member) : undefined;
   const user = isExternal || kind === 'group' ? undefined : (view.user(member) ?? deleted);
   if (user !== undefined) return { memberId: user.id, kind: 'user' as const, role, externalEmail: null };

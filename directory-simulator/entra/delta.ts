@@ -130,7 +130,7 @@ function requestedRound(context: Context, call: GraphCall, query: Query) {
   };
 }
 
-/** The maximum time span of earlier changes that a round repeats. */
+/** The maximum time span of earlier changes that a round can repeat. */
 const REPEATED_MS = 600_000;
 
 interface Beginning {
@@ -140,8 +140,8 @@ interface Beginning {
 
 /**
  * Returns a round that ends before the time of the request, because changes appear late. Changes of the current
- * millisecond belong to a later round, because more changes can follow in this millisecond. A round can start before
- * the end of the previous round and so repeat changes.
+ * millisecond belong to a later round, because others can follow in this millisecond. A round can repeat changes of the
+ * previous round.
  */
 function newRound({ application, resource }: Context, call: GraphCall, { query, fromMs }: Beginning): Round {
   const { simulation } = application;

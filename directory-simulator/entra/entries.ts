@@ -26,7 +26,8 @@ interface Views {
 }
 
 /**
- * Returns all entries of a round. The same round always has the same entries, because each page computes them again.
+ * Returns all entries of a round. The result must be the same for each page of a round, because each page can compute
+ * the entries again.
  */
 export function entriesOf(tracking: Tracking): readonly Entry[] {
   const { simulation, round } = tracking;
@@ -85,7 +86,7 @@ function removedEntry(id: string, before: Life | undefined, life: 'deleted' | 'g
   return [{ key: id, body: { id, '@removed': { reason } } }];
 }
 
-/** Returns the tracked properties. `members` is a relationship, and not a property. */
+/** Returns the tracked properties without `members`, which is a relationship. */
 function tracked(all: Properties, { round }: Tracking, usual: readonly string[], type: string): Properties {
   const wanted = round.select?.filter((name) => name !== 'members') ?? usual;
   return Object.fromEntries(
@@ -108,7 +109,10 @@ interface Difference {
   readonly id: string;
 }
 
-/** Leaves out properties that never had a value. A property that lost its value is shown as null. */
+/**
+ * Returns the properties to show. A property that lost its value is null. A property that never had a value is left
+ * out.
+ */
 function shownProperties({ isMinimal }: Tracking, properties: Properties, difference: Difference) {
   const { changed, known, id } = difference;
   const shown = Object.entries(properties).filter(([name, value]) => {
@@ -118,7 +122,7 @@ function shownProperties({ isMinimal }: Tracking, properties: Properties, differ
   return { ...Object.fromEntries(shown), id };
 }
 
-/** Returns the added and removed members. For a group that is new in the round, it returns all members. */
+/** Returns the added and removed members. For a group that is new in the round, returns all members. */
 function memberChanges(tracking: Tracking, { before, after }: Views, group: Group): readonly Properties[] {
   const { round, simulation, showsHidden } = tracking;
   if (round.select !== null && !round.select.includes('members')) return [];

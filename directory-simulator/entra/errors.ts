@@ -62,7 +62,7 @@ const DELTA_ERRORS = {
 } as const;
 export type DeltaErrorName = keyof typeof DELTA_ERRORS;
 
-/** Returns the error for a state token that is not valid any more. `location` starts a full synchronization. */
+/** Returns the error for a state token that is no longer valid. `location` starts a full synchronization. */
 export const syncReset = (code: DeltaErrorName, location: string) =>
   graphError({ status: 410, code, message: DELTA_ERRORS[code], headers: { location } });
 
@@ -89,7 +89,7 @@ export function tokenError({ status, error, code, description }: TokenShape): Di
   });
 }
 
-/** The errors that a fault may cause, by name. */
+/** The errors that a fault can cause, by name. */
 export const ENTRA_ERRORS: Readonly<Record<string, () => DirectoryError>> = {
   badRequest: () => badRequest('Invalid request.'),
   unsupportedQuery: () => unsupportedQuery('Unsupported Query.'),

@@ -38,8 +38,8 @@ export interface DirectMember {
 }
 
 /**
- * Returns the stored members of a group. Deleted users and groups keep their memberships, because a restore brings them
- * back. The members of a dynamic group change with an additional lag.
+ * Returns the stored members of a group. Deleted users and groups keep their memberships, because they can be restored.
+ * The members of a dynamic group change with an additional lag.
  */
 export function membersOf(simulation: Simulation, view: View, group: Group): readonly DirectMember[] {
   const lagMs = isDynamic(group)

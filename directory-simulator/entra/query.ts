@@ -85,8 +85,8 @@ export const selectedSuffix = (select: readonly string[] | undefined) =>
   select === undefined ? '' : `(${select.join(',')})`;
 
 /**
- * Returns the selected properties. A group always has `id` (Get group, example 2). A user has `id` only if it is
- * selected.
+ * Returns the selected properties. A group always has `id` (Get group, example 2). A user has `id` only if the client
+ * selects it.
  * @throws {DirectoryError} 400 for a property that the type does not have
  */
 export function selected(

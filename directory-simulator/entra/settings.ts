@@ -1,8 +1,8 @@
 import { REALISTIC_SETTINGS, type Settings } from '../engine/settings.ts';
 
 /**
- * Settings under which reading is at least as difficult as with Microsoft Graph. A list can be older than a change that
- * the client has already seen, because another replica can answer.
+ * Settings that make reading at least as difficult as with Microsoft Graph. A list can be older than a change that the
+ * client has already seen, because another replica can answer.
  */
 export const REALISTIC_ENTRA_SETTINGS: Settings = {
   ...REALISTIC_SETTINGS,

@@ -59,8 +59,8 @@ export const createFederation = (): Federation => ({
 });
 
 /**
- * The method `token` of Google's Security Token Service. It exchanges a token of another cloud for a federated access
- * token.
+ * Returns the method `token` of Google's Security Token Service. It exchanges a token of another cloud for a federated
+ * access token.
  */
 export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
   endpoint({
@@ -70,7 +70,7 @@ export const exchangeEndpoint = (signIn: SignIn, federation: Federation) =>
     handle({ body, headers }) {
       // Google documents: "Using the header can cause the request to fail" (method token).
       if (headers.authorization !== undefined) {
-        throw oauthError(400, 'invalid_request', 'the method takes no Authorization header');
+        throw oauthError(400, 'invalid_request', 'expected no Authorization header');
       }
       const request = Exchange.safeParse(body);
       if (!request.success) throw oauthError(400, 'invalid_request', z.prettifyError(request.error));
@@ -112,8 +112,8 @@ function faultOfClaims(claims: Claims, { issuer }: Federation, nowSeconds: numbe
 const SignRequest = z.object({ payload: z.string(), delegates: z.array(z.string()).optional() });
 
 /**
- * The method projects.serviceAccounts.signJwt of IAM Credentials. It signs with the key that Google keeps for the
- * account.
+ * Returns the method projects.serviceAccounts.signJwt of IAM Credentials. It signs with the key that Google keeps for
+ * the account.
  */
 export const signJwtEndpoint = (signIn: SignIn) =>
   endpoint({
@@ -124,8 +124,9 @@ export const signJwtEndpoint = (signIn: SignIn) =>
     params: z.object({ project: z.string(), name: z.string() }),
     handle({ params: { project, name }, body }) {
       const [account, method] = name.split(':', 2);
-      if (method !== 'signJwt') throw iamError(404, 'NOT_FOUND', 'the method is not simulated');
-      if (project !== '-') throw iamError(400, 'INVALID_ARGUMENT', 'expected projects/- in the name');
+      if (method !== 'signJwt') throw iamError(404, 'NOT_FOUND', 'the simulator does not have this method');
+      if (project !== '-')
+        throw iamError(400, 'INVALID_ARGUMENT', 'expected a name that begins with projects/-');
       if (account !== SERVICE_ACCOUNT.email && account !== SERVICE_ACCOUNT.clientId) throw permissionDenied();
       const request = SignRequest.safeParse(body);
       const claims = request.success ? claimsOf(request.data.payload) : undefined;
@@ -169,9 +170,7 @@ const Trust = z.strictObject({
   allowedSubjects: z.array(z.string()).optional(),
 });
 
-/**
- * Returns the controls for federation: they issue tokens of AWS STS, and change the identities that the pool trusts.
- */
+/** Returns the controls that issue tokens of AWS STS and change the identities that the pool trusts. */
 export const federationControls = (signIn: SignIn, federation: Federation): readonly DialectControl[] => [
   {
     name: 'web-identity',

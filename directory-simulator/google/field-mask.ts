@@ -1,6 +1,6 @@
 import { invalidInput } from './errors.ts';
 
-/** The fields of an answer. A mask without names means all fields. */
+/** The fields of an answer that the client wants. A mask without names means all fields. */
 export interface Mask {
   readonly [name: string]: Mask;
 }

@@ -72,8 +72,8 @@ interface Counted {
 }
 
 /**
- * Returns "the number of users that are direct members"; null if no count is shown. External users count, and groups do
- * not.
+ * Returns "the number of users that are direct members"; null if no count is shown. External users count. Groups do not
+ * count.
  */
 function countOf({ simulation, view, group, requestNumber }: Counted): string | null {
   const wrong = simulation.wrongCounts.get(group.id);

@@ -7,11 +7,11 @@ export interface Keys extends WebIdentityKeys {
   readonly customer: () => SigningKey;
   /** Returns the key with which Google signs for the service account. */
   readonly managed: () => SigningKey;
-  /** Returns both keys. The managed key is left out if it has signed nothing. */
+  /** Returns the customer key, and the managed key if it has signed a token. */
   readonly ofServiceAccount: () => readonly SigningKey[];
 }
 
-/** Private RSA keys as PEM. A missing key is created. */
+/** Private RSA keys as PEM. The simulator creates missing keys. */
 export interface GivenKeys {
   /** The private key that clients already have. */
   readonly customerKey?: string | undefined;

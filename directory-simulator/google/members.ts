@@ -91,8 +91,8 @@ function refuseExternalStatus(members: readonly Membership[], mask: Mask): void 
 }
 
 /**
- * Returns the direct members and the members of all nested groups. Each member occurs once, with its first membership
- * in the search.
+ * Returns the direct members and the members of all nested groups. Each member occurs once, with the first membership
+ * that the search found.
  */
 function membersBelow(view: View, groupId: string): readonly Membership[] {
   const found = new Map<string, Membership>();

@@ -11,7 +11,7 @@ import { refuseOtherCustomers } from './whose.ts';
 const DELETED_FOR_MS = 20 * 86_400_000;
 
 /**
- * The parameters for views and custom fields. Only the view of an administrator is simulated, and there are no custom
+ * The parameters for views and custom fields. The simulator has only the view of an administrator, and no custom
  * fields.
  */
 const VIEW = {
@@ -80,8 +80,8 @@ const isRestorable = ({ deletedAtMs, purgedAtMs }: User, nowMs: number) =>
   deletedAtMs !== null && purgedAtMs === null && nowMs - deletedAtMs <= DELETED_FOR_MS;
 
 /**
- * Parses a part of the search language: clauses separated by spaces. A user must satisfy all clauses. @throws
- * {DirectoryError} 400 for any other clause
+ * Parses a part of the search language: clauses separated by spaces. A user must satisfy all clauses.
+ * @throws {DirectoryError} 400 for an unsupported clause
  */
 function searchFor(text: string): (user: User) => boolean {
   const clauses = text.trim().split(/\s+/).map(clauseOf);

@@ -2,8 +2,8 @@ import type { Directory, Group, View } from '../engine/directory.ts';
 import { badRequest, forbidden, notFound } from './errors.ts';
 
 /**
- * Checks that a list of users or groups names this customer or its domain. @throws {DirectoryError} 400 if both are
- * missing or the customer is unknown, 404 for an unknown domain
+ * Checks that a list of users or groups names this customer or its domain. @throws {DirectoryError} 400 if both
+ * parameters are missing or the customer is unknown, 404 for an unknown domain
  */
 export function refuseOtherCustomers(
   { customerId, domain: own }: Directory,

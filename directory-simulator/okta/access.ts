@@ -12,7 +12,9 @@ import type { SignIn } from './sign-in.ts';
 /** The groups and users that the client's administrator role can see. */
 export interface Access {
   shows(group: Group): boolean;
-  /** Returns a test for visible users. A resource set limits them to the users of its groups. */
+  /**
+   * Returns a function that tells whether a user is visible. With a resource set, only users of its groups are visible.
+   */
   userTest(view: View): (user: User) => boolean;
 }
 
@@ -73,7 +75,7 @@ interface Bound {
 }
 
 /**
- * Checks the proof of a call of the API. The answer to a wrong proof has no body. Its status is 401 (RFC 9449) or 400,
+ * Checks the proof of an API call. The answer to a wrong proof has no body. Its status is 401 (RFC 9449) or 400,
  * because Okta uses both.
  */
 function refuseWrongProof(signIn: SignIn, request: Request, { text, boundTo }: Bound): void {

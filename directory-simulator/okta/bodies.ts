@@ -50,7 +50,7 @@ export interface GroupShown {
   readonly usersCount?: number | null;
 }
 
-/** Returns a group (Groups API, group object). Only a group of an app has a source, and fields of this app. */
+/** Returns a group (Groups API, group object). Only a group of an app has `source`, and fields of this app. */
 export function groupBody({ view, group, orgUrl, usersCount }: GroupShown) {
   const type = typeOf(group);
   const isOfApp = type === 'APP_GROUP';

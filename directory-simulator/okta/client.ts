@@ -9,12 +9,12 @@ export const READ_ALL = ['okta.groups.read', 'okta.users.read', 'okta.logs.read'
 /** The name of an administrator role in Okta's API. `USER_ADMIN` is the group administrator. */
 export type Role = 'SUPER_ADMIN' | 'READ_ONLY_ADMIN' | 'USER_ADMIN';
 
-/** The API service app of the org, as its administrator has configured it, and the API token. */
+/** The administrator's configuration of the API service app, and the API token of the org. */
 export interface Client {
   readonly id: string;
   /** Returns the private key of the client. Creating a key is slow, so it is created at its first use. */
   readonly privateKey: () => KeyObject;
-  /** The registered public keys. Each has a `kid`. undefined means the public key of {@link privateKey}. */
+  /** The registered public keys, each with a `kid`. undefined means the public key of {@link privateKey}. */
   registered: readonly Jwk[] | undefined;
   grantedScopes: readonly string[];
   role: Role;

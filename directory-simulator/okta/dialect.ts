@@ -13,7 +13,7 @@ import { type SignIn, tokenEndpoints } from './sign-in.ts';
 import { userEndpoints } from './users.ts';
 
 export interface OktaOptions {
-  /** The private key of the client as PEM. A missing key is created. */
+  /** The private key of the client as PEM. The simulator creates a missing key. */
   readonly clientKey?: string | undefined;
   /** The address of the org in links and tokens. The default is the host that the client names. */
   readonly orgUrl?: string | undefined;

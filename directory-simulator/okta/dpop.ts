@@ -5,10 +5,7 @@ import { publicKeyOf, thumbprintOf } from './keys.ts';
 
 /** Maximum difference between the clocks of client and server. */
 const SKEW_SECONDS = 300;
-/**
- * Lifetime of a nonce: Okta "renews the value every 24 hours. The old value continues to work for three days" (DPoP
- * guide).
- */
+/** Okta "renews the value every 24 hours. The old value continues to work for three days" (DPoP guide). */
 const RENEWED_AFTER_MS = 86_400_000;
 const VALID_FOR_MS = 3 * 86_400_000;
 
@@ -27,7 +24,7 @@ export interface ProofExpected {
   readonly method: string;
   /** The addresses that the proof can name, without query. */
   readonly urls: readonly string[];
-  /** The access token of a call of the API; undefined at the token endpoint. */
+  /** The access token of an API call; undefined for a token request. */
   readonly accessToken?: string;
   readonly needsNonce: boolean;
 }

@@ -69,7 +69,7 @@ const USER_EVENTS: Readonly<Record<string, readonly Kind[]>> = {
 };
 
 const UPDATE: Kind = ['user.account.update_profile', 'Update user profile for Okta', null];
-/** The event for each new value of `status`. Any other value causes an event of a changed profile. */
+/** The event for each new value of `status`. A value that is missing here causes the event `UPDATE`. */
 const STATUS_EVENTS: Readonly<Record<string, Kind>> = {
   ACTIVE: ['user.lifecycle.activate', 'Activate Okta user', 'core.user.config.user_activated'],
   LOCKED_OUT: ['user.account.lock', 'Max sign in attempts exceeded', 'core.user_auth.account_locked'],

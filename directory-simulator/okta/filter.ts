@@ -10,7 +10,7 @@ const OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as cons
 export type Operator = (typeof OPERATORS)[number];
 export type FilterFields<T> = Readonly<Record<string, FilterField<T>>>;
 
-/** An expression that is invalid, or contains an unsupported attribute or operator. */
+/** The error for an expression that is invalid or contains an unsupported attribute or operator. */
 export class FilterError extends Error {
   override readonly name = 'FilterError';
 }
@@ -24,8 +24,8 @@ interface Token {
 }
 
 /**
- * Returns the test of a filter expression: comparisons with `and`, `or` and parentheses. `and` binds stronger than `or`
- * (RFC 7644, section 3.4.2.2, without `not`, `pr` and `[]`).
+ * Returns the test of a filter expression: comparisons with `and`, `or` and parentheses. `and` has precedence over `or`
+ * (RFC 7644, section 3.4.2.2). `not`, `pr` and `[]` are not supported.
  * @throws {FilterError}
  */
 export function filterFor<T>(text: string, fields: FilterFields<T>): Test<T> {

@@ -20,7 +20,7 @@ export const GROUP_TYPES = ['OKTA_GROUP', 'APP_GROUP', 'BUILT_IN'] as const;
 
 const textOf = (value: unknown, otherwise: string) => (typeof value === 'string' ? value : otherwise);
 
-/** Returns the status of a user. An archived user of the engine is deprovisioned. */
+/** Returns the status of a user. Archived users have the status DEPROVISIONED. */
 export function statusOf({ archived, suspended, vendorFields }: User): string {
   if (archived) return 'DEPROVISIONED';
   return suspended ? 'SUSPENDED' : textOf(vendorFields['status'], 'ACTIVE');
@@ -62,7 +62,9 @@ export function usersOf(view: View, { id }: Group): readonly User[] {
   return memberships.flatMap(({ kind, memberId }) => (kind === 'user' ? (view.user(memberId) ?? []) : []));
 }
 
-/** Returns a time as Okta stores it: in whole seconds. All times of groups in Okta's documentation end with `.000Z`. */
+/**
+ * Returns a time in whole seconds, as Okta stores times. All times of groups in Okta's documentation end with `.000Z`.
+ */
 export const shownTime = (ms: number) => new Date(Math.floor(ms / 1_000) * 1_000).toISOString();
 
 export const userUpdatedAt = (view: View, { id, createdAtMs }: User) =>
@@ -71,8 +73,8 @@ export const groupUpdatedAt = (view: View, { id, createdAtMs }: Group) =>
   Math.max(createdAtMs, view.groupChangedAt(id));
 
 /**
- * Returns the time of the latest change of the memberships. The end of memberships by the deletion of a user does not
- * count, because Okta does not document such a change.
+ * Returns the time of the latest change of the memberships. A membership that ends with the deletion of its user does
+ * not count, because Okta documents no such change.
  */
 export function membershipUpdatedAt(view: View, group: Group): number {
   if (view.members(group.id).some(({ kind }) => kind === 'everyone')) {

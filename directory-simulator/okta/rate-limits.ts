@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 
 /**
  * Maximum number of requests per minute, by operation ("Rate limits", Enterprise orgs). By default, a client can use
- * half of it.
+ * half of each limit.
  */
 const LIMITS: Readonly<Record<string, number>> = {
   listGroups: 250,
@@ -34,8 +34,8 @@ export function createRateLimits(simulation: Simulation): RateLimits {
     return counted?.minute === minuteNow() ? counted.requests : 0;
   };
   /**
-   * Returns the limit that the headers show. The setting `queriesPerMinute` lowers it. If the setting is null, requests
-   * above the limit are accepted.
+   * Returns the limit that the headers show. The setting `queriesPerMinute` can lower this limit. If the setting is
+   * null, requests above the limit are accepted.
    */
   const limitOf = ({ operation }: Endpoint) =>
     Math.min(

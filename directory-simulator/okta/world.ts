@@ -31,7 +31,7 @@ export function oktaWorld(
   };
 }
 
-/** Returns a user. Every sixth user has a special status: each of the statuses in turn. */
+/** Returns a user. Every sixth user gets the next status of `USER_STATUSES`. All other users are active. */
 function userOf(user: UserInput, index: number, random: SeededRandom): UserInput {
   const status = index % 6 === 5 ? USER_STATUSES[Math.floor(index / 6) % USER_STATUSES.length] : 'ACTIVE';
   const mailbox = user.primaryEmail.split('@', 1)[0] ?? '';

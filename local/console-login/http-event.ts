@@ -14,8 +14,8 @@ export interface HttpRequest {
 const IS_TEXT = /^(?:text\/|application\/(?:json|javascript|xml)\b)/;
 
 /**
- * Returns the event of an HTTP API for its function (API Gateway developer guide, "Payload format 2.0"). API Gateway
- * decodes the path, cuts it at a decoded `?`, and passes on the query without a change.
+ * Returns the event that an HTTP API sends to its function (API Gateway developer guide, "Payload format 2.0"). API
+ * Gateway decodes the path, cuts it at a decoded `?`, and passes on the query without a change.
  */
 export function httpEvent({ method, target, headers, body }: HttpRequest): APIGatewayProxyEventV2 {
   const [path = '/', ...query] = target.split('?');

@@ -37,7 +37,7 @@ export async function startLoginProvider(options: {
     cookies: { keys: [randomHex(32)] },
     scopes: SCOPES,
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
-    // false puts the claims into the id token, as most providers do.
+    // The value false puts the claims into the id token, as most providers do.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: async (_: unknown, name: string) => {
@@ -51,7 +51,7 @@ export async function startLoginProvider(options: {
       });
       return account && { accountId: name, claims };
     },
-    // Without this function, the provider would ask each person for consent.
+    // Without this function, the provider would ask each person for consent to the sign-in.
     async loadExistingGrant({ oidc: { client, session } }: Context) {
       const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
       grant.addOIDCScope(SCOPES.join(' '));

@@ -4,8 +4,7 @@ const SUB_MILLISECOND = '000000';
 
 /**
  * Shifts all events by the same time span, so that the newest event happens at `nowMs` (milliseconds since 1970). The
- * order of the events and the time between them stay the same. Otherwise the example would become too old to be
- * accepted.
+ * order of the events and the time between them stay the same. Without the shift, the events would become too old.
  * @throws RangeError if a time is not an RFC 3339 instant
  */
 export function shiftToNow<Event extends { readonly time: string }>(

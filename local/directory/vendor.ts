@@ -10,7 +10,7 @@ export interface Access {
   readonly key: Readonly<Record<string, unknown>>;
 }
 
-/** The functions that start the simulator of one vendor and give access to it. */
+/** The functions that start the simulator of one vendor and return the access to this simulator. */
 export interface LocalVendor {
   readonly dialect: () => OpenDialect;
   readonly accessTo: (simulator: DirectorySimulator, url: string) => Promise<Access>;

@@ -20,7 +20,7 @@ interface State {
   readonly emails: Map<MemberId, string>;
 }
 
-/** Returns the groups and users of a directory after all these events. Lines that are not events are ignored. */
+/** Returns the groups and users of a directory that has sent these events. Lines that are not events are ignored. */
 export function worldOfEvents(lines: readonly EventLine[], nowMs: number): WorldInput {
   const state: State = { groups: new Map(), emails: new Map() };
   const events = lines.flatMap(({ text }, index): readonly DirectoryEvent[] => {

@@ -17,7 +17,7 @@ export interface AwsReply {
 /** An emulated service. It returns undefined for a request that belongs to another service. */
 export type AwsService = (request: AwsRequest) => Promise<AwsReply> | undefined;
 
-/** Returns the reply of the first service that accepts the request; undefined if none does. */
+/** Returns the reply of the first service that accepts the request; undefined if no service accepts it. */
 export async function answerOf(services: readonly AwsService[], request: AwsRequest) {
   for (const service of services) {
     const reply = service(request);
@@ -47,8 +47,8 @@ export const jsonReply = (body: unknown, status = 200, headers: Record<string, s
 });
 
 /**
- * Turns an error into a reply with both error fields: `__type` for AWS JSON clients, `x-amzn-errortype` for REST-JSON
- * clients. An error that is not an AwsFault is a defect of the emulator and becomes a 500.
+ * Returns the reply for an error. It has `__type` for AWS JSON clients and `x-amzn-errortype` for REST-JSON clients. An
+ * error that is not an AwsFault is a defect of the emulator and becomes a 500.
  */
 export function asFault(error: unknown): AwsReply {
   const fault =

@@ -9,7 +9,7 @@ import './expressions.ts';
 export interface AwsFront {
   /** Base URL of DynamoDB and of all the given services. */
   readonly url: string;
-  /** Answers a request from this process without HTTP. While the server closes, the promise rejects. */
+  /** Answers a request from this process without HTTP. The promise rejects while the server closes. */
   readonly ask: (request: AwsRequest) => Promise<AwsReply>;
   readonly close: () => Promise<void>;
 }
@@ -21,8 +21,8 @@ const DRAIN_MS = 1000;
 
 /**
  * Starts one loopback server for DynamoDB and the services in `options.services`. The first service that accepts a
- * request answers it. dynalite answers all other requests. The front reads the body before it calls dynalite. If a
- * client disconnected while dynalite reads a body, dynalite would throw an error that ends the process.
+ * request answers it. dynalite answers all other requests. The front reads the body before it calls dynalite. Otherwise
+ * a client that disconnects during a body would cause an error in dynalite that ends the process.
  * @param dataPath folder of the tables; without a folder, they are in memory
  */
 export async function startAwsFront(options: {

@@ -4,7 +4,7 @@ import { AwsFault, type AwsReply, type AwsRequest, type AwsService, jsonReply } 
 const PATH = /^\/2015-03-31\/functions\/([^/]+)\/(invocations|configuration)\/?$/;
 
 /**
- * Lambda's Invoke (RequestResponse, Event, DryRun) and GetFunctionConfiguration for functions in this process.
+ * Emulates Lambda's Invoke (RequestResponse, Event, DryRun) and GetFunctionConfiguration for functions in this process.
  * @param functions the functions by name. A request can also contain an ARN
  */
 export function createLambda(functions: ReadonlyMap<string, LocalFunction>): AwsService {

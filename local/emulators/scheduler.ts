@@ -22,8 +22,8 @@ const Update = z.object({
 });
 
 /**
- * EventBridge Scheduler's ListSchedules, GetSchedule and UpdateSchedule for the schedules of this process. DISABLED
- * pauses a schedule. In addition to AWS's units, `rate` accepts seconds.
+ * Emulates EventBridge Scheduler's ListSchedules, GetSchedule and UpdateSchedule for the schedules of this process.
+ * DISABLED pauses a schedule. In addition to AWS's units, `rate` accepts seconds.
  */
 export function createScheduler(schedules: ReadonlyMap<string, Schedule>): AwsService {
   return (request) => {

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 
-/** One secret with its versions. Only the stages AWSCURRENT and AWSPREVIOUS exist here. */
+/** One secret with its versions. The emulator has only the stages AWSCURRENT and AWSPREVIOUS. */
 export interface Secret {
   readonly name: string;
   readonly arn: string;
@@ -35,7 +35,7 @@ export function readSecrets(file: string): Map<string, Secret> {
   );
 }
 
-/** Replaces the file atomically, readable only by its owner. Secrets marked for deletion are not stored. */
+/** Replaces the file atomically, readable only by its owner. Secrets that are marked for deletion are left out. */
 export function writeSecrets(file: string, secrets: ReadonlyMap<string, Secret>): void {
   const kept = [...secrets.values()].filter(({ deletedAtMs }) => deletedAtMs === undefined);
   const stored = kept.map((secret) => ({ ...secret, versions: [...secret.versions] }));

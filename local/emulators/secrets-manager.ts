@@ -30,7 +30,7 @@ const Delete = Named.extend({
 });
 
 /**
- * The part of AWS Secrets Manager that groupsync uses.
+ * Emulates the operations of AWS Secrets Manager that groupsync uses.
  * @param file each change is stored in this file before the reply; without a file, the secrets are in memory
  */
 export function createSecretsManager(file?: string): AwsService {

@@ -35,7 +35,7 @@ export class LoopbackQueues extends SqsStore {
     return queue.messages.length + queue.delayedMessages.length + queue.inflightMessages.size;
   }
 
-  /** Ends the delay of each delayed message for whose body `isDue` returns true. */
+  /** Ends the delay of each delayed message if `isDue` returns true for its body. */
   async bringForward(url: string, isDue: (body: string) => Promise<boolean>): Promise<void> {
     const waiting = this.getQueue(url)?.delayedMessages ?? [];
     const bring = async (message: (typeof waiting)[number]) => {

@@ -58,7 +58,7 @@ function refusalOf(body: unknown) {
   return { __type: 'com.amazonaws.sqs#InvalidParameterValue', message };
 }
 
-/** Returns the URL of the queue `name`. `url` is the URL of any queue of the emulator. */
+/** Returns the URL of the queue `name`. `url` can be the URL of any queue of the emulator. */
 export const urlOfQueue = (url: string, name: string): string => url.replace(/[^/]*$/, name);
 
 export const queueArn = (name: string) => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;

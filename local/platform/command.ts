@@ -37,7 +37,7 @@ class UsageError extends Error {
 }
 
 /**
- * Runs the simulator until SIGTERM or SIGINT.
+ * Runs the platform simulator until SIGTERM or SIGINT.
  * @returns the exit code: 0 after a signal, 1 after a failure, 2 if the command line, world or data file cannot be used
  */
 export async function runPlatform(args: readonly string[]): Promise<number> {

@@ -23,7 +23,7 @@ export const forbidden = (message: string) => new ApiError(403, 'forbidden', mes
 export const notFound = (what: string, id: string) =>
   new ApiError(404, 'not_found', `no ${what} has the id ${JSON.stringify(id)}`);
 
-/** Formats all problems that zod found, each with the path of its field: `body.users[3]: Invalid input: …`. */
+/** Formats all problems that zod found, with the path of each field: `body.users[3]: Invalid input: …`. */
 export function describeIssues(error: z.core.$ZodError, root: string): string {
   return error.issues.map((issue) => `${fieldPath(root, issue.path)}: ${issue.message}`).join('; ');
 }

@@ -12,7 +12,7 @@ import {
 export type WorldEmployeeInput = NonNullable<WorldInput['companies'][number]['employees']>[number];
 
 const DAY_MS = 86_400_000;
-/** Direct reports per manager. This sets the depth of the tree. */
+/** Number of direct reports per manager. It determines the depth of the tree. */
 const REPORTS_PER_MANAGER = 8;
 
 /** Generates people in the order of their hiring. Managers come first, because they are hired before their reports. */

@@ -10,7 +10,7 @@ interface Balance {
 
 /**
  * Returns the balance of a role for each company leave type, in hours: the allowance minus approved and pending leave.
- * @param today YYYY-MM-DD; leave that starts later is a future request
+ * @param today the current date as YYYY-MM-DD; leave that starts after this date counts as a future request
  * @param decimal format of the amounts. In the specification, one endpoint shows strings, and another shows numbers
  */
 export function leaveBalance(

@@ -117,7 +117,7 @@ function complete(request: Unfinished, body: Body, author: LeaveAuthor): LeaveRe
   const managedBy = merged.externalId === null ? type.managedBy : 'PARTNER';
   checkRules(merged, managedBy, company);
   if (merged.status !== 'PENDING' && merged.status !== request.status && managedBy !== 'PARTNER') {
-    throw badRequest('body.status: only partner-managed requests (externalId) may be other than PENDING');
+    throw badRequest('body.status: expected PENDING, because no partner manages the request');
   }
   return {
     ...merged,
@@ -143,7 +143,7 @@ function checkRules(request: Unfinished, managedBy: LeaveRecord['managedBy'], co
   }
   if (managedBy === 'PARTNER') return;
   if (request.leavePolicy === null) {
-    throw badRequest('body.leavePolicy: required unless a partner manages the request (externalId)');
+    throw badRequest('body.leavePolicy: expected a leave policy, because no partner manages the request');
   }
 }
 
@@ -155,7 +155,7 @@ const processed = ({ by, nowMs }: LeaveAuthor) => ({
   processedByName: by?.name ?? null,
 });
 
-/** Returns the processing fields. A request with another status than PENDING is processed now if they are missing. */
+/** Returns the processing fields. If they are missing, a request that is not PENDING is processed now. */
 function decision({ status, processedAt }: Unfinished, author: LeaveAuthor) {
   if (status === 'PENDING') return { processedAt: null, processedBy: null, processedByName: null };
   return processedAt === null ? processed(author) : {};

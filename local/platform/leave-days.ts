@@ -2,7 +2,7 @@ import { type EmployeeRecord, WEEKDAYS } from './schemas/employee.ts';
 import type { LeaveRequest } from './schemas/leave.ts';
 
 const DAY_MS = 86_400_000;
-/** Longest leave that the simulator accepts. The limit exists because a leave is computed day by day. */
+/** Longest leave that the simulator accepts. It limits the work, because a leave is computed day by day. */
 export const MAX_LEAVE_DAYS = 3 * 366;
 
 export interface LeaveSpan {

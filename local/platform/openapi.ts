@@ -15,7 +15,7 @@ const ERROR_SCHEMA = {
   required: ['error'],
 };
 
-/** Returns the endpoints as an OpenAPI 3.1 document, generated from the schemas that validate them. */
+/** Returns the endpoints as an OpenAPI 3.1 document, generated from the endpoints' validation schemas. */
 export function openApiDocument(endpoints: readonly Endpoint[]): Json {
   const components: Json = { Error: ERROR_SCHEMA };
   const paths: Record<string, Json> = {};
@@ -74,7 +74,7 @@ function errorsOf(endpoint: Endpoint) {
     ['PUT', 'PATCH'].includes(endpoint.method) || endpoint.operationId === 'processLeaveRequest';
   return [
     ...(takesInput ? [{ status: 400, description: 'A parameter or the body is invalid' }] : []),
-    { status: 401, description: 'No token, or an unknown one' },
+    { status: 401, description: 'The token is missing or unknown' },
     ...(isForbidding ? [{ status: 403, description: 'The credential lacks the right for this call' }] : []),
     ...(endpoint.params === undefined
       ? []

@@ -34,7 +34,7 @@ export function overviewPage(endpoints: readonly Endpoint[]): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Workforce Platform simulator</title><style>${STYLE}</style></head><body>
 <h1>Workforce Platform simulator</h1>
-<p>Send <code>Authorization: Bearer …</code> with a token of the world (printed at the start). The same as
+<p>Send <code>Authorization: Bearer …</code> with a token of the world (printed at the start). The same endpoints as
 <a href="/openapi.json">OpenAPI 3.1</a>. This server answers on this machine only.</p>
 ${sections.join('\n')}
 <h2>Test controls (no token, not part of the platform)</h2><table>${controls.join('')}</table>

@@ -1,6 +1,6 @@
 /*
  * The specification states that scopes decide which fields are returned, but it names no scope (Authentication 7). The
- * simulator defines these names. `id`, `personalEmail` and `roleState` need no scope; `*` stands for all scopes.
+ * simulator defines these names. `id`, `personalEmail` and `roleState` need no scope. The scope `*` means all scopes.
  */
 
 export const EMPLOYEE_SCOPES: Readonly<Record<string, readonly string[]>> = {

@@ -14,13 +14,13 @@ import { worldFromState } from './state/to-world.ts';
 import { parseWorld, type World, type WorldInput } from './state/world.ts';
 
 export interface SimulatorOptions {
-  /** The platform's state at the start and after a reset. */
+  /** The platform's state at the first start and after a reset. */
   readonly world: WorldInput;
   /** The file that keeps the state between starts. State in this file takes precedence over `world`. */
   readonly dataFile?: string | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a new id or version; never the same twice. */
+  /** Returns a new id or version. All results are different. */
   readonly newId: NewId;
   /** Receives the errors that are defects of the simulator. */
   readonly onDefect?: ((error: unknown) => void) | undefined;

@@ -10,7 +10,7 @@ export interface DirectoryWorld {
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Returns a token of AWS STS that names the role of this process. It is valid for `audience` and for five minutes.
+   * Returns a token of AWS STS that names the role of this process. The token is valid for `audience` for five minutes.
    * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
    */
   readonly webIdentity: (audience: string) => Promise<string>;
@@ -40,7 +40,7 @@ export interface DirectoryAnswer {
   readonly retryAfter: string | undefined;
   /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The time just before the request was sent, or the time in the header `Date` if it is earlier. */
+  /** The time just before the request was sent, or the time in the header `Date` if that time is earlier. */
   readonly asOfMs: number;
 }
 
@@ -73,7 +73,10 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     if (cause instanceof DirectoryError) throw cause;
     // The error has no `cause`, because the text of the cause can quote the requested address.
     const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-    throw new DirectoryError('unavailable', `${operation}: no whole answer within ${TIMEOUT_MS} ms${code}`);
+    throw new DirectoryError(
+      'unavailable',
+      `${operation}: no complete answer within ${TIMEOUT_MS} ms${code}`,
+    );
   }
 }
 

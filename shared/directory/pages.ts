@@ -9,7 +9,7 @@ export interface ListAnswer<Item> extends DirectoryPage<Item> {
 /** The reason of the error for a list that does not end. */
 const ENDLESS = 'endless';
 
-/** The longest time for one list. It is a third of a run. So a list without an end leaves time for other lists. */
+/** The longest time for one list: a third of a run, so that an endless list leaves time for other lists. */
 const LONGEST_LIST_MS = 4 * 60_000;
 /**
  * Maximum number of pages of one list. The largest expected list has 5,000 pages: 1,000,000 members in pages of 200.
@@ -23,7 +23,7 @@ export type Pages = <Item>(
 ) => AsyncGenerator<DirectoryPage<Item>>;
 
 /**
- * Reads a list to its end. A page without items is not the end.
+ * Reads a list to its end. A page without items does not end the list.
  * @param world contains `untilMs`, the time at which the run must end
  * @param what names the list in errors
  * @throws DirectoryError `odd` if a cursor is repeated, or if the list does not end in time

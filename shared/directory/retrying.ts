@@ -9,8 +9,8 @@ const LONGEST_ASKED_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry starts before that time. The error is thrown after the last attempt, or if the run ends before
- * the next one.
+ * names a time, no retry starts before that time. The error is thrown after the last attempt, or if the run would end
+ * before the next attempt.
  * @throws DirectoryError `busy` if the directory names a time that is too late for a run, also after a 503
  */
 export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {

@@ -25,7 +25,7 @@ export type SignedCalls = <Body extends z.ZodType>(
 /** Returns the error for an answer other than 200. `body` is undefined if the answer is not JSON. */
 export type RefusalOf = (operation: string, answer: DirectoryAnswer, body: unknown) => DirectoryError;
 
-/** Reads JSON with an access token, and retries calls that may succeed later. */
+/** Returns functions that read JSON with an access token, and retry calls that can succeed later. */
 export function createSignedCalls(
   tokens: AccessTokens,
   refusalOf: RefusalOf,
@@ -36,7 +36,7 @@ export function createSignedCalls(
     const signed = { ...headers, authorization: `Bearer ${token}` };
     return { token, answer: await exchange({ method: 'GET', url, operation, headers: signed }, world) };
   };
-  /** Sends the request again with a new token after a 401, because an API may refuse a token before it expires. */
+  /** Sends the request again with a new token after a 401, because an API can refuse a token before it expires. */
   const sendWithFreshToken = async (call: SignedCall<z.ZodType>) => {
     const { token, answer } = await send(call);
     if (answer.status !== 401) return answer;

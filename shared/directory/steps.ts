@@ -4,7 +4,7 @@ export type Outcome<Value> =
   | { readonly value: Value }
   | { readonly failure: NonNullable<DirectoryStep['failure']> };
 
-/** Returns the result of a call, or its DirectoryError as a value. Other errors are thrown. */
+/** Returns the result of a call, or the DirectoryError of the call. Any other error is thrown. */
 export async function attempt<Value>(run: () => Promise<Value>): Promise<Outcome<Value>> {
   try {
     return { value: await run() };

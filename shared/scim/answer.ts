@@ -13,7 +13,7 @@ export function checkAnswer(bytes: number): void {
   if (bytes <= MAX_ANSWER_BYTES) return;
   throw badRequest(
     'tooMany',
-    'expected an answer of at most 6 MB; read the group with excludedAttributes=members, and its members by ' +
-      'pages of /Users?filter=groups.value eq "<id of the group>"',
+    'expected an answer of at most 6 MB; read the group with excludedAttributes=members, and the members in ' +
+      'pages with /Users?filter=groups.value eq "<id of the group>"',
   );
 }

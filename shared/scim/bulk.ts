@@ -27,7 +27,7 @@ const Operation = z.lazy(() =>
 const FailOnErrors = z.lazy(() => z.int().min(0).nullish());
 
 /**
- * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the number of errors that ends it.
+ * Reads the body of a bulk request (RFC 7644 section 3.7): its operations, and the maximum number of errors.
  * @throws ScimError invalidSyntax, invalidValue, or 413 for too many operations
  */
 export function readBulk(body: ScimObject) {
@@ -39,7 +39,7 @@ export function readBulk(body: ScimObject) {
   }
   const failOnErrors = FailOnErrors.safeParse(fieldOf(body, 'failOnErrors'));
   if (!failOnErrors.success) throw badRequest('invalidSyntax', 'failOnErrors: expected a whole number');
-  // 0 and null mean no limit. Clients send these values if their requests always contain the field.
+  // 0 and null mean no limit, because some clients always send the field.
   const read = operations.map(readOperation);
   checkBulkIds(read);
   return { failOnErrors: failOnErrors.data || undefined, operations: read };
@@ -75,7 +75,7 @@ function readOperation(raw: ScimValue, index: number): BulkOperation {
     );
   }
   if (parsed.data.method === 'POST' && parsed.data.bulkId === undefined) {
-    throw badRequest('invalidSyntax', `Operations.${index}: expected a bulkId, which POST needs`);
+    throw badRequest('invalidSyntax', `Operations.${index}: expected a bulkId, because POST needs one`);
   }
   const data = fieldOf(given, 'data');
   // In the example of RFC 7644 section 3.7.3, `data` of a PATCH is the list of operations without an object around
@@ -108,7 +108,7 @@ export function withIds(operation: BulkOperation, ids: ReadonlyMap<string, strin
 
 /**
  * Returns the data without values that refer to these bulkIds, such as members and managers. If the `value` of an
- * object is such a value, the whole object is left out.
+ * object refers to one of them, the whole object is left out.
  */
 export function withoutReferences(data: ScimValue, bulkIds: ReadonlySet<string>): ScimValue | undefined {
   if (typeof data === 'string') {

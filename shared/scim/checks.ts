@@ -2,7 +2,10 @@ import { badRequest } from './errors.ts';
 import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
 import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
-/** Maximum size of a value that matching reads. A register stores the value, and holds at most 1 KB with its name. */
+/**
+ * Maximum size of a value that matching reads. A register stores the value. Name and value of a register have at most 1
+ * KB.
+ */
 const MAX_MATCHED_BYTES = 900;
 /** Maximum size of a resource, which is one item of the table. An item can have 400 KB (Amazon DynamoDB quotas). */
 const MAX_RESOURCE_BYTES = 200_000;
@@ -10,7 +13,7 @@ const MAX_RESOURCE_BYTES = 200_000;
 /**
  * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Additional schemas
  * are accepted, because Microsoft Entra ID adds its own schema to groups and the schemas of custom attributes to users.
- * @param isOptional whether the body may omit `schemas`
+ * @param isOptional whether `schemas` is optional
  * @throws ScimError invalidSyntax
  */
 export function checkSchemas(body: ScimObject, expected: string, isOptional = false): void {
@@ -24,7 +27,7 @@ export function checkSchemas(body: ScimObject, expected: string, isOptional = fa
 }
 
 /**
- * Checks the length of a group's name, so that the client gets the error, and not a later write to the platform.
+ * Checks the length of a group's name, so that the client gets the error before groupsync writes to the platform.
  * @param rendered the name on the platform, from the setting `nameTemplate`
  * @param most the value of the setting `scim.maxGroupNameLength`
  * @throws ScimError invalidValue
@@ -46,7 +49,7 @@ export function checkResource(attributes: ScimObject, type: ResourceType): ScimO
   const unique = UNIQUE_ATTRIBUTE[type.name];
   const name = attributes[unique];
   if (typeof name !== 'string' || name.trim() === '') {
-    throw badRequest('invalidValue', `${unique}: expected a value, which a ${type.name} needs`);
+    throw badRequest('invalidValue', `${unique}: expected a value, because each ${type.name} needs one`);
   }
   for (const [where, text] of matchedTexts(attributes, type)) {
     if (Buffer.byteLength(text) > MAX_MATCHED_BYTES) {

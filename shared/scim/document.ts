@@ -69,7 +69,7 @@ export interface ListedMember {
 
 /**
  * Returns members as clients see them. Only users with a resource have a `$ref`, because other users have no URL.
- * Nested groups always have type and `$ref`, because a group has few of them.
+ * Nested groups always have type and `$ref`.
  * @param names the name of each member that has a resource, by id; undefined if the group has too many members
  */
 export function memberValues(
@@ -109,7 +109,7 @@ const TAG = /(?:W\/)?"([^"]*)"/g;
 
 /**
  * Returns whether a header If-Match or If-None-Match contains the version or is `*`. The comparison is weak, because
- * all tags of this server are weak. A bare version without quotes is accepted too, because some clients send it.
+ * all tags of this server are weak. A version without quotes is accepted too, because some clients send it.
  * @param version undefined while members are being written; only `*` matches undefined
  */
 export function namesVersion(header: string, version: number | undefined): boolean {

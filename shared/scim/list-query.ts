@@ -22,8 +22,8 @@ export interface ListQuery {
 }
 
 /**
- * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A
- * startIndex below 1 means 1, and a negative count means 0 (table 6).
+ * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A startIndex
+ * below 1 counts as 1, and a negative count counts as 0 (table 6).
  * @throws ScimError invalidFilter or invalidValue
  */
 export function readListQuery(given: ScimObject): ListQuery {

@@ -1,14 +1,14 @@
 /*
- * Each member of a group is an item of its own. So readers can see a part of a write of several members. The group's
- * item lists the open writes:
+ * Each member of a group is an item of its own. So during a write of several members, readers can see some of the
+ * changes. The group's item lists the open writes:
  *
  *     begin   one update of the group's item: next version, id of the write, time
  *     write   the registers of the members, and the floor if the request replaces the whole list
  *     end     one update of the group's item: the id of the write is removed
  *
- * While a write is open, the group's item already has the version after the write, but the list of members is not
- * complete. Therefore the response to a read has an entity tag with a digest of the shown content. This tag matches no
- * header: If-None-Match never gives 304, and If-Match gives 412.
+ * While a write is open, the group's item already has the version after the write, but not all changes of its members.
+ * Therefore the response to a read has an entity tag with a digest of the shown content. This tag matches no header:
+ * If-None-Match never gives 304, and If-Match gives 412.
  *
  * If a request replaces the whole list and needs several writes, the server first stores two lists: the members before
  * and the members after. This happens between `begin` and the first register. Readers see the members before, with
@@ -32,9 +32,7 @@ export const openWrites = (writes: Writes, nowMs: number): readonly string[] =>
 type Held = Pick<ReadonlyMap<string, unknown>, 'has'>;
 const NONE: Held = new Map();
 
-/**
- * Returns the writes whose process has died and that no request can finish. The registers that they have stored stay.
- */
+/** Returns the writes whose process has died and that no request can finish. Their stored registers stay. */
 export const deadWrites = (writes: Writes, nowMs: number, held = NONE): readonly string[] => {
   const open = new Set(openWrites(writes, nowMs));
   return [...writes.keys()].filter((id) => !open.has(id) && !held.has(id));

@@ -5,9 +5,7 @@ import { elements, isObject, type ScimDraft, type ScimObject, type ScimValue } f
 
 /** The attributes of a response (RFC 7644 section 3.9). */
 export interface Projection {
-  /**
-   * The requested attributes; undefined means all. The response also contains the attributes that are always returned.
-   */
+  /** The requested attributes; undefined means all. The response also contains attributes that are always returned. */
   readonly only: readonly AttributePath[] | undefined;
   readonly without: readonly AttributePath[];
 }

@@ -7,7 +7,7 @@ const MAX_TEXT_LENGTH = 4_096;
 /** Maximum number of values of a multi-valued attribute, except `members`. */
 export const MAX_VALUES = 1_000;
 
-/** Matches half of a surrogate pair. Without a UTF-8 form, two different texts could become equal in the table. */
+/** Matches half of a surrogate pair, which UTF-8 cannot encode, so that two texts could become equal in the table. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
@@ -33,7 +33,7 @@ export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | und
 export const singleValue = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 
-/** Converts one value of an attribute, multi-valued or not. */
+/** Converts one value of a single-valued or multi-valued attribute. */
 export function readSingle(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
   if (raw === null) return undefined;
   switch (attribute.type) {

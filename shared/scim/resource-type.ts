@@ -74,7 +74,7 @@ const sameName = (name: string) => {
 };
 
 /**
- * Finds the attribute of a path. Some clients omit the schema of an attribute of the extension.
+ * Finds the attribute of a path. A path without a schema can also name an attribute of the extension.
  * @returns undefined for an attribute that no schema of the type has
  */
 export function placeOf(type: ResourceType, path: AttributePath): Place | undefined {

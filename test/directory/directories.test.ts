@@ -27,7 +27,7 @@ const directoriesWith = (read: () => Promise<unknown>, publicOnly = false) =>
     },
   );
 
-it('opens the directory that the settings name, with the key file from the secret', async () => {
+it('the directory of the setting is opened with the key file of the secret', async () => {
   const { url, key, clock } = await openGoogle();
   clock.ms = Date.now();
   const connection = connectionTo({ kind: 'google', administrator: ADMIN, baseUrl: url });

@@ -13,14 +13,14 @@ import { companyOf, jumbled, storyOf } from './support/story.ts';
 /** The seed decides the times of the kills. GROUPSYNC_TEST_SEED sets another seed. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
-/** The longest time before a kill. At this time, a run has read the people and has written some groups. */
+/** The longest time between a start and a kill. At this time, a run has read the people and has written some groups. */
 const LONGEST_LIFE_MS = 6_000;
 const PEOPLE = 60;
-/** Five times the duration of 150 s on an idle machine. */
+/** Five times the duration of the last run on an idle machine (150 s). */
 const LONGEST_RECOVERY_MS = 750_000;
 
 it(
-  `npm start --data loses no change when kill -9 ends it ${KILLS} times (seed ${SEED})`,
+  `npm start --data loses no change if kill -9 ends it ${KILLS} times (seed ${SEED})`,
   async () => {
     const folder = temporaryFolder();
     const at = (name: string) => join(folder, name);

@@ -48,7 +48,7 @@ describe('parseOptions', () => {
     });
   });
 
-  it('npm start --once has its own local file if no option names one', () => {
+  it('npm start --once has its own local file if no option names a file', () => {
     expect(parseOptions(['--once'])).toMatchObject({ localFile: `.groupsync/once-${process.pid}.json` });
     expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
   });

@@ -29,7 +29,7 @@ import { ROOT, startProcess } from './support/process.ts';
 
 /** The largest size of the tarball, which consists mostly of bundled packages: the SDK and the emulators. */
 const MAX_BYTES = 6_200_000;
-/** The largest size of all installed packages. The documentation of the deployment promises this size. */
+/** The largest size of all installed packages. */
 const MAX_INSTALLED_BYTES = 28_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'groupsync-package-'));
@@ -187,7 +187,7 @@ it('the packaged console serves its page and answers requests', async () => {
   await pMap(ASKED, ask, { concurrency: 3 });
 });
 
-/** Commands with their correct exit codes for an empty company. For some commands, these are 1 or 3. */
+/** Commands with their correct exit codes for an empty company. Some commands correctly exit with 1 or 3. */
 const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['status'], [0, 3]],
   [['doctor'], [0, 1, 3]],

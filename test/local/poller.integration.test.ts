@@ -32,7 +32,7 @@ const failing = (records: readonly SQSRecord[]) => ({
 });
 
 describe('input of the handler', () => {
-  it('a record has every field of an SQS event, and the context counts down the time', async () => {
+  it('a record has every field of an SQS event, and the context shows the remaining time', async () => {
     const queue = await startQueue();
     const seen: { event: SQSEvent; left: number; context: Context }[] = [];
     poll(queue, (event, context) => {

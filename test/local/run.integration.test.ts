@@ -227,7 +227,7 @@ describe('npm start --data', () => {
     expect(await third.exit).toBe(0);
   });
 
-  it('npm start --data takes over the data folder of a process that was killed', async () => {
+  it('npm start --data can use the data folder of a killed process', async () => {
     const { world, path, write, file } = folder();
     write('lock', '{"pid":4194304,"startedAt":"1"}');
     const args = ['--once', '--empty', '--world', world, '--local-file', file, '--data', path];

@@ -53,7 +53,7 @@ describe('local schedule', () => {
     expect(task).toHaveBeenCalledTimes(1);
   });
 
-  it('a stopped schedule starts no run and waits for the current one', async () => {
+  it('a stopped schedule starts no run, and waits for the current run', async () => {
     let done = false;
     const task = vi.fn(async () => {
       await new Promise((resolve) => setTimeout(resolve, 100));

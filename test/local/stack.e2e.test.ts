@@ -8,7 +8,7 @@ import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
-/** The number of changes in one burst. It lasts for several coalescing windows. 10,000 changes take a minute. */
+/** The number of changes in one burst, which lasts for several coalescing windows. 10,000 changes take a minute. */
 const BURST = Number(process.env['GROUPSYNC_TEST_BURST'] ?? 1_000);
 /** The limit is far above the usual duration, because the machine can be busy. */
 const TIMEOUT_MS = 300_000;

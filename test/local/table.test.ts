@@ -13,7 +13,7 @@ describe('table of groups', () => {
     { ...groupOf('3', 'unnamed'), name: null, version: null },
   ];
 
-  it('the table of groups fits 80 columns and shows each group by name with its counts', () => {
+  it('the table of groups has at most 80 columns, and shows the name and the counts of each group', () => {
     const lines = groupsTable(groups).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(

@@ -176,7 +176,8 @@ describe('filter parser and filter oracle', () => {
     ]);
     fc.assert(
       fc.property(filters, users, (text, { emails = [], ...others }) => {
-        // In the oracle, different addresses can satisfy the conditions in brackets. So the user has at most one.
+        // In the oracle, different addresses can satisfy the conditions in brackets. So the user has at most one
+        // address.
         const few = text.includes('[') ? emails.slice(0, 1) : emails;
         const user = few.length === 0 ? others : { ...others, emails: few };
         const mine = matchesFilter(parseFilter(text), user, User);

@@ -73,7 +73,7 @@ describe('SCIM filter', () => {
     );
   });
 
-  it('a filter of 200 conditions and one with 30 nested brackets are accepted', () => {
+  it('a filter of 200 conditions and a filter with 30 nested brackets are accepted', () => {
     expect(matches(Array.from({ length: 200 }, () => 'id eq "A1"').join(' and '))).toBe(true);
     expect(matches(`${'('.repeat(30)}id eq "A1"${')'.repeat(30)}`)).toBe(true);
   });

@@ -33,7 +33,7 @@ describe('error of an attribute value', () => {
   });
 });
 
-describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
+describe('PATCH with a value that has only some sub-attributes (RFC 7644 sections 3.5.2.1 and 3.5.2.3)', () => {
   const { primary: _primary, ...workLess } = WORK;
   const full = { ...ann, name: { givenName: 'Ann', familyName: 'Archer' } };
   const both = (path: string, value: ScimValue): readonly (readonly [string, ScimObject])[] => [
@@ -53,14 +53,14 @@ describe('PATCH with a value that contains only some parts (RFC 7644 sections 3.
   });
 
   it.each(both('Emails[Type eq "work"]', { Primary: null }))(
-    'the operation %s removes only the named part',
+    'the operation %s removes only the named sub-attribute',
     (_, operation) => {
       expect(patched(operation, full)).toEqual({ ...full, emails: [workLess, HOME] });
     },
   );
 
   it.each(both('NAME', { FAMILYNAME: null, givenName: 'Ann' }))(
-    'the operation %s removes only the named value',
+    'the operation %s removes only the sub-attribute that is null',
     (_, operation) => {
       expect(patched(operation, full)).toEqual({ ...full, name: { givenName: 'Ann' } });
     },
@@ -171,7 +171,7 @@ describe('PATCH of attributes (RFC 7644 section 3.5.2)', () => {
     expect(ann).toEqual(before);
   });
 
-  it('a PATCH removes a whole extension and nothing else', () => {
+  it('a PATCH can remove a whole extension without another change', () => {
     const from = { ...ann, [ENTERPRISE]: { department: 'D', employeeNumber: '7' } };
     expect(patched(remove(ENTERPRISE), from)).toEqual(ann);
     const numbered = { ...ann, [ENTERPRISE]: { employeeNumber: '7' } };

@@ -29,12 +29,12 @@ export interface Controls {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** The author of a change made through `/_simulator/groups/ID`. */
+/** The fields for the author of a change through `/_simulator/groups/ID`. */
 export const ChangeAuthor = z.object({
   initiator: z.enum(INITIATOR_TYPES).default('ROLE'),
-  role: z.string().optional().describe('Role id of the initiator; only if the initiator is ROLE.'),
+  role: z.string().optional().describe('Role id of the initiator, if the type of the initiator is ROLE.'),
   app: z.string().default('another-app'),
-  company: z.string().optional().describe('Required if two companies use the same group id.'),
+  company: z.string().optional().describe('The company; required if two companies use the same group id.'),
 });
 /** The body of `POST /_simulator/groups/ID`. */
 export const ExternalChange = WriteGroup.omit({ version: true }).extend(ChangeAuthor.shape);
@@ -99,7 +99,9 @@ export function registerControls(app: FastifyInstance, controls: Controls): void
   );
 }
 
-/** Changes the given fields of a known employee, or adds an employee with default values for all other fields. */
+/**
+ * Changes the given fields of a known employee. An unknown employee is added, with default values for missing fields.
+ */
 function upsertEmployee(simulation: Simulation, body: unknown) {
   const { company: named, ...given } = parse(UpsertEmployee, withoutNulls(body), 'body');
   const { companies } = simulation.store.state;

@@ -67,7 +67,7 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
   });
 }
 
-/** Waits. Returns false if the signal ended the wait. */
+/** Waits for `delayMs`. Returns false if the signal ended the wait. */
 const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
   delay(delayMs, true, { signal }).catch(() => false);
 

@@ -5,9 +5,9 @@ export interface LoggedRequest {
   /** The path without the query string. `query` contains the query string. */
   readonly path: string;
   readonly query: string;
-  /** 0 if the request was dropped before it took effect. */
+  /** The status of the response; 0 if the request was dropped before it took effect. */
   readonly status: number;
-  /** Time of the response, ISO 8601. */
+  /** The time of the response in ISO 8601. */
   readonly at: string;
   readonly bytes: number;
   readonly dropped?: 'before' | 'after';

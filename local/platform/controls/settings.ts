@@ -1,9 +1,9 @@
 import * as z from 'zod';
 
-/** Behaviour that the specification leaves open. `POST /_simulator/settings` changes it. */
+/** Behaviour that the specification leaves open. `POST /_simulator/settings` changes these settings. */
 export const Settings = z.strictObject({
   staleVersionStatus: z.literal([409, 412, 400, 422]),
-  /** Whether PATCH compares the version in its body with the group's version. PUT always compares it. */
+  /** Whether PATCH compares the version in its body with the group's version. PUT always does so. */
   enforceVersionOnPatch: z.boolean(),
   /** Whether PUT and PATCH without a version are rejected. */
   requireVersion: z.boolean(),

@@ -8,8 +8,8 @@ import { ActivityPage } from '../schemas/activity.ts';
 const MAX_EVENTS = 1000;
 
 /**
- * Reads a timestamp. A space counts as `+`, because a query string decodes `+` as a space. A date means the start of
- * this day in UTC.
+ * Reads a timestamp. A space counts as `+`, because a query string decodes `+` as a space. A date means its start in
+ * UTC.
  */
 const TimestampParameter = z
   .string({ error: 'expected one value' })

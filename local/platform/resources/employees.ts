@@ -79,8 +79,7 @@ export function employees(company: CompanyState, matches: (employee: EmployeeRec
 
 /**
  * Returns a function that selects the fields allowed by the credential's scopes.
- * @param nickname name of the field for the nickname of the work location. The list of active employees spells it with
- * a capital L (specification, "Employee")
+ * @param nickname name of the field, which has a capital L in the list of active employees (specification, "Employee")
  */
 function employeeView(credential: Credential, nickname: 'workLocationNickname' | 'worklocationNickname') {
   const fields = ['id', 'personalEmail', 'roleState', ...fieldsOf(EMPLOYEE_SCOPES, credential.scopes)];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Specification, "Address". Fields that contain an address allow null. */
+/** Specification, "Address". Fields of this type can be null. */
 export const Address = z
   .object({
     streetLine1: z.string(),

@@ -19,7 +19,7 @@ const body = {
   users: z.array(z.string().max(1000)),
 };
 
-/** Body of POST /groups. Only the name is required (our choice). */
+/** Body of POST /groups. The simulator requires only the name. */
 export const CreateGroup = z
   .object({ ...z.object(body).partial().shape, name: body.name.min(1) })
   .meta({ id: 'CreateGroup' });

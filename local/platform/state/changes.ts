@@ -6,7 +6,9 @@ import { Group } from '../schemas/group.ts';
 import { LeaveRecord } from '../schemas/leave.ts';
 import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
-/** One change of the state. The journal contains it once, because a repetition would repeat its activity events. */
+/**
+ * One change of the state. The journal contains it once, because a second application would repeat its activity events.
+ */
 export const Change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('group'), company: z.string(), group: Group }),
   z.object({ kind: z.literal('groupDeleted'), company: z.string(), id: z.string() }),
@@ -18,7 +20,7 @@ export const Change = z.discriminatedUnion('kind', [
 ]);
 export type Change = z.infer<typeof Change>;
 
-/** Applies one change in place. @throws if the state does not have the company of the change */
+/** Applies one change to `state`. @throws if the state does not have the company of the change */
 export function applyChange(state: State, change: Change): void {
   const company = state.companies.get(change.company);
   if (company === undefined)

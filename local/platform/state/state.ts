@@ -10,7 +10,7 @@ import type { WorldCredential } from './world.ts';
 
 export type ActivityEntry = FeedEntry<ActivityBatch>;
 
-/** Activity events. Entries are only appended and never moved, so the position of an entry is a cursor. */
+/** Activity events. Entries are only appended and never moved, so a cursor can be the position of an entry. */
 export interface ActivityLog {
   /** The id of this log. A reset gives the log a new id, so that cursors of the earlier log are rejected. */
   readonly feed: string;

@@ -23,7 +23,7 @@ export interface StoreOptions {
 }
 
 /**
- * Opens the state in memory, and on disk if a data file is given.
+ * Opens the state. With a data file, the state is also on disk.
  * @throws {WorldError} for an invalid world
  * @throws {JournalError} for a data file that cannot be read
  */

@@ -10,9 +10,9 @@ import { type Graph, listPages } from './graph.ts';
 import { Change } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
-/** Older links are not used. A link to changes is valid for seven days ("Use delta query", token duration). */
+/** Maximum age of a link that is used. A link is valid for seven days ("Use delta query", token duration). */
 const LONGEST_MS = 6 * DAY_MS;
-/** With this header, the answer contains only changed properties. The reader needs only the ids. */
+/** With this header, the answer contains only changed properties. */
 const HEADERS = { prefer: 'return=minimal' };
 
 /** The links to later changes, and the time at which the links were created. */
@@ -34,9 +34,9 @@ const isReset = (error: unknown): boolean =>
   error instanceof DirectoryError && error.kind === 'odd' && error.reason !== undefined;
 
 /**
- * Reads which groups and users have changed. If nothing has changed, it makes two calls. If the directory no longer
- * accepts the links, the result is a reset with a new cursor. The new cursor starts before the full read after the
- * reset.
+ * Reads which groups and users have changed. If nothing has changed, this function makes two calls. If the directory no
+ * longer accepts the links, the result is a reset with a new cursor. The new cursor starts before the full read after
+ * the reset.
  */
 export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
   const nowMs = graph.clock();
@@ -74,7 +74,7 @@ export async function cursorNow(graph: Graph): Promise<string> {
 
 const textOf = (cursor: Cursor): string => JSON.stringify(cursor);
 
-/** Returns undefined for a cursor of another directory, which the connection read before. */
+/** Returns undefined for a cursor of another directory that the connection read earlier. */
 function readCursor(text: string): Cursor | undefined {
   const json = parseJson(text);
   return json.ok ? Cursor.safeParse(json.value).data : undefined;

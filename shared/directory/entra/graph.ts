@@ -13,10 +13,10 @@ export interface Graph {
   readonly tokens: AccessTokens;
   readonly clock: () => number;
   readonly pages: Pages;
-  /** Returns the URL of a path below the version. */
+  /** Returns the URL of a path below `v1.0`. */
   url(path: readonly string[], query?: Readonly<Record<string, string>>): string;
   /**
-   * Returns a link of an answer.
+   * Returns the link of an answer after a check of its host.
    * @throws DirectoryError `odd` if the link leads to another host, which must not receive the token
    */
   ownLink(operation: string, link: string): string;
@@ -56,11 +56,11 @@ export interface GraphPage<Item> {
   readonly asOfMs: number;
   /** The number of items in the whole list. Only the first page can have this number. */
   readonly count: number | undefined;
-  /** The link to the changes after this list. Only the last page of a list of changes has it. */
+  /** The link to the changes after this list. Only the last page of a list of changes has this link. */
   readonly deltaLink: string | undefined;
 }
 
-/** Reads a list to its end. Every page except the last has a link to the next page, even an empty page. */
+/** Reads a list to its end. Every page except the last page, even an empty one, has a link to the next page. */
 export function listPages<Item extends z.ZodType>(
   graph: Graph,
   { operation, url, item, headers = {} }: Listing<Item>,

@@ -10,6 +10,9 @@ const MICROSOFT: Hosts = {
   login: 'https://login.microsoftonline.com',
 };
 
-/** @param baseUrl base URL of another host with both APIs, such as a simulator; undefined means Microsoft */
+/**
+ * @param baseUrl base URL of another host for Graph and the token endpoint, such as a simulator; undefined means
+ * Microsoft
+ */
 export const hostsOf = (baseUrl: string | undefined): Hosts =>
   baseUrl === undefined ? MICROSOFT : { graph: baseUrl, login: baseUrl };

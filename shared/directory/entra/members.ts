@@ -5,7 +5,7 @@ import { type Graph, listPages } from './graph.ts';
 import { GROUP_PROPERTIES, groupOf, MAX_PAGE, USER_PROPERTIES, userOf } from './objects.ts';
 import { GroupVisibility, NestedGroup, User } from './schemas.ts';
 
-/** The header that a count needs ("Advanced query capabilities on Microsoft Entra ID objects"). */
+/** The header that a request for a count needs ("Advanced query capabilities on Microsoft Entra ID objects"). */
 const COUNTED = { consistencylevel: 'eventual' };
 const READ_HIDDEN = 'Member.Read.Hidden';
 const HIDDEN = 'HiddenMembership';
@@ -14,7 +14,8 @@ const HIDDEN = 'HiddenMembership';
 const MAX_UNCOUNTED = 3;
 
 /**
- * Lists the direct members that are users, without devices and service principals. An empty list needs a count.
+ * Lists the direct members that are users, without devices and service principals. An empty list without a count is
+ * read again.
  * @throws DirectoryError `odd` if no attempt returns a count, or if the membership is hidden
  */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
@@ -28,7 +29,7 @@ export async function* userMemberPages(graph: Graph, group: string): AsyncGenera
     if (seen.items > 0) return;
     if (seen.isCounted) return refuseHidden(graph, group);
   }
-  throw new DirectoryError('odd', `${USERS}: expected a count with an empty list`);
+  throw new DirectoryError('odd', `${USERS}: expected an empty list to have a count`);
 }
 
 const USERS = 'groups.members.users';
@@ -61,7 +62,8 @@ export async function* groupMemberPages(graph: Graph, group: string): AsyncGener
 /** Lists the direct members that are users or groups. Both lists are read at the same time, which halves the time. */
 export async function* memberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const groups = allPages(groupMemberPages(graph, group));
-  // If both lists fail, the error of the users is thrown. The error of the groups must not count as unhandled.
+  // If both lists fail, the error of the users is thrown. Without this handler, Node would report the error of the
+  // groups as unhandled.
   groups.catch(() => undefined);
   yield* userMemberPages(graph, group);
   yield* await groups;
@@ -85,7 +87,7 @@ export async function hasNestedGroup(graph: Graph, group: string, member: string
 }
 
 /**
- * Refuses a group with hidden membership if the access token lacks the right to read it. The group would look empty.
+ * Refuses a group with hidden membership if the access token lacks the right to read it. Such a group would look empty.
  * @throws DirectoryError `odd` for such a group
  */
 async function refuseHidden(graph: Graph, group: string): Promise<void> {

@@ -17,8 +17,8 @@ export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGr
 });
 
 /**
- * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. For a guest, the
- * principal name is an artificial name.
+ * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. The principal name of
+ * a guest is an artificial name.
  * @throws DirectoryError `denied` if the application lacks the right to read users and their state
  */
 export function userOf(
@@ -29,7 +29,7 @@ export function userOf(
     const reason = 'User.Read.All';
     throw new DirectoryError(
       'denied',
-      `${operation}: users without properties: the right ${reason} is missing`,
+      `${operation}: expected the properties of users, but the right ${reason} is missing`,
       {
         reason,
       },

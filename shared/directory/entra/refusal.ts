@@ -20,7 +20,7 @@ export function graphRefusal(
   nowMs: number,
 ): DirectoryError {
   const code = GraphError.safeParse(body).data?.error.code;
-  // Without a code, the status 410 alone shows that a link to changes is no longer valid.
+  // An answer 410 without a code also means that a link to changes is no longer valid.
   const reason = code ?? (answer.status === 410 ? 'gone' : undefined);
   const kind = kindOf(answer.status, reason !== undefined);
   return refused(operation, answer.status, { kind, reason, retryAfterMs: waitOf(answer, nowMs) });

@@ -39,8 +39,8 @@ const ChangedMember = z.object({
 });
 
 /**
- * An object in a list of changes. If it was removed, the reason `changed` means that it can be restored, and `deleted`
- * that it cannot.
+ * An object in a list of changes. A removed object can be restored if the reason is `changed`, but not if the reason is
+ * `deleted`.
  */
 export const Change = z.object({
   id: filled,
@@ -51,8 +51,8 @@ export const Change = z.object({
 });
 
 /**
- * Returns the schema of one page of a list. A page must have its context. Otherwise the JSON of a proxy could be read
- * as an empty list.
+ * Returns the schema of one page of a list. `@odata.context` is required. Otherwise the JSON of a proxy could count as
+ * an empty list.
  */
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({

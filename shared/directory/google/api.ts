@@ -19,7 +19,7 @@ export interface Api {
   readonly pages: Pages;
 }
 
-/** Reads the JSON APIs below one base URL. Every request is sent to this host. */
+/** Returns a function that reads the JSON APIs below the base URL. */
 export function createApi(baseUrl: string, tokens: AccessTokens, world: DirectoryWorld): Api {
   const refusalOf = (operation: string, { status }: { readonly status: number }, value: unknown) =>
     apiRefusal(operation, status, value);

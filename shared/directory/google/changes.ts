@@ -4,8 +4,8 @@ import type { Api } from './api.ts';
 import { Activity, listOf } from './schemas.ts';
 
 /**
- * The length of the time span that each run reads again. Entries appear late, and an older entry may appear after a
- * newer one ("Data retention and lag times": most entries of the admin log within minutes).
+ * The length of the time span that each run reads again. Entries appear late, and an older entry can appear after a
+ * newer entry. Most entries of the admin log appear within minutes ("Data retention and lag times").
  */
 const OVERLAP_MS = 30 * 60_000;
 const MAX_PAGE = '1000';
@@ -17,10 +17,10 @@ const GROUP_PARAMETERS = new Set(['GROUP_EMAIL', 'group_email', 'group_id']);
 /** Parameters that name a user, in the log `admin`. */
 const USER_PARAMETERS = new Set(['USER_EMAIL']);
 
-/** Reads which groups and users the Reports API names. It makes two calls if nothing has changed. */
+/** Reads which groups and users the Reports API names. If nothing has changed, this function makes two calls. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const sinceMs = Number(cursor);
-  // The cursor is from another directory, which the connection read before.
+  // The cursor is from another directory that the connection read earlier.
   if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const startTime = new Date(Math.min(sinceMs, nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
@@ -84,8 +84,8 @@ const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
 const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
 
 /**
- * Returns two changes of each key: the latest deletion and the latest change of another kind. Both are needed, because
- * a new group or user can have the address of a deleted one.
+ * Returns two changes of each key: the latest deletion and the latest other change. Both are needed, because a new
+ * object can have the address of a deleted object.
  */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();

@@ -43,7 +43,7 @@ export interface FederationOptions {
   readonly iamUrl: string;
 }
 
-/** The calls of a sign-in without a stored secret. `doctor` tests each call separately. */
+/** The calls of a sign-in without a stored secret. The command `doctor` tests each call separately. */
 export interface Federation extends Credential {
   /** Returns a token of AWS for the role of this process. */
   webIdentity(): Promise<string>;
@@ -67,7 +67,7 @@ export function federatedCredential(options: FederationOptions, world: Directory
     webIdentity: () => world.webIdentity(audienceOf(provider)),
 
     async exchangeToken(webIdentity) {
-      // RFC 8693, section 2.1, defines these names.
+      // RFC 8693, section 2.1, defines the names of these fields.
       const form = {
         grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
         audience: provider,

@@ -1,6 +1,6 @@
 /** Base URLs of Google's services, without a slash at the end. */
 export interface Hosts {
-  /** Directory API and Reports API. */
+  /** The base URL of the Directory API and the Reports API. */
   readonly api: string;
   /** The complete URL of the token endpoint. */
   readonly token: string;

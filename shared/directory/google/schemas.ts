@@ -12,7 +12,7 @@ export const Group = z.object({
   id: filled,
   email: filled,
   name: z.string().default(''),
-  /** A 64-bit number as a JSON string; may be absent. */
+  /** A 64-bit number as a JSON string. */
   directMembersCount: z.string().optional(),
 });
 
@@ -22,7 +22,7 @@ export const Member = z.object({
   type: z.string(),
   /** Absent for `CUSTOMER`. */
   email: z.string().optional(),
-  /** `ACTIVE`, `SUSPENDED`, `ARCHIVED` and others; absent for members of other companies. */
+  /** `ACTIVE`, `SUSPENDED`, `ARCHIVED` or another status; absent for members of other companies. */
   status: z.string().optional(),
 });
 

@@ -41,7 +41,7 @@ export interface ApiOptions {
   readonly limits: RateLimits;
 }
 
-/** Three requests: the first one, one with a new token, and one with a new nonce. */
+/** A call can need three requests: the first request, one with a new token, and one with a new nonce. */
 const MAX_REQUESTS = 3;
 
 /** Reads the APIs of one organisation. */

@@ -39,7 +39,7 @@ export const keySigner = (jwk: PrivateJwk): Signer => ({
 });
 
 /**
- * Returns a signer with a key in KMS that never leaves KMS. The key id is the `kid` of the public key in Okta.
+ * Returns a signer with a key that never leaves KMS. Okta knows the public key by this key's id as `kid`.
  * @param keyArn the ARN of an RSA key that signs and verifies
  */
 export const kmsSigner = (keyArn: string, { kmsSign }: Pick<DirectoryWorld, 'kmsSign'>): Signer => ({

@@ -10,7 +10,7 @@ export interface Authorization {
 
 interface AuthorizedRequest {
   readonly headers: Readonly<Record<string, string>>;
-  /** Reads the answer, and remembers a new nonce. Returns whether the request may succeed with new headers. */
+  /** Reads the answer, and remembers a new nonce. Returns whether a retry with new headers can succeed. */
   repeats(answer: DirectoryAnswer): boolean;
 }
 
@@ -22,8 +22,8 @@ export const apiTokenAuthorization = (apiToken: string): Authorization => ({
 });
 
 /**
- * Returns the authorization with access tokens. A request is repeated with a new token, because Okta may refuse a token
- * before it expires, and with a new nonce, because Okta renews the nonces.
+ * Returns the authorization with access tokens. A request is repeated with a new token if Okta refuses the token before
+ * it expires, and with a new nonce if Okta has renewed the nonce.
  */
 export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
   async begin(url) {
@@ -47,8 +47,8 @@ export const accessTokenAuthorization = (signIn: SignIn): Authorization => ({
 const NONCE_DEMAND = 'use_dpop_nonce';
 
 /**
- * Whether the answer asks for a new nonce. RFC 9449, section 9, defines 401 with a challenge. Okta also answers 400
- * with the error code only in the body.
+ * Returns whether the answer asks for a new nonce. RFC 9449, section 9, defines 401 with a challenge. Okta also answers
+ * 400 with the error code in the body.
  */
 const asksForNonce = (answer: DirectoryAnswer): boolean =>
   (answer.status === 400 || answer.status === 401) &&

@@ -24,7 +24,7 @@ const Cursor = z.object({
 export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: nowMs });
 
 /**
- * Reads which groups and users have changed. If nothing has changed, it makes three calls:
+ * Reads which groups and users have changed. If nothing has changed, this function makes three calls:
  *
  *   call                        | shows                              | does not show
  *   ----------------------------|------------------------------------|-------------------------------------------
@@ -35,7 +35,7 @@ export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: now
 export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);
   const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
-  // The cursor is from another directory, which the connection read before.
+  // The cursor is from another directory that the connection read earlier.
   if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;
   const log = await pollLog(api, cursor.log, firstPoll(sinceMs, nowMs));

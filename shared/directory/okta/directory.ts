@@ -14,7 +14,7 @@ export const SCOPES = {
   reports: 'okta.logs.read',
 } as const;
 
-/** Returns a directory that reads an organisation of Okta. It has no nested groups. */
+/** Returns a directory that reads an Okta organisation. Okta has no nested groups. */
 export function createOktaDirectory(options: ApiOptions, world: DirectoryWorld): Directory {
   const api = createApi(options, world);
   return {

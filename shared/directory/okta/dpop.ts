@@ -14,13 +14,13 @@ export interface ProvenRequest {
   readonly nowMs: number;
   /** The latest nonce of the server. */
   readonly nonce: string | undefined;
-  /** The access token of a call of the API; undefined for a request of a token. */
+  /** The access token of an API call; undefined for a token request. */
   readonly token?: string;
 }
 
 const ALGORITHM = 'ES256';
 
-/** Creates a key. The key is created at the first proof, because most organisations require no proof. */
+/** Returns a key that is created at the first proof, because most organisations require no proof. */
 export function createProofKey(newId: NewId): ProofKey {
   let pair:
     | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>

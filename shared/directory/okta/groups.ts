@@ -6,7 +6,7 @@ import { type Api, pathOf } from './api.ts';
 import { type List, listPages, PAGE_SIZE } from './lists.ts';
 import { Group } from './schemas.ts';
 
-/** The list of all groups, or of the groups that a filter names. */
+/** Returns the list of all groups, or of the groups that match a filter. */
 export const groupList = (query: {
   readonly filter?: string;
   readonly expand?: string;

@@ -5,10 +5,10 @@ import { LogEvent } from './schemas.ts';
 
 /** The largest page ("List all System Log events": limit). */
 const MAX_PAGE = '1000';
-/** Maximum number of pages that one run reads. The next run continues after them. */
+/** Maximum number of pages that one run reads. The next run continues after these pages. */
 const MAX_PAGES = 100;
 const DAY_MS = 86_400_000;
-/** Okta keeps events for 90 days. */
+/** The earliest start of a poll. Okta keeps events for 90 days. */
 const LONGEST_AGO_MS = 89 * DAY_MS;
 
 /** The filter for events about groups and users. Most events of the log are sign-ins, which the filter leaves out. */
@@ -24,7 +24,7 @@ const Events = z.array(LogEvent);
 
 export interface LogRead {
   readonly events: readonly LogEvent[];
-  /** Path and query of the next poll; undefined if the next poll must begin by time. */
+  /** Path and query of the next poll; undefined if the next poll must start from a time. */
   readonly next: string | undefined;
   /** Whether Okta refused the cursor. Events may then be missing. */
   readonly isReset: boolean;
@@ -40,9 +40,9 @@ export const firstPoll = (sinceMs: number, nowMs: number): string =>
   });
 
 /**
- * Reads the events since the last poll ("Polling requests"). Events are in the order in which Okta stored them, so an
- * event that was stored late is not skipped. Every page has a next link. An empty page means that there are no more
- * events now, and its next link continues later.
+ * Reads the events since the last poll ("Polling requests"). The order of events is the order in which Okta stored
+ * them, so a poll does not skip an event that was stored late. Every page has a next link. An empty page ends the poll,
+ * and its next link starts the next poll.
  * @param next the link of the last poll
  * @param first the poll to use if Okta refuses the link, or if this version has another filter than the link
  */

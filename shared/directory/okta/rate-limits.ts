@@ -5,7 +5,7 @@ import { headersOf } from '../exchange.ts';
 const LONGEST_WAIT_MS = 61_000;
 /** Time that is added to `X-Rate-Limit-Reset`, because that header has whole seconds. */
 const MARGIN_MS = 1_000;
-/** The part of a limit that the calls of this process may use. */
+/** The part of a limit that the calls of this process can use. */
 const OWN_SHARE = 1 / 2;
 /** The part of a limit that this process leaves to other programs. */
 const RESERVED_SHARE = 1 / 10;
@@ -18,7 +18,7 @@ export interface RateLimits {
 /** One minute of one operation. */
 interface Window {
   limit: number;
-  /** The fewest remaining calls that an answer has shown. Calls of other programs are counted too. */
+  /** The lowest number of remaining calls that an answer has shown. It includes the calls of other programs. */
   remaining: number;
   resetMs: number;
   /** The calls that this process has sent in this minute. */
@@ -28,10 +28,9 @@ interface Window {
 }
 
 /**
- * Keeps to half of each limit, and leaves the last tenth to the sign-ins and other programs of the organisation. Calls
- * of other programs do not count towards the half. Otherwise a busy program would leave groupsync only one call a
- * minute. Okta counts each operation separately. Each answer shows its limit, the remaining calls and the end of the
- * minute.
+ * Limits this process to half of each limit, and leaves the last tenth of the limit to other programs. Calls of other
+ * programs do not count towards the half. Otherwise a busy program would leave groupsync only one call a minute. Okta
+ * counts each operation separately. Each answer shows its limit, the remaining calls and the end of the minute.
  *
  *   in this minute                                          | the next call
  *   --------------------------------------------------------|-----------------------------

@@ -17,7 +17,7 @@ export const Group = z.object({
 
 export const User = z.object({
   id: filled,
-  /** `ACTIVE`, `SUSPENDED`, `DEPROVISIONED` and others. */
+  /** `ACTIVE`, `SUSPENDED`, `DEPROVISIONED` or another status. */
   status: filled,
   lastUpdated: Time.nullish(),
   profile: z.object({ login: z.string().nullish(), email: z.string().nullish() }),

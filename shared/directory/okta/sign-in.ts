@@ -17,7 +17,7 @@ export interface AccessToken {
 export interface SignIn {
   current(): Promise<AccessToken>;
   forget(token: AccessToken): void;
-  /** Keeps the nonce of an answer, for the next proofs. Returns false if the answer has no nonce. */
+  /** Stores the nonce of an answer for the next proofs. Returns false if the answer has no nonce. */
   keepNonce(answer: DirectoryAnswer): boolean;
   /** Returns a proof of the key for a call of the API. */
   proofFor(url: string, token: AccessToken): Promise<string>;
@@ -32,16 +32,16 @@ export interface SignInOptions {
   readonly newId: NewId;
 }
 
-/** The lifetime of an assertion. Okta accepts an hour at most, and answers a request within seconds. */
+/** The lifetime of an assertion, which is needed for seconds. Okta accepts at most an hour. */
 const ASSERTION_SECONDS = 300;
 /** How long before its expiry a token is renewed. */
 const EARLY_MS = 300_000;
-/** Three requests: the first one, one with a proof, and one with a nonce. */
+/** A sign-in can need three requests: the first request, one with a proof, and one with a nonce. */
 const MAX_REQUESTS = 3;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 /**
- * Signs in as an application, with a signed assertion (RFC 7523). An organisation may ask for tokens that are bound to
+ * Signs in as an application, with a signed assertion (RFC 7523). An organisation can require tokens that are bound to
  * a key (RFC 9449). The first request has no proof. If Okta asks for a proof, all later requests contain a proof:
  *
  *     request ──400 invalid_dpop_proof──▶ with proof ──400 use_dpop_nonce──▶ with nonce ──▶ bound token

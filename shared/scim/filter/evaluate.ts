@@ -22,7 +22,7 @@ export type Filter =
     }
   | { readonly kind: 'element'; readonly path: AttributePath; readonly where: Filter };
 
-/** Returns the parts that must all be true. */
+/** Returns the parts of the filter that must all be true. */
 export const conjuncts = (filter: Filter): readonly Filter[] =>
   filter.kind === 'and' ? filter.of.flatMap(conjuncts) : [filter];
 
@@ -47,7 +47,7 @@ export function matchesElement(filter: Filter, element: ScimValue, attribute: At
 }
 
 /**
- * Rejects gt, ge, lt and le for values without an order, even if no resource has a value (RFC 7644 section 3.4.2.2).
+ * Rejects gt, ge, lt and le for types whose values have no order (RFC 7644 section 3.4.2.2).
  * @throws ScimError invalidFilter
  */
 export const checkFilter = (filter: Filter, type: ResourceType): void =>
@@ -117,7 +117,7 @@ function holds(filter: Filter, lookup: Lookup): boolean {
 const isPresent = (value: ScimValue): boolean =>
   value !== null && value !== '' && !(isObject(value) && Object.keys(value).length === 0);
 
-/** A complex attribute without a sub-attribute stands for its `value` (RFC 7644 section 3.4.2.2). */
+/** A path to a complex attribute without a sub-attribute means its `value` (RFC 7644 section 3.4.2.2). */
 function comparable(named: Named | undefined): Named | undefined {
   if (named?.attribute.type !== 'complex') return named;
   const values = named.values.flatMap((value) => partsOf(value, named.attribute, 'value')?.values ?? []);

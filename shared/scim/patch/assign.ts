@@ -16,7 +16,7 @@ import type { PatchOperation } from './operation.ts';
 
 export interface Assignment {
   readonly op: PatchOperation['op'];
-  /** Selects values of a multi-valued attribute; undefined means all. */
+  /** Selects values of a multi-valued attribute. undefined means all values. */
   readonly where: Filter | undefined;
   readonly value: ScimValue | undefined;
 }
@@ -179,7 +179,7 @@ function replacedElement(parts: ScimObject, given: ScimValue, implied: ScimObjec
 
 /**
  * Returns whether a value can be created from the filter: each condition compares a sub-attribute other than `value`
- * for equality. A filter on `value` means an existing item, so its absence is a client error.
+ * for equality. A filter on `value` names an existing item, so it is a client error if no item matches.
  */
 const describes = (where: Filter): boolean =>
   conjuncts(where).every(

@@ -18,9 +18,7 @@ export type MemberOperation =
   | { readonly kind: 'clear' }
   /** Removes the members that a filter selects, for a filter that depends on the current members. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
-  /**
-   * Replaces the members that a filter selects. It must select at least one member. Without `ids`, the members stay.
-   */
+  /** Replaces the members that a filter selects, at least one. Without `ids`, the members stay. */
   | {
       readonly kind: 'replaceWhere';
       readonly where: Filter;
@@ -110,7 +108,7 @@ function selectedOperation(
   return ids === undefined ? { kind: 'removeWhere', where } : { kind: 'remove', ids };
 }
 
-/** Returns the ids of the new members; undefined for a value without an id, which only changes sub-attributes. */
+/** Returns the ids of the new members; undefined for a value that has only sub-attributes other than `value`. */
 function replacements(value: ScimValue, type: ResourceType): readonly string[] | undefined {
   const given = elements(value);
   const isPart = given.length > 0 && given.every((one) => isObject(one) && one['value'] === undefined);
@@ -136,7 +134,7 @@ export const groupAsMember = () =>
 
 /**
  * Reads the ids of a list of members without duplicates. An item is an object with `value`, or an id alone.
- * @param join whether the ids become members. Only then are groups refused if the type does not accept groups
+ * @param join whether the ids become members. If true, groups are refused for a type without nested groups
  * @throws ScimError invalidValue
  */
 export function readMemberIds(value: ScimValue, type: ResourceType, join = true): readonly string[] {

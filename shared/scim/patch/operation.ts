@@ -26,7 +26,7 @@ const Operation = z.lazy(() =>
 
 /**
  * Reads the body of a PATCH (RFC 7644 section 3.5.2). Names and `op` are case-insensitive, because Entra ID sends
- * `Add`. `schemas` may be missing, because some identity providers omit it.
+ * `Add`. `schemas` is optional, because some identity providers omit it.
  * @throws ScimError invalidSyntax, invalidPath or noTarget
  */
 export function readPatch(body: ScimValue): readonly PatchOperation[] {

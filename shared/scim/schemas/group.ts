@@ -29,7 +29,7 @@ export const COMMON_ATTRIBUTES: readonly Attribute[] = [
 /**
  * Returns the schema of groups (RFC 7643 sections 4.2 and 8.7.1). Names are unique, because groupsync finds a platform
  * group by its name.
- * @param memberTypes types of resources that may be members
+ * @param memberTypes types of resources that can be members
  */
 const groupSchema = (memberTypes: readonly string[]): Schema => ({
   id: 'urn:ietf:params:scim:schemas:core:2.0:Group',

@@ -90,7 +90,7 @@ export const RESOURCE_TYPE: Schema = {
   ],
 };
 
-/** The fields that define an attribute or a sub-attribute. Only an attribute also has the field `subAttributes`. */
+/** The fields that define an attribute or a sub-attribute. Attributes also have the field `subAttributes`. */
 const definition: readonly Attribute[] = [
   exact('name', 'Name of the attribute.'),
   exact('type', 'Type of the attribute.', { canonicalValues: TYPES }),

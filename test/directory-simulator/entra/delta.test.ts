@@ -11,7 +11,7 @@ const HARD: PartialSettings = {
 };
 const SEEDS = ['1', '2', '3', '4', '5', '6'];
 
-/** Reads the whole directory and returns a function that reads the changes since then. */
+/** Reads the whole directory. Returns a function that reads the changes since the previous read. */
 async function follow(entra: Entra, path: string) {
   let { deltaLink } = await readAll(entra, path);
   return async (headers: Record<string, string> = {}) => {

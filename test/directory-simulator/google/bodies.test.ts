@@ -91,7 +91,7 @@ describe('bodies of the Directory API in the documented form', () => {
     expect((await get('groups/g-emea/hasMember/sue@example.com')).json).toEqual({ isMember: false });
   });
 
-  it('a change in the admin console is an activity of the log admin', async () => {
+  it('a change in the admin console is an activity in the log `admin`', async () => {
     const { get, control } = startGoogle();
     await control('changes', { kind: 'addMember', group: 'g-none', member: 'ann@example.com' });
     const { json } = await get('activity/users/all/applications/admin');
@@ -123,7 +123,7 @@ describe('bodies of the Directory API in the documented form', () => {
     ]);
   });
 
-  it('a change of a group is an activity of the log groups_enterprise', async () => {
+  it('a change of a group is an activity in the log `groups_enterprise`', async () => {
     const { get, control } = startGoogle();
     const change = { kind: 'removeMember', group: 'g-emea', member: 'u-ann', via: 'groups' };
     await control('changes', change);

@@ -6,7 +6,7 @@ import { PROVIDER } from '../../../directory-simulator/google/federation.ts';
 import { CLOUD_PLATFORM, READ_ALL } from '../../../directory-simulator/google/scopes.ts';
 import { ADMIN, startGoogle } from '../fixture.ts';
 
-/** Opens Google's client. Its addresses are built in, so each request is redirected to the simulator. */
+/** Opens Google's client. It has built-in addresses, so the test redirects each request to the simulator. */
 async function openClient(settings: Partial<Settings> = {}) {
   const google = startGoogle({ settings });
   google.clock.ms = Date.now();
@@ -133,7 +133,7 @@ describe("Google's client for Node with the simulator", () => {
       type: 'external_account',
       audience: PROVIDER,
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      // The library sends the token exchange without the test's redirection, so it gets the address of the simulator.
+      // The test cannot redirect the token exchange, so the library needs the address of the simulator.
       token_url: `${url}/v1/token`,
       scopes: [CLOUD_PLATFORM],
       subject_token_supplier: {

@@ -66,7 +66,7 @@ describe('members.list', () => {
     expect(less.items).toHaveLength(5);
   });
 
-  it('a request for the field status is refused if the group has an external member', async () => {
+  it('a request for the field `status` is refused if the group has an external member', async () => {
     const { get } = startGoogle();
     const fields = 'fields=nextPageToken,members(id,status)';
     expect((await get(`groups/g-sales/members?${fields}`)).status).toBe(403);

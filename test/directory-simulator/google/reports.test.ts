@@ -29,13 +29,13 @@ const CHANGES = [
 ] as const;
 
 describe('activities.list', () => {
-  it.each(CHANGES)('the log admin shows the change %s as the event %s', async (kind, name, change) => {
+  it.each(CHANGES)('the log `admin` shows the change %s as the event %s', async (kind, name, change) => {
     const google = startGoogle();
     expect((await google.control('changes', { kind, ...change })).status).toBe(200);
     expect(await names(google, 'admin')).toEqual([name]);
   });
 
-  it('the log groups_enterprise contains only changes of groups', async () => {
+  it('the log `groups_enterprise` contains only changes of groups', async () => {
     const google = startGoogle();
     await google.control(
       'changes',

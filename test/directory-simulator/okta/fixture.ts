@@ -17,7 +17,7 @@ export const ORG = `http://${HOST}`;
 export const TOKEN_URL = `${ORG}/oauth2/v1/token`;
 const CREATED = { createdAtMs: Date.UTC(2024, 0, 1) };
 
-/** An org with a user of each status and a group of each type. The group Sales has users with every status. */
+/** An org with a user of each status and a group of each type. The group Sales contains all these users. */
 export const WORLD: WorldInput = {
   users: [
     { id: '00uliz', primaryEmail: 'liz@example.com', givenName: 'Liz', familyName: 'Ng', isAdmin: true },

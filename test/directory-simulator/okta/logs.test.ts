@@ -100,7 +100,7 @@ describe('the log of the simulated Okta org', () => {
     },
   );
 
-  it('since limits the time of storage in a polling request, and the time of publication in a bounded request', async () => {
+  it('the parameter since limits the time of storage in polling requests, and of publication in bounded requests', async () => {
     const client = startOkta({ settings: { lagSeconds: LAG } });
     await client.control('changes', { kind: 'deleteGroup', group: '00gapp' });
     client.clock.ms += 180_000;
@@ -149,7 +149,7 @@ describe('the log of the simulated Okta org', () => {
     expect((await client.get(`logs?since=${since}`)).json).toEqual([]);
   });
 
-  it('a next link is accepted even if its since is older than 180 days', async () => {
+  it('a next link is accepted even if its parameter since is older than 180 days', async () => {
     const client = startOkta({ settings: { pageTokenLifetimeSeconds: 1e9 } });
     const { next } = await poll(client, `logs?since=${time(NOW_MS)}`);
     client.clock.ms += 200 * 86_400_000;

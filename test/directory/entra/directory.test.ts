@@ -112,7 +112,7 @@ describe('members of an Entra group', () => {
     await expect(allOf(directory.membersOf(SALES, 'flatten'))).rejects.toMatchObject({ kind: 'denied' });
   });
 
-  it('the nested groups are not read if the setting nested is ignore', async () => {
+  it('nested groups are not read if the caller ignores them', async () => {
     const { directory, graphCalls } = await openEntra();
     const members = await allOf(directory.membersOf(SALES, 'ignore'));
     expect(members.map(describeMember)).not.toContain('group g-emea');
@@ -133,7 +133,7 @@ describe('members of an Entra group', () => {
     ]);
   });
 
-  it('the first page of users and the first page of groups have the count of their list', async () => {
+  it('the first page of users has the number of users, and the first page of groups has the number of groups', async () => {
     const { directory } = await openEntra();
     const counts: unknown[] = [];
     for await (const { userCount, groupCount } of directory.membersOf(SALES))
@@ -240,7 +240,7 @@ describe('failed read of members of an Entra group', () => {
     },
   );
 
-  it('a list that repeats a link is refused', async () => {
+  it('a list that contains the same link twice is refused', async () => {
     const { directory, control, url } = await openEntra();
     const body = `{${CONTEXT},"@odata.nextLink":"${url}/v1.0/groups/g-sales/members/again","value":[]}`;
     await control('faults', [{ match: { path: '*/members/*' }, times: 10, status: 200, body }]);

@@ -44,7 +44,7 @@ describe('changes that Okta reports', () => {
     ]);
   });
 
-  it('a change of only the members of a group is marked as a change of memberships, unlike a new name', async () => {
+  it('a group with only changed members is marked as a change of memberships, and a group with a new name is not', async () => {
     const { takeChanges, control, clock } = await openPolled();
     clock.ms += 10 * MINUTE_MS;
     await control('changes', [
@@ -156,7 +156,7 @@ describe('changes that Okta reports', () => {
     expect(cursor).toContain('/api/v1/logs?after=2');
   });
 
-  it('a log that repeats a cursor is an error', async () => {
+  it('a log that repeats a cursor gives an error', async () => {
     const event = { published: new Date(NOW_MS).toISOString(), eventType: 'group.lifecycle.create' };
     const answer = { body: [event], headers: { link: [self, next('/api/v1/logs?after=1')] } };
     const { directory, paths } = openScripted([answer, answer, answer]);

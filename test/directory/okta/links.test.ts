@@ -43,7 +43,7 @@ describe('next pages of Okta', () => {
     expect(paths).toHaveLength(1);
   });
 
-  it('a repeated cursor is an error', async () => {
+  it('a repeated cursor gives an error', async () => {
     const headers = { link: [self, next(`${PATH}?after=2`)] };
     const { read, paths } = membersOf([{ headers }, { headers }, { headers }]);
     await expect(read).rejects.toMatchObject({ kind: 'odd' });

@@ -19,7 +19,7 @@ interface Scripted {
 }
 
 /**
- * Returns a directory whose calls get the given answers in order, and the requested paths.
+ * Returns the requested paths, and a directory whose calls get the given answers in order.
  * @param credential with an application, the sign-in gets the first answers
  */
 export function openScripted(

@@ -36,7 +36,7 @@ describe('sign-in to an Okta organisation', () => {
     },
   );
 
-  it('the sign-in continues with a new nonce if Okta no longer accepts the old one', async () => {
+  it('the sign-in continues with a new nonce if Okta no longer accepts the old nonce', async () => {
     const okta = await openOkta({ settings: { dpop: 'everywhere' } });
     await okta.directory.group('00gsales');
     await okta.control('dpop-nonces/expire');
@@ -46,7 +46,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
   });
 
-  it('the sign-in continues with a new nonce if only the body of a 400 asks for one', async () => {
+  it('the sign-in continues with a new nonce if only the body of a 400 asks for a nonce', async () => {
     const user = { id: '00uliz', status: 'ACTIVE', profile: { login: 'liz@example.com' } };
     const { directory, paths } = openScripted(
       [

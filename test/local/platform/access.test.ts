@@ -77,7 +77,7 @@ test('an unknown path gets 404 and a wrong method gets 405, both with a JSON bod
   expect(wrong.json.error.requestId).toBe(wrong.headers['x-request-id']);
 });
 
-test('an invalid token is reported before an invalid JSON body, and other media types get 415', async () => {
+test('the token is checked before a body that is not JSON, and other media types get 415', async () => {
   const { call } = startSimulator();
   expect((await call('POST /groups', { body: '{', token: null })).status).toBe(401);
   expect((await call('POST /groups', { body: '{' })).status).toBe(400);
@@ -86,7 +86,7 @@ test('an invalid token is reported before an invalid JSON body, and other media 
   expect(plain.json.error.message).toBeTypeOf('string');
 });
 
-test('a request with a JSON content type and no body is accepted as a request without a body', async () => {
+test('a request with a JSON content type may have no body', async () => {
   const { call } = startSimulator();
   const headers = { 'content-type': 'application/json' };
   expect((await call('POST /mark_app_installed', { headers })).json).toEqual({ ok: true });
@@ -113,7 +113,7 @@ test('an object whose id has reserved characters is found by the percent-encoded
   expect(found.json.name).toBe('Odd');
 });
 
-test('/me names the owner of the token and the company', async () => {
+test('the endpoint /me names the owner of the token and the company', async () => {
   const { call } = startSimulator();
   expect((await call('GET /me')).json).toEqual({ id: 'u1', workEmail: 'ann@acme.test', company: 'acme' });
   const { json } = await call('GET /me', { token: 'acme-employee' });

@@ -37,7 +37,7 @@ test('the event for the removal of a member has the form of the documented examp
   expect(json.data.next).toBeTypeOf('string');
 });
 
-test('every change of a group writes events', async () => {
+test('every change of a group causes events', async () => {
   const { call } = startSimulator();
   const { id } = (await call('POST /groups', { body: { name: 'New', users: ['u1', 'ghost'] } })).json;
   await call(`PUT /groups/${id}`, { body: { name: 'Newer', users: ['u2', 'ghost'] } });
@@ -119,7 +119,7 @@ test('the endDate of the first request also applies to later pages', async () =>
   expect((await page(call, `?next=${second.next}`)).events).toEqual([]);
 });
 
-test('a startDate in the future returns no event before that time', async () => {
+test('a request with a startDate in the future returns no event before that time', async () => {
   const { call, clock } = startSimulator();
   const { next } = await page(call, `?startDate=${at(NOW_MS + 1000)}`);
   await call('PATCH /groups/g1', { body: { name: 'Early' } });

@@ -29,7 +29,7 @@ test('the simulator listens on 127.0.0.1 on a free port', async () => {
   expect(simulator.app.addresses()).toMatchObject([{ address: '127.0.0.1', port }]);
 });
 
-test('a second simulator that starts with the state of the first gives the same answers and accepts the same cursors', async () => {
+test('a second simulator with the state of the first simulator gives the same answers and accepts the same cursors', async () => {
   const { call } = startSimulator();
   await call('PATCH /groups/g1', { body: { users: ['u2'] } });
   const { next } = (await call('GET /company_activity')).json.data;
@@ -126,7 +126,7 @@ test('the log drops the oldest bodies and requests, and its sequence numbers con
   ]);
 });
 
-test('a fault with a status replaces as many answers as it says', async () => {
+test('a fault with a status replaces the configured number of answers', async () => {
   const { call } = startSimulator();
   const fault = {
     match: { method: 'PATCH', path: '/platform/api/groups/*' },
@@ -186,7 +186,7 @@ test.each([
   expect(refused.json.error.message).toContain(reason);
 });
 
-test('a fault with drop "before" closes the connection without the write, and with drop "after" after the write', async () => {
+test('a fault with drop "before" prevents the write, and a fault with drop "after" only drops the answer', async () => {
   const { call, send } = await listening();
   const match = { method: 'POST', path: '/platform/api/groups' };
   await call('POST /_simulator/faults', {

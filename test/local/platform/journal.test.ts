@@ -85,7 +85,7 @@ test('a change after an incomplete record is kept', async () => {
   expect((await call('GET /groups/g1')).json.name).toBe('Next');
 });
 
-test('a damaged complete line is an error that names the line', async () => {
+test('a damaged complete line gives an error that names the line', async () => {
   const { call } = startSimulator({ dataFile });
   await call('GET /groups');
   const intact = readFileSync(dataFile, 'utf8');

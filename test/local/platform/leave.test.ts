@@ -178,7 +178,7 @@ test('balances are strings for one role and numbers in the list, and unlimited l
   expect((await call('GET /leave_balances/unknown')).status).toBe(404);
 });
 
-test('pending and approved leave lowers the balance, and declined leave restores it', async () => {
+test('pending and approved leave lowers the balance, and declined leave does not', async () => {
   const { call, clock } = startSimulator();
   const vacation = async () => {
     const [balance] = (await call('GET /leave_balances/r2')).json.balances;

@@ -75,7 +75,7 @@ test('fields that a world lacks get default values', async () => {
   });
 });
 
-test('null in place of a string counts as a missing field, and a number is accepted as an employee number', () => {
+test('null counts as a missing string, and a number is accepted as an employee number', () => {
   const employee = { id: 'r', title: null, department: null, employeeNumber: 7, workEmail: null, ein: 12 };
   const world = { companies: [{ employees: [employee] }] };
   const { simulator } = startSimulator({ world: parseWorld(world) });

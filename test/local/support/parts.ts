@@ -2,7 +2,7 @@ import type { SQSEvent } from 'aws-lambda';
 import type { StackParts } from '../../../local/parts.ts';
 import type { GroupReport } from '../../../local/report.ts';
 
-/** Returns fake parts that record the stack's calls. Each ingested event creates one group. */
+/** Returns fake parts that record the stack's calls. For each event, the fake function ingest creates one group. */
 export function fakeParts(over: Partial<StackParts['handlers']> = {}) {
   const calls: string[] = [];
   const groups: GroupReport[] = [];

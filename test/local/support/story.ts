@@ -78,7 +78,9 @@ export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions):
   return events;
 }
 
-/** Returns the entries in random order, a fifth of them twice. A standard queue can deliver messages in this way. */
+/**
+ * Returns the entries in random order, and a fifth twice, because a standard queue can deliver messages in this way.
+ */
 export function jumbled<Entry>(entries: readonly Entry[], seed: string): Entry[] {
   const random = seededRandom(seed);
   const all = [...entries, ...entries.filter(() => random.chance(0.2))];
