@@ -22,13 +22,10 @@ describe('names that platforms normalise', () => {
     ['Sales', ['Sales']],
     [' Sales', ['Sales', 'Sales ']],
     ['SALES', []],
-  ])(
-    'the name %j finds the names %j: exact names, or else names that differ only in white space',
-    (name, found) => {
-      const groups = ['Sales', 'Sales ', 'Other'].map((one) => ({ name: one }));
-      expect(namedLike(groups, name).map((group) => group.name)).toEqual(found);
-    },
-  );
+  ])('the name %j finds the names %j: exact names, else names in other white space', (name, found) => {
+    const groups = ['Sales', 'Sales ', 'Other'].map((one) => ({ name: one }));
+    expect(namedLike(groups, name).map((group) => group.name)).toEqual(found);
+  });
 
   it('a view stores the sent name and the shown name', () => {
     const view = { name: ' Sales', spokeId: 'g', users: new Map() };
