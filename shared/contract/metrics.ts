@@ -33,7 +33,7 @@ export const METRICS = {
   ScimRequests: count('Connection'),
   /** SCIM requests answered with a 4xx; Kind is the status. */
   ScimRefusals: count('Kind'),
-  /** SCIM requests answered with a 5xx. If they last, identity providers stop to send requests. */
+  /** SCIM requests answered with a 5xx. If they last, identity providers stop sending requests. */
   ScimFailures: count(),
   /** SCIM requests whose token expires within 14 days. */
   ScimTokensEnding: count('Connection'),

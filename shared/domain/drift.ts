@@ -16,7 +16,7 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** The prefix of ids that begin with the time of the difference. Hashes, the other ids, sort before it. */
+/** The prefix of ids that begin with the time of the difference. All other ids are hashes, which sort before it. */
 export const DATED = 'g';
 
 /** The initiator of a difference that no event of the feed explains. */

@@ -40,7 +40,7 @@ const RECORDED_EVERY_MS = 5_000;
  *     last call  | since the last failure | fails
  *     -----------|------------------------|------
  *     failed     | less than two hours    | yes
- *     failed     | two hours or more      | no; groupsync has stopped to repeat the call
+ *     failed     | two hours or more      | no; groupsync no longer repeats the call
  *     succeeded  | less than 15 seconds   | yes; only some calls fail
  *     succeeded  | 15 seconds or more     | no
  */

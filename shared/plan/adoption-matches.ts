@@ -35,8 +35,8 @@ export function adoptionMatches(
 
 /**
  * Returns the platform groups with a certain match: exactly one directory group matches, and that directory group
- * matches no second platform group by the same key (external id or name). A directory group that matches one platform
- * group by external id is not a certain match for another by name.
+ * matches no second platform group by the same key (external id or name). A directory group with a match by external id
+ * has no certain match by name.
  */
 export function certainMatches(
   matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>,

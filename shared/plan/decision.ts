@@ -88,7 +88,7 @@ export type Decision =
       readonly lateWrite?: Intent | undefined;
     }
   | { readonly kind: 'release'; readonly reason: string }
-  /** Links this existing platform group to the directory group, unless it has another owner. */
+  /** Links this platform group to the directory group. If the platform group has another owner, no link is made. */
   | { readonly kind: 'adopt'; readonly candidate: ListedGroup }
   | StartHold
   | EndHold

@@ -29,7 +29,7 @@ const foldNull = (spokeId: string | null): string | null => (spokeId === null ? 
 export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean =>
   shown !== null && isSameValue('spokeId', shown, sent);
 
-/** Returns the groups with exactly this external id. Without one, those whose id differs only in form. */
+/** Returns the groups with exactly this external id, or else the groups whose id differs only in form. */
 export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
   groups: readonly Group[],
   spokeId: string | null,
@@ -120,9 +120,9 @@ export function grouped<Listed, Key>(groups: readonly Listed[], keyOf: (group: L
 export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && group.spokeId === null;
 
 /**
- * Returns the groups that may be adopted: the groups with the same spokeId. If some of them have exactly the same form
- * of the spokeId, only these. If no group has the spokeId, a group with the name may be adopted, but only if it is the
- * only one.
+ * Returns the groups that may be adopted: the groups with the same spokeId. If the spokeId of some groups has exactly
+ * the same form, the result contains only those groups. If no group has the spokeId, a group with the name may be
+ * adopted, but only if it is the only one.
  */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],

@@ -45,7 +45,7 @@ function goingOn(known: Episode | undefined, finding: Finding, nowMs: number): E
   return { ...finding, ...attempt, notifiedCount, sinceMs: Math.min(beganMs, sinceMs) };
 }
 
-/** Whether a notice of the end must be sent: one may have reported the beginning, none the end. */
+/** Whether a notice of the end must be sent: a notice may have reported the beginning, but none the end. */
 const isEndOwed = ({ over, notifiedCount, isUnrecorded }: Episode): boolean =>
   over !== true && (notifiedCount !== undefined || isUnrecorded === true);
 

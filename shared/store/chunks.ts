@@ -4,18 +4,18 @@ import { type Item, itemsOf, type Key, type Table } from './table.ts';
 
 /** An item may have 400 KB, including its keys and the names of its attributes (Amazon DynamoDB quotas). */
 const MAX_CHUNK_BYTES = 350_000;
-/** The number of chunks that are written at the same time: two full BatchWriteItem requests of nearly 9 MB each. */
+/**
+ * The number of chunks that are written at the same time. They fill two BatchWriteItem requests of nearly 9 MB each.
+ */
 export const IN_FLIGHT = 50;
 
 export interface Chunked {
   readonly chunks: number;
-  /** The hex SHA-256 of all chunks. A reader that computes another hash has read an incomplete or a wrong set. */
+  /** The SHA-256 of all chunks in hex. If a reader computes another hash, it has read an incomplete or a wrong set. */
   readonly hash: string;
 }
 
-/**
- * Packs lines into texts of at most `MAX_CHUNK_BYTES`. Returns at least one text, so that an empty list is also stored.
- */
+/** Packs lines into texts of at most `MAX_CHUNK_BYTES`. The result has at least one text, even for an empty list. */
 export function packLines(lines: Iterable<string>): readonly string[] {
   const texts: string[][] = [[]];
   let bytes = 0;
@@ -60,8 +60,8 @@ export async function readChunks(
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /**
- * Reads all chunks of a set when their number is unknown. `sk` is the key of the first chunk. Returns the lines, and
- * the values with which `readChunks` reads them again.
+ * Reads all chunks of a set whose number of chunks is unknown. `sk` is the key of the first chunk. Returns the lines,
+ * and the arguments for later calls of `readChunks`.
  */
 export async function findChunks(
   table: Table,

@@ -4,7 +4,7 @@ import { plain } from './item-form.ts';
 import { claimKey, claimPartition, SHARDS } from './keys.ts';
 import { all, any, type Condition, equal, exists, type Item, missing, type Table } from './table.ts';
 
-/** Only a retired claim has this attribute, so only a retired claim expires. */
+/** The attribute of a retired claim. A claim without this attribute does not expire. */
 const RETIRED = 'expiresAt';
 
 const freeOrOwn = (owner: GroupRef): Condition => any(missing('pk'), exists(RETIRED), ownedBy(owner));

@@ -9,7 +9,7 @@ import { OF_THIS_SCHEMA, plain, storedAt, understood } from './item-form.ts';
 import { feedKey, gateKey, healthKey, leaseKey, noticesKey } from './keys.ts';
 import { all, any, equal, type Item, less, missing, type Table } from './table.ts';
 
-/** `change` counts the writes. A write that is based on an older state is refused. */
+/** `change` counts the writes. If `change` differs from the value that a worker read, the worker's write is refused. */
 const GateItem = z.lazy(() => Gate.unwrap().extend({ change: number }));
 
 export function createGateStore(table: Table): GateStore {
@@ -18,7 +18,7 @@ export function createGateStore(table: Table): GateStore {
 
     write: (connection, seen, next) => {
       const { change = 0 }: Gate & { readonly change?: number } = seen;
-      // The record of failing calls stays, because a change of the gate does not show that calls succeed.
+      // The record of failing calls stays: a change of the gate does not prove that calls succeed.
       const { failingCalls = seen.failingCalls ?? [], ...gate } = next;
       const stored = failingCalls.length === 0 ? gate : { ...gate, failingCalls };
       return table.put(
@@ -39,7 +39,7 @@ export function createHealthStore(table: Table): HealthStore {
   };
 }
 
-/** Drops episodes in a form that this release does not know. Such an episode is reported again. */
+/** Drops episodes in a form that this release does not know. The next check reports such an episode again. */
 const KnownEpisode = z.custom<Episode>((value) =>
   SUBJECTS.includes((value as Partial<Episode>)?.subject as Subject),
 );
@@ -66,8 +66,8 @@ export function createNoticeStore(table: Table): NoticeStore {
 }
 
 /**
- * Each holder of the lease has a greater token than the holders before it, and stores its token first. After that, the
- * writes of earlier holders are refused.
+ * Each new holder of the lease has a greater token than all earlier holders. A holder first stores its token. After
+ * that, the writes of earlier holders are refused.
  */
 export function createFeedStore(table: Table): FeedStore {
   return {
@@ -91,9 +91,7 @@ export function createFeedStore(table: Table): FeedStore {
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
 
-/**
- * Returns undefined if the item has a token but no position. The first run writes its token before it has a position.
- */
+/** Returns undefined if the item has no position, because the first run stores its token before it has a position. */
 function positionOf(item: Item): FeedPosition | undefined {
   if (item['readAtMs'] === undefined) return undefined;
   return understood(FeedPosition, item, `a feed position at ${item.pk}`);

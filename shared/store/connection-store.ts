@@ -13,8 +13,7 @@ const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactO
 
 /**
  * Creates a store that caches connections for `rememberMs`, because connections change rarely and every batch reads
- * them. A missing connection is not cached. Otherwise a read before `connect` would make ingest reject the first
- * events.
+ * them. A missing connection is not cached. Otherwise ingest would reject the first events after `connect`.
  * @param onUnknown called once per connection, with the names of stored settings that this release does not know
  */
 export function createConnectionStore(
@@ -112,8 +111,8 @@ export function createConnectionStore(
     },
 
     async companyOf(name) {
-      // The order matters. `keepName` stores the company before `remove` deletes the connection, so one of the two
-      // reads finds it.
+      // The order of the two reads matters. `keepName` stores the company before `remove` deletes the connection, so
+      // one of the reads finds the company.
       return ((await current(name)) ?? (await tombstoneOf(name)))?.company;
     },
   };

@@ -3,10 +3,12 @@ import { SESSIONS_PARTITION } from '../contract/topology.ts';
 import { OF_THIS_SCHEMA, understood } from './item-form.ts';
 import { itemsOf, type Key, type Table } from './table.ts';
 
-/** All sessions are in one partition, so that they can be listed. People sign in rarely. */
+/**
+ * All sessions are in one partition, so a query lists them. The partition stays small, because people sign in rarely.
+ */
 const keyOf = (hash: string): Key => ({ pk: SESSIONS_PARTITION, sk: hash });
 
-/** Stores the sessions of people who signed in to the console. DynamoDB deletes expired ones. */
+/** Stores the sessions of people who signed in to the console. DynamoDB deletes expired sessions. */
 export function createConsoleSessionStore(table: Table): ConsoleSessions {
   return {
     async add(hash, session) {

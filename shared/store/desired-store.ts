@@ -14,16 +14,16 @@ import type { Attributes, Condition, Item, Table } from './table.ts';
 import { all, any, equal, exists, greater, itemsOf, less, missing } from './table.ts';
 
 /**
- * How long a tombstone is kept, from its stamp or its receipt, whichever is later. Ingest refuses events that are more
- * than 400 days old, also in a replay. So after 430 days, no event from before the tombstone can be accepted any more,
- * and its expiry cannot bring a removed member back. One month is a margin.
+ * The lifetime of a tombstone, from the later of its stamp and its receipt. Ingest refuses events that are more than
+ * 400 days old, also in a replay. So after 430 days (with a month of margin), ingest accepts no event from before the
+ * tombstone. The expired tombstone is then not needed to keep a removed member out.
  */
 export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
 
 export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
   Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFE_MS) / 1_000);
 
-/** The rule of `supersedes` as a condition: the later stamp wins, and between equal stamps the smaller value. */
+/** The rule of `supersedes` as a condition: the later stamp wins. If the stamps are equal, the smaller value wins. */
 const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, value: string): Condition =>
   any(missing(stampName), less(stampName, stamp), all(equal(stampName, stamp), greater(valueName, value)));
 
@@ -31,8 +31,8 @@ const laterThanStored = (name: string, stamp: Stamp): Condition => any(missing(n
 
 export function createDesiredStore(table: Table): DesiredStore {
   /**
-   * Each register of the group has its own condition. Most events are later than all stored registers, so the first
-   * attempt writes all registers and the mark together. If one register is not later, each register is written
+   * Each register of the group has its own condition. Most events are later than all stored registers. So the first
+   * attempt writes all registers and the dirty mark together. If one condition fails, each register is written
    * separately.
    */
   async function markWith(update: GroupUpdate | undefined, ref: GroupRef, dirty: Dirty) {
@@ -69,7 +69,7 @@ export function createDesiredStore(table: Table): DesiredStore {
       return presence === 'present' ? { member, left: stamp as Stamp } : { member };
     },
 
-    /** These writes have no condition, so one request can carry 25 of them. */
+    /** Writes new members without a condition, so one request can contain 25 members. */
     async joinNew(ref, entries, nowMs) {
       await Promise.all(entries.map(({ member }) => noteMembership(ref, member)));
       const items = entries.map((entry) => ({
@@ -110,7 +110,7 @@ export function createDesiredStore(table: Table): DesiredStore {
     async isRepeated(ref, digest, mayBeDirty) {
       const item: Attributes = (await table.get(groupKey(ref))) ?? {};
       const { batchDigest, dirtySince, failedAt, isContained } = item;
-      // The outer groups may not be marked yet, so this group must be woken again.
+      // A repeated batch must wake this group again, because its outer groups may not be marked dirty yet.
       if (isContained === true) return false;
       return batchDigest === digest && (mayBeDirty || dirtySince === undefined) && failedAt === undefined;
     },

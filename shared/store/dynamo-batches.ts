@@ -22,12 +22,12 @@ const MAX_ROUNDS = 12;
 
 export interface DynamoTableOptions {
   readonly tableName: string;
-  /** Waits between the rounds of a batch that DynamoDB processed only in part. */
+  /** Waits before the rest of a partly processed batch is sent again. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /**
- * Converts an item as the SDK's document client does. The document client cannot be used, because it refuses a client
+ * Converts an item like the SDK's document client. That client cannot be used here, because it refuses a DynamoDBClient
  * that keeps its middleware between requests.
  * @throws UnstorableError for a value that DynamoDB cannot represent
  */
@@ -38,11 +38,11 @@ export function toWire(item: object) {
     throw new UnstorableError('expected values that DynamoDB can represent', { cause });
   }
 }
-/** Skips `marshall`, because keys are always strings and a large request has tens of thousands of keys. */
+/** Avoids the slow `marshall`: keys are always strings, and a large request has tens of thousands of keys. */
 export const wireKey = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
 export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
 
-/** Combines reads, and writes without a condition, that callers make at the same time. */
+/** Combines simultaneous reads into one request, and simultaneous writes without a condition into another. */
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
   const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
   return {
@@ -83,8 +83,8 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
 /**
- * Makes the command fail instead of being sent again after a request without an answer, because that request may still
- * take effect. A command that DynamoDB refused may be sent again.
+ * Prevents that the SDK sends the command again after a request without an answer, because that request may still take
+ * effect. After a refusal by DynamoDB, the SDK may send the command again.
  */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
@@ -96,35 +96,36 @@ function sendOnce(command: BatchWriteItemCommand): void {
         throw error;
       });
     },
-    // This middleware runs within each attempt, because the SDK's retry loop is at the beginning of this step.
+    // The SDK's retry loop is at the beginning of the step `finalize`. So a middleware with low priority runs in each
+    // attempt.
     { name: 'sendOnce', step: 'finalizeRequest', priority: 'low' },
   );
 }
 
-/** Whether DynamoDB refused the request, for example because it throttles. */
+/** Whether DynamoDB refused the request, for example because of throttling. */
 const isAnswered = (error: unknown): boolean =>
   error instanceof DynamoDBServiceException && error.$fault === 'client';
 
 /**
- * Returns a function that writes one item without a condition, because BatchWriteItem has no conditions. A value that
- * cannot be encoded fails alone, before it joins a batch.
+ * Returns a function that writes one item without a condition (BatchWriteItem has no conditions). An item that cannot
+ * be encoded fails before it joins a batch, so it does not affect other items.
  */
 const sending = (send: (item: Outgoing) => Promise<undefined>) => async (item: Item, isOnce: boolean) =>
   send({ pk: item.pk, sk: item.sk, wire: toWire(item), isOnce });
 
-/** DynamoDB refuses a whole request if one key is too long or one item is too large. */
+/** Whether DynamoDB refused a whole request. One key that is too long, or one item that is too large, is enough. */
 const isRefusal = (cause: unknown): boolean =>
   cause instanceof Error && /^(?:Validation|Serialization)Exception$/.test(cause.name);
 
 /**
  * DynamoDB's errors for an item that it can never store (developer guide, "Constraints"): sizes of items, keys and
- * numbers, nesting, empty keys. Any other ValidationException is a fault of the request, such as an expression that
- * "has exceeded the maximum" size. A new release may fix it.
+ * numbers, nesting, empty keys. All other ValidationExceptions are faults of the request, such as an expression that
+ * "has exceeded the maximum" size. A new release may fix such a fault.
  */
 const OF_THE_ITEM =
   /(?<!expression size has )exceeded (?:the|supported)|empty string|overflow|underflow|significant digits/i;
 
-/** @returns why the table can never store the given data; undefined for any other failure */
+/** @returns the error if the table can never store the data; undefined for any other failure */
 export function unstorable(cause: unknown): UnstorableError | undefined {
   if (cause instanceof UnstorableError) return cause;
   if (!isRefusal(cause)) return undefined;
@@ -136,16 +137,16 @@ export function unstorable(cause: unknown): UnstorableError | undefined {
 const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
 /**
- * Keeps only the last entry of each key, because a request must not name a key twice, and a later write replaces an
- * earlier one anyway.
+ * Keeps only the last entry of each key, because a request must not contain a key twice. A later write would replace
+ * the earlier write in any case.
  */
 const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] => [
   ...new Map(entries.map((entry) => [nameOf(entry), entry])).values(),
 ];
 
 /**
- * Repeats the request for the entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB), with a longer wait
- * each time.
+ * Sends entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB) again. Each wait is longer than the
+ * previous one.
  */
 async function inRounds<Entry>(
   first: Entry[],
@@ -161,14 +162,14 @@ async function inRounds<Entry>(
 }
 
 interface Gathering<Question, Answer> {
-  /** The most questions that one request may carry. */
+  /** The maximum number of questions in one request. */
   readonly most: number;
   readonly requestsInFlight: number;
   /** @returns one answer for each question, in their order */
   readonly ask: (questions: readonly Question[]) => Promise<readonly Answer[]>;
   /**
-   * Whether one of the questions may have caused the failure. Then each question is sent alone, so that only the
-   * invalid one fails.
+   * Whether one question may have caused the failure. If so, each question is sent alone, so that only the invalid
+   * question fails.
    */
   readonly mayBeOnesFault: (cause: unknown) => boolean;
 }
@@ -180,8 +181,9 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Combines the requests that callers make within one iteration of the event loop. Each caller gets the same result as
- * with a request of its own. Nothing is cached between iterations, so an answer is never older than the question.
+ * Combines the questions that callers ask within one iteration of the event loop into one request. Each caller gets the
+ * same result as with a request of its own. There is no cache between iterations, so an answer is never older than its
+ * question.
  */
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,

@@ -20,7 +20,7 @@ import {
 } from './dynamo-batches.ts';
 import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
-/** Returns the table on DynamoDB. The table has only the operations that groupsync needs, and no transactions. */
+/** Returns the implementation of `Table` on DynamoDB. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
   const TableName = options.tableName;
   const batches = createDynamoBatches(client, options);
@@ -136,14 +136,14 @@ const conditionally = <Result>(run: () => Promise<Result>, refused: Result): Pro
 
 const COMPARISON = { equal: '=', less: '<', greater: '>' } as const;
 
-/** Builds DynamoDB expressions. Every name and value has a placeholder, so no text needs quoting. */
+/** Builds DynamoDB expressions. Each name and value has a placeholder, so no text must be quoted. */
 export class Expression {
   readonly #names = new Map<string, string>();
   readonly #values = new Map<string, Value>();
 
   /**
    * Returns the request fields ExpressionAttributeNames and ExpressionAttributeValues. An empty map is left out,
-   * because DynamoDB refuses it.
+   * because DynamoDB refuses an empty map.
    */
   names() {
     return {
@@ -170,8 +170,8 @@ export class Expression {
   }
 
   /**
-   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. The number of parentheses is kept
-   * small, because the time of some emulators' parsers grows exponentially with the depth.
+   * AND binds tighter than OR, so only an `any` inside an `all` needs parentheses. All other parentheses are left out,
+   * because some emulators parse nested parentheses in exponential time.
    */
   #conjunct(part: Condition): string {
     const text = this.condition(part);

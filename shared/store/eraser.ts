@@ -47,7 +47,7 @@ const SORTS: Readonly<Record<string, string>> = {
 };
 
 export function createEraser(table: Table): Eraser {
-  /** @param erase returns the sort of the erased item; undefined if the item stays */
+  /** @param erase returns the kind of the erased item; undefined if the item stays */
   const eraseAll = async (
     erase: (item: Item) => Promise<string | undefined>,
     part?: Part,
@@ -78,11 +78,11 @@ export function createEraser(table: Table): Eraser {
   };
 
   /**
-   * Whether the member is bound to, or would match, an employee who may be a member. For such a person, an event with
-   * only the id may add the person to a group again, so the data must stay.
+   * Whether the member is bound to an employee who may be a member, or would match such an employee. The data of this
+   * member must stay, because an event with only the id may add the member to a group again.
    */
   const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
-    // If the settings cannot be read, the data stays, because it is unknown whether the person has left.
+    // If the settings cannot be read, the data stays, because the person may still be employed.
     const found = await connections.current(connection).catch(() => 'unreadable' as const);
     if (found === 'unreadable') return true;
     const settings = found?.settings;
@@ -101,7 +101,7 @@ export function createEraser(table: Table): Eraser {
    * before `overMs`.
    */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
-    // The user still has values, and none of them has changed since `overMs`.
+    // Whether the user still has values, all of which were set before `overMs`.
     const values = [...user.attributes.values()].filter(({ value }) => value !== '');
     if (values.length === 0 || values.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
@@ -113,10 +113,10 @@ export function createEraser(table: Table): Eraser {
     return true;
   };
 
-  /** Erases the attributes of a member who has left. @returns whether there was anything to erase */
+  /** Erases the attributes of a member who has left. @returns whether the member had data to erase */
   const eraseLeaver = async (connection: ConnectionName, member: MemberId, nowMs: number) => {
-    // An item that cannot be read is skipped, so that it does not stop the erasure of other users. It is reported
-    // elsewhere.
+    // An item that cannot be read is skipped, so that it does not stop the erasure of other users. Other code reports
+    // the item.
     const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
     if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFE_MS))) return false;
     const roles = await people.rolesOf(connection, user);
@@ -125,7 +125,7 @@ export function createEraser(table: Table): Eraser {
     return (await users.forget(connection, member, nowMs)) !== 0;
   };
 
-  /** Erases the name of an item's actor, if `isPerson` recognizes the actor by the other fields. */
+  /** Erases the name of an item's actor, if `isPerson` recognises the person by the actor's other fields. */
   const eraseActorName = async (
     { pk, sk, actor }: Item,
     isPerson: (actor: Readonly<Record<string, string | null>>) => boolean,
@@ -175,7 +175,7 @@ export function createEraser(table: Table): Eraser {
 const DAY_MS = 86_400_000;
 const PARTS = 30;
 
-/** Whether the member is in one of the groups, or left one after `overMs`. */
+/** Whether the member is in one of the groups, or left one of the groups after `overMs`. */
 async function belongs(
   { member, floor }: UserState,
   refs: readonly GroupRef[],
@@ -197,8 +197,8 @@ async function belongs(
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /**
- * Whether an item belongs to the connection. Some kinds of items name the connection in an attribute, and all others in
- * their key. The name of a connection contains no `#`, so the key can be split.
+ * Whether an item belongs to the connection. Some kinds of items have an attribute with the name of the connection. All
+ * other items have the name in their key, which can be split, because the name contains no `#`.
  */
 function isOf(connection: ConnectionName, item: Item): boolean {
   const [kind = '', name] = item.pk.split('#');
@@ -206,8 +206,8 @@ function isOf(connection: ConnectionName, item: Item): boolean {
 }
 
 /**
- * Whether the erasure keeps an item: the tombstone, which reserves the name for its company, the journal's item, and
- * the audit entry of the erasure.
+ * Whether the erasure keeps an item. It keeps the tombstone (which reserves the name for the company), the journal's
+ * item, and the audit entry of the erasure.
  */
 const isKept = (connection: ConnectionName, { pk, sk, action }: Item): boolean =>
   [tombstoneKey(connection), journalKey(journalOf(connection))].some(

@@ -5,13 +5,13 @@ import { findingsToStore } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import type { Change } from './table.ts';
 
-/** The time of the first 404. The time is removed when the platform shows the group, or the link ends. */
+/** The attribute with the time of the first 404. It is removed when the platform shows the group or the link ends. */
 export const MISSED = 'missedAt';
 /** The attributes of a group that was released. */
 export const RELEASED = ['released', 'movedTo'];
 const LINK = ['link', 'refusedFields'] as const;
 
-/** Returns the attributes that a commit removes, no matter whether the group is clean afterwards. */
+/** Returns the attributes that every commit removes, whether the group is clean or still dirty after the commit. */
 const removedBy = (
   seen: GroupState,
   { driftClosed, platform, consumedHold, settled, isCertain, hasRemoved, found }: Commit,
@@ -28,7 +28,7 @@ const removedBy = (
   ...refusalExplainedBy(found),
 ];
 
-/** Returns the change that a commit makes, no matter whether the group is clean afterwards. */
+/** Returns the change that every commit makes, whether the group is clean or still dirty after the commit. */
 export const writtenBy = (commit: Commit): Change => {
   const { seen, platform, found, settled, counts, writtenAtMs, calledMs } = commit;
   const { createdAtMs = seen.link?.createdAtMs } = commit;
@@ -46,7 +46,7 @@ export const writtenBy = (commit: Commit): Change => {
 
 /**
  * Returns the change of the item after an external change of the platform group.
- * @param platform undefined if the directory group has no platform group any more
+ * @param platform undefined if the directory group no longer has a platform group
  */
 export const acceptedChange = (
   seen: GroupState,
@@ -85,7 +85,7 @@ const linkBefore = ({ link }: GroupState, isGone: boolean) =>
 const refusalExplainedBy = ({ explainsRefusal = false }: Findings = {}) =>
   explainsRefusal ? ['lastError'] : [];
 
-/** Removes the guard record from the uncertain writes, because the record of the new write replaces it. */
+/** Returns the uncertain writes without their guard record, because the guard record of the new write replaces it. */
 export const withoutRemovals = ({ uncertain }: GroupState) => {
   if (uncertain?.removals === undefined) return {};
   const { removals: _, ...others } = uncertain;

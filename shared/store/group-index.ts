@@ -7,7 +7,10 @@ import { wakeUpFields } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
-/** Yields every shard of one list of the index, in the order of the shards. All shards are queried at once. */
+/**
+ * Yields the items of every shard of one index list, in the order of the shards. All shards are queried at the same
+ * time.
+ */
 export async function* queryIndex(
   table: Table,
   kind: Parameters<typeof indexPartition>[0],
@@ -20,8 +23,8 @@ export async function* queryIndex(
       .query({ partition, index: true, ...(between && { between }) })
       [Symbol.asyncIterator]();
     const first = pages.next();
-    // If the page fails, the reader that awaits it gets the error. If the reader stops earlier, the error must not
-    // become an unhandled rejection.
+    // A caller that awaits the page gets the error of a failed page. If the caller stops before this page, this handler
+    // prevents an unhandled rejection.
     first.catch(() => undefined);
     return { pages, first };
   });
@@ -59,7 +62,7 @@ export function createGroupIndex(table: Table): GroupIndex {
     async *all(connection, which) {
       const seen = new Set<string>();
       for await (const page of queryIndex(table, 'groups', connection, which && ['0', IN_SYNC])) {
-        // The index entry of a group moves when the group changes, so the query may return the group twice.
+        // The index entry of a group moves when the group changes, so one query may return the same group twice.
         const shown = page.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
         yield shown.map((item) => summaryOf(connection, item));
       }
@@ -70,7 +73,7 @@ export function createGroupIndex(table: Table): GroupIndex {
   };
 }
 
-/** The maximum page size. DynamoDB returns at most 1 MB for each page anyway. */
+/** The maximum number of items in a page. DynamoDB also limits a page to 1 MB. */
 const MAX_PAGE = 1_000;
 
 const refOf = (connection: ConnectionName, item: Item): GroupRef => ({

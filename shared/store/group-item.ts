@@ -12,8 +12,8 @@ import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
 /*
- * The forms of the items that hold a group and its members. Every item read from the table is parsed here. An item in
- * an unknown form causes an error here instead of a wrong result later.
+ * The forms of the items of a group and its members. Every such item is parsed here after its read. So an item in an
+ * unknown form causes an error here, and not a wrong result later.
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
@@ -42,7 +42,7 @@ const authorOf = ({ stamp, ...actor }: EventActor & { readonly stamp: Stamp }): 
 
 const FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS);
 
-/** The attributes of a group that are times. In `GroupState` their names end with `Ms`. */
+/** The attributes of a group that contain times. The names of these attributes in `GroupState` end with `Ms`. */
 const TIMES = new Set([
   'dirtySince',
   'wakeAt',
@@ -53,10 +53,7 @@ const TIMES = new Set([
   'lastWriteAt',
 ]);
 
-/**
- * Ids and stamps are not validated further, because a large group has a hundred thousand of these items, and each step
- * of a validation takes time.
- */
+/** The form of ids and stamps is not checked, because a check of a hundred thousand members would take long. */
 const MemberItem = z.lazy(() =>
   z.object({
     member: text,
@@ -95,8 +92,8 @@ export function parseMember(item: Item): StoredMember {
 }
 
 /**
- * Returns whether a member is present, and since which stamp. It uses no schema, which takes a fiftieth of the time,
- * because each response with a list of members reads all registers of the list.
+ * Returns the presence of a member with its stamp. The function uses no schema, which makes it fifty times faster: each
+ * response with a list of members parses all registers of the list.
  * @throws CorruptItemError as `parseMember` does
  */
 export function parsePresence(item: Item): MemberRegister {

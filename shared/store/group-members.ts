@@ -51,22 +51,22 @@ export function createGroupMembers(table: Table): Pick<GroupStore, 'members' | '
       const key = memberKey(ref, member);
       const { written } = await table.update(key, { set: stored, remove }, exists('stamp'));
       if (written || mark === undefined || !(await table.get(groupKey(ref)))?.['containsGroups']) return;
-      // The member belongs to a nested group, and the outer group has no register of that member.
+      // The member of a nested group has no register in the outer group.
       const absent = { member, presence: 'absent', stamp: STAMP_ZERO };
       await table.update(key, { set: stored, setIfMissing: absent, remove });
     },
   };
 }
 
-/** Returns the group's own member registers. A nested group is one of these registers. Its members are not included. */
+/** Returns the group's own member registers: one for each nested group, but none for the members of a nested group. */
 async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredMember[]> {
   const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
   return items.map(parseMember);
 }
 
 /**
- * Returns the users of the group and of all groups within it. A change of an inner group first changes its registers,
- * and then marks the outer groups dirty. So if this read misses a change, the group is read again.
+ * Returns the users of the group and of all groups within it. A change of an inner group first changes the registers,
+ * and then marks the outer groups dirty. So if this read misses the change, apply reads the outer group again later.
  * @throws Error if there are too many groups or members to read together
  */
 async function membersWithin(
@@ -93,8 +93,8 @@ const registersOf = async (table: Table, ref: GroupRef) => {
 };
 
 /**
- * Reads the floor before the members. A floor that was read after them could belong to a later list, and would hide
- * these members.
+ * Reads the floor before the members. A floor that is read after the members could belong to a later snapshot, and
+ * would hide members that the later snapshot contains.
  */
 async function contentOf(table: Table, ref: GroupRef): Promise<GroupContent> {
   const registers = await registersOf(table, ref);

@@ -17,7 +17,7 @@ type GroupNotes = Pick<
   | 'noteSuspected'
 >;
 
-/** The part of the store that notes facts about a group, and that neither begins nor ends a write to the platform. */
+/** The part of the group store that records facts about a group outside of a write to the platform. */
 export function createGroupNotes(table: Table): GroupNotes {
   const update = async (ref: GroupRef, how: Change, when: Condition) =>
     (await table.update(groupKey(ref), how, when)).written;
@@ -53,7 +53,8 @@ export function createGroupNotes(table: Table): GroupNotes {
 
     async keepUnattributed(seen, ids) {
       const left = ids.length === 0 ? { remove: ['unattributed'] } : { set: { unattributed: [...ids] } };
-      // New drift is always stored together with a new view, so this condition also covers the list of drift.
+      // New drift is always stored together with a new view. So if the view is unchanged, the list of drift is
+      // unchanged too.
       await update(seen.ref, left, viewIsAs(seen));
     },
 
@@ -68,8 +69,8 @@ export function createGroupNotes(table: Table): GroupNotes {
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
-          // Repeated external changes must not cause more calls, so `calledMs` and `attempts` stay. Only an operator's
-          // `sync` resets them.
+          // An operator's `sync` resets `calledMs` and `attempts`. External changes do not reset them, because repeated
+          // changes must not cause ever more calls.
           ...(version === null && suspectedChange.activityEvents.length === 0
             ? {}
             : { remove: ['failedAt'] }),

@@ -42,7 +42,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
 
   /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
-    // The set is stored 400 days longer than the hold. If it is missing after that, the removals are held again.
+    // The set is stored 400 days longer than the hold. If the set is missing later, the guard holds the removals again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
     const lines = [...users].sort().map(encodeURIComponent);
     const keyOf = (n: number) => heldChunkKey(ref, hold.digest, n);
@@ -53,7 +53,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     };
   }
 
-  /** Deletes the sets that a commit leaves unused: the previous view, and the change of the intent. */
+  /** Deletes the stored sets that no item uses after a commit: the previous view, and the change of the intent. */
   async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
     const before = link?.view;
     if (platform === undefined || platform.view.id !== before?.id) await views.discard(ref, before, item);
@@ -80,7 +80,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         seen.ref,
         {
           set: { intent: plain(intent), ...withoutRemovals(seen) },
-          // An intent makes the item largest, so other optional data is removed.
+          // The item is largest while it has an intent, so optional data is removed from it.
           remove: PARTIAL_READ_HINTS,
         },
         unsettledSince(seen),
@@ -111,7 +111,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         if (commit.consumedHold === undefined) return change(ref, dirty, isOwn);
         const used = await change(ref, dirty, all(isOwn, setIs('approval', seen.approval)));
         if (used.written) return used;
-        // An operator approved other removals since the write began. They are not written yet, so the approval stays.
+        // An operator has approved further removals after the write began. These removals are not written yet, so the
+        // approval stays.
         const remove = written.remove?.filter((name) => name !== 'approval') ?? [];
         return change(ref, { ...dirty, remove }, isOwn);
       };
@@ -161,7 +162,8 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
         [to]: await recorded(seen.ref, decided),
       };
       const remove = from in set ? [] : [from];
-      // A client that got no answer repeats the write, and then finds its own decision.
+      // If the SDK repeats a write without an answer, the condition must accept the decision that the first attempt
+      // stored.
       const isOwn = setIs(to, decided.hold);
       const isAsSeen = all(...HELD_SETS.map((name) => setIs(name, seen[name])));
       return update(seen.ref, dirtying(seen.ref, dirty, { set, remove }), any(isAsSeen, isOwn));
@@ -193,7 +195,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
       update(
         ref,
         {
-          // Lists of groups that are not in sync include paused groups.
+          // Paused groups stay in the lists of groups that are not in sync.
           set: placed(ref, NOT_DUE),
           setIfMissing: { pausedAt: atMs },
           remove: [MISSED],

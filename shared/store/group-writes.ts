@@ -9,25 +9,24 @@ import { dueText, groupKey, IN_SYNC, MEMBER_PREFIX, NOT_DUE, placed } from './ke
 import { all, type Change, type Condition, equal, exists, less, missing, type Table } from './table.ts';
 
 /*
- * The conditions on the group item during the life of a write:
+ * The operations that begin or end a write, each with its condition on the group item and its change of the item:
  *
- *     openIntent   no intent, view, uncertain and dirty as read  intent := this one
- *     commit       intent is this one (and rev, hold as read)    view, version, intent gone (dirty gone, or a wake-up)
- *     postpone     no intent but this one (and rev as read)      a wake-up, intent released
- *     dropIntent   intent is this one                            intent gone
- *     accept       no intent, view, uncertain and dirty as read  view, version
- *     settle       no intent, rev, view and hold as read         dirty gone
+ *     openIntent   no intent; view, uncertain, dirty as read     stores the intent
+ *     commit       this intent (to clean: also rev and hold)     stores view and version, ends intent (and dirty mark)
+ *     postpone     no other intent (and rev as read)             stores a wake-up, releases the intent
+ *     dropIntent   this intent                                   ends the intent
+ *     accept       no intent; view, uncertain, dirty as read     stores view and version
+ *     settle       no intent; rev, view and hold as read         clears the dirty mark
+ *     fail         intent and rev as read                        clears the dirty mark
  *
- *     fail         intent and rev as they were read              dirty gone
- *
- * For a superseded worker, the condition fails, and nothing changes. The conditions also compare the dirty mark:
- * otherwise a worker could link a group that a later worker has settled, and nothing would wake the group again. The
- * dirty mark stays from openIntent to commit.
+ * For a superseded worker, the condition fails, and the item does not change. `openIntent` and `accept` require the
+ * dirty mark: otherwise a worker could link a group that a later worker has settled, and no wake-up would follow. The
+ * dirty mark stays from `openIntent` to `commit`.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
   link === undefined ? missing('link') : equal('link.view.id', link.view.id);
-/** The record of uncertain writes is as it was read: no other worker has opened and dropped an intent since. */
+/** The record of uncertain writes is as read, so no other worker has opened and dropped an intent after the read. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
 export const unwrittenSince = (seen: GroupState): Condition =>
@@ -36,16 +35,16 @@ export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? unwrittenSince(seen) : all(unwrittenSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intent') : intentIs(intent.id);
-/** The suspected change is as it was read. A suspected change that was noted after the fetch stays. */
+/** The suspected change is as read. A suspected change that was recorded after the fetch must stay. */
 export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
     ? missing('suspectedChange')
     : equal('suspectedChange.atMs', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
-/** The hold is as it was read. A newer hold keeps the group dirty, and the next apply checks that hold. */
+/** The hold is as read. A newer hold keeps the group dirty, and the next run of apply checks that hold. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
-/** The set is this one, with the same decision. Without a set, the group has none. */
+/** The stored set equals `hold` and has the same decision. If `hold` is undefined, the group has no such set. */
 export function setIs(name: HeldSetName, hold: Hold | undefined): Condition {
   if (hold === undefined) return missing(name);
   const { digest, decision } = hold;
@@ -56,13 +55,13 @@ export function setIs(name: HeldSetName, hold: Hold | undefined): Condition {
 }
 
 /**
- * Limits of the lists on the group item. They are far above the usual number of entries, and far below the size of an
+ * The limits of the lists on the group item. Usual lists are much shorter, and lists of this length still fit into an
  * item.
  */
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
-/** Returns the attributes for the external changes that a fetch found, merged with the open ones. */
+/** Returns the drift lists of the item after a fetch found external changes: the stored ids and the new ids. */
 export const findingsToStore = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
@@ -77,8 +76,8 @@ const merged = (before: readonly string[], more: readonly string[], most: number
   more.length === 0 ? undefined : [...new Set([...before, ...more])].slice(-most);
 
 /**
- * Returns the change that ends the work of apply on a group. If each wanted member is one user of the view, and the
- * view has no other user, apply may read only the changed members after the next change
+ * Returns the change that ends the work of apply on a group. It sets `inSync` if each wanted member is one user of the
+ * view, and the view has no further user. After the next change, apply may then read only the changed members
  * (`sync/match/changed-members.ts`).
  */
 export function settledChange(
@@ -110,8 +109,8 @@ const DONE_WITH = ['dirtySince', 'wakeAt', 'attempts', 'releasedPlatformId'];
 const CLEAN = [...DONE_WITH, 'lastError', 'failedAt', 'refusedFields', 'failureReport'];
 
 /**
- * Returns the scheduled wake-up of a group, and the time from which the requeue job treats it as lost. The index sorts
- * by that time.
+ * Returns the attributes of a scheduled wake-up. The index sorts groups by `dueMs`. From this time on, the requeue job
+ * treats the wake-up as lost.
  */
 export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs + WAKE_GRACE_MS) => ({
   wakeAt: wakeAtMs,
@@ -119,10 +118,9 @@ export const wakeUpFields = (ref: GroupRef, wakeAtMs: number, dueMs = wakeAtMs +
 });
 
 /**
- * Returns the change that marks a group dirty. One write sets rev, the dirty mark and the wake-up, so that a crash
- * cannot separate them. A stored wake-up keeps its time, except with `isAtOnce`. Its place in the index changes in any
- * case, so the requeue job may find a lost wake-up a little later. `set` and `remove` are further changes in the same
- * write.
+ * Returns the change that marks a group dirty. One write sets rev, the dirty mark and the wake-up, so a crash cannot
+ * separate them. A stored wake-up keeps its time, except with `isAtOnce`. The time in the index always changes, so the
+ * requeue job may find a lost wake-up a little later. `set` and `remove` are further changes in the same write.
  */
 export const dirtying = (
   ref: GroupRef,
@@ -138,10 +136,10 @@ export const dirtying = (
   };
 };
 
-/** Deletes expired tombstones that the store has not deleted itself. @returns how many */
+/** Deletes expired tombstones that DynamoDB has not deleted yet, and returns their number. */
 export async function collectTombstones(table: Table, { ref }: GroupState, nowMs: number): Promise<number> {
   const { pk } = groupKey(ref);
-  // If the member was added again meanwhile, the register has no expiry any more, and this condition keeps it.
+  // If the member was added again after the read, the register has no expiry, so this condition prevents its deletion.
   const stillEnded = less('expiresAt', Math.floor(nowMs / 1_000));
   let collected = 0;
   for await (const page of table.query({ partition: pk, prefix: MEMBER_PREFIX })) {

@@ -6,16 +6,16 @@ import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unli
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * A reservation counts for an hour and 15 minutes. The hour of the guard begins with the removal, which may take effect
- * later than the reservation, but less than 15 minutes later.
+ * A reservation counts for an hour and 15 minutes. The hour of the guard begins when the removal takes effect, which is
+ * less than 15 minutes after the reservation.
  */
 const COUNTS_MS = 3_600_000 + 15 * 60_000;
 const KEPT_MS = 2 * COUNTS_MS;
 const UNLINK_COUNTS_MS = 3_600_000;
 
 /**
- * Stores the reservations of the rolling hour, one item per write. The comment of `reserve` in `sync/apply/perform.ts`
- * explains why a reservation is put before the others are read.
+ * Stores the reservations of the rolling hour, one item per write. A worker stores its reservation before it reads the
+ * other reservations. The comment of `reserve` in `sync/apply/perform.ts` explains the reason.
  */
 export function createGuardStore(table: Table): GuardStore {
   const put = async ({ connection, group, intent, atMs, removals, size, deletes }: GuardReservation) => {

@@ -2,19 +2,22 @@ import type * as z from 'zod';
 import { CorruptItemError } from '../sync/ports/store-errors.ts';
 import type { Attributes, Item, Key, Table } from './table.ts';
 
-/** Raised only for a change that the previous release could not read, and not for new optional attributes. */
+/**
+ * The schema number of this release. Raise it only for a change that the previous release cannot read. A new optional
+ * attribute is no such change.
+ */
 const SCHEMA = 1;
 
 /**
  * The schema mark of the items that `understood` reads. An item without a mark has schema 1. Registers of members have
- * no mark, because a group has a hundred thousand of them. A write that has not read its item sets the mark only if the
- * item has none. So the mark of a newer release stays.
+ * no mark, because a group may have a hundred thousand registers. A write that has not read its item sets the mark only
+ * if the item has no mark. So the mark of a newer release stays.
  */
 export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
 
 /**
  * Returns an item in the form that this version writes.
- * @param what describes the item in the error, as in “expected a group at …”
+ * @param what the description of the item in the error, as in “expected a group at …”
  * @throws CorruptItemError if the item has another form, or a newer release wrote it
  */
 export function understood<Form>(form: z.ZodType<Form>, item: Item, what: string): Form {

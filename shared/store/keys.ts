@@ -4,9 +4,9 @@ import type { Source } from '../domain/source.ts';
 import type { Item, Key } from './table.ts';
 
 /*
- * Keys of the one table. Ids come from producers, so each part is encoded: '#' separates parts and cannot occur within
- * a part. A part that is too long for a sort key (DynamoDB allows 1,024 bytes) is replaced by its hash. Items also have
- * the ids as attributes, so no code needs to decode a key.
+ * The keys of all items in the table. Ids come from producers, so each part of a key is encoded. The sign '#' separates
+ * parts and cannot occur within a part. A hash replaces a part that is too long for a sort key (at most 1,024 bytes).
+ * Items also have the ids as attributes, so no code decodes a key.
  */
 
 const MAX_PART_BYTES = 400;
@@ -34,7 +34,7 @@ export const memberKey = (ref: GroupRef, member: MemberId): Key =>
   ofGroup(ref, `${MEMBER_PREFIX}${keyPart(member)}`);
 export const viewChunkKey = (ref: GroupRef, view: IntentId, index: number): Key =>
   ofGroup(ref, `VIEW#${view}#${String(index).padStart(4, '0')}`);
-/** The sign `~` distinguishes a bucket from the head of a view, because no id of a view begins with it. */
+/** The sign `~` distinguishes a bucket from the head of a view, because no view id begins with `~`. */
 export const viewBucketKey = (ref: GroupRef, name: string): Key => ofGroup(ref, `VIEW#~${name.slice(1)}`);
 export const VIEW_PREFIX = 'VIEW#';
 export const heldChunkKey = (ref: GroupRef, digest: string, index: number): Key =>
@@ -66,9 +66,9 @@ export const personKey = (connection: ConnectionName, role: RoleId): Key => ({
   pk: personPartition(connection, role),
   sk: 'PERSON',
 });
-/** Marks first bindings that no refresh has proven yet. `keyPart` never writes this character. */
+/** The prefix of a first binding that no refresh of people has confirmed yet. `keyPart` never writes this character. */
 export const UNPROVEN_PREFIX = '#';
-/** The item of a binding of a member to a person. The index lists these items. */
+/** The item of a binding of a member to a person. These items are listed in the index. */
 export const boundMemberItem = (
   connection: ConnectionName,
   role: RoleId,
@@ -89,11 +89,11 @@ export const userRolesPartition = (connection: ConnectionName, userId: string): 
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
 
 export const connectionKey = (connection: ConnectionName): Key => ofConnection(connection, 'CONNECTION');
-/** The key of the item that stays after a connection was removed. */
+/** The key of the item that stays after the removal of a connection. */
 export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
 export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
 export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
-/** The key of the position of the connection's directory reader. The keys below are also for the reader. */
+/** The key of the position of the connection's directory reader. */
 export const readerKey = (connection: ConnectionName): Key => ofConnection(connection, 'READER');
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
@@ -112,7 +112,7 @@ export const sourceKey = (connection: ConnectionName, source: Source): Key =>
 export const leaseKey = (connection: ConnectionName, name: string): Key =>
   ofConnection(connection, `LEASE#${name}`);
 export const GUARD_PREFIX = 'GUARD#';
-/** Minutes since 1970, zero-padded. A range of the sort key is then a period of time. */
+/** Minutes since 1970, zero-padded, so that a range of sort keys is a period of time. */
 export const guardMinute = (atMs: number): string => String(Math.floor(atMs / 60_000)).padStart(10, '0');
 export const guardKey = (connection: ConnectionName, atMs: number, intent: IntentId): Key =>
   ofConnection(connection, `${GUARD_PREFIX}${guardMinute(atMs)}#${intent}`);
@@ -124,7 +124,10 @@ export const driftPrefix = (group: GroupId): string => `${DRIFT_PREFIX}${sha256(
 export const driftKey = ({ connection, group }: GroupRef, id: string): Key =>
   ofConnection(connection, `${driftPrefix(group)}${id}`);
 
-/** The claims of a company's platform groups are spread over shards, because a single partition would be hot. */
+/**
+ * The claims of a company's platform groups are in several partitions, because a single partition would get too many
+ * requests.
+ */
 export const claimPartition = (company: string, shard: number): string => `L#${keyPart(company)}#${shard}`;
 export const claimKey = (company: string, platformId: string): Key => ({
   pk: claimPartition(company, shardOf(platformId)),
@@ -145,13 +148,13 @@ export const indexPartition = (
 export const logPartition = (connection: ConnectionName): string => `log#${connection}`;
 /** The index partition of drift records, sorted by the time of their latest change. */
 export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
-/** Sorts after every time. The value of a group that is not in sync and has no wake-up. */
+/** The value for a group that is not in sync and has no wake-up. It sorts after every time. */
 export const NOT_DUE = '~';
-/** Sorts after every `NOT_DUE` entry, for every id. The value of a group in sync. */
+/** The value for a group in sync. It sorts after every `NOT_DUE` entry, whatever the id. */
 export const IN_SYNC = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
-/** The place of a group's item in the index. */
+/** The index keys of a group's item. */
 export const placed = (ref: GroupRef, due: string) => ({
   gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
   gsk: groupIndexSort(due, ref.group),

@@ -22,22 +22,24 @@ import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
 const AUDIT_LIFE_SECONDS = 400 * 86_400;
-/** The maximum number of entries of a stored list, and its maximum size. A single id may have 2,000 bytes. */
+/** The maximum number of entries of a stored list, and its maximum size in bytes. One id may have 2,000 bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
 
-/** Returns the first entries that fit into an item. An entry's JSON is at least as long as the entry is in DynamoDB. */
+/**
+ * Returns the first entries that fit into an item. The JSON of an entry is at least as long as its form in DynamoDB.
+ */
 function fitting<Entry>(list: readonly Entry[], most = MAX_LISTED): readonly Entry[] {
   const first = list.slice(0, most);
   const fits = Buffer.byteLength(JSON.stringify(first)) <= MAX_LIST_BYTES;
   return fits ? first : fitting(first, Math.floor(first.length / 2));
 }
 
-/** The size of a page. It is small, so that a request for the newest entries does not read many older ones. */
+/** The size of a page. The size is small, so that a request for the newest entries does not read many older entries. */
 const PAGE_SIZE = 100;
 const Head = z.lazy(() => z.object({ lastAudit: text.exactOptional(), lastAction: text.exactOptional() }));
 
-/** Stores audit entries. The attributes `gpk` and `gsk` place them in the index, sorted by time. */
+/** Stores audit entries. By the attributes `gpk` and `gsk`, the index sorts the entries by time. */
 export function createAuditLog(table: Table): AuditLog {
   return {
     async record(ref, entry) {
@@ -64,7 +66,8 @@ export function createAuditLog(table: Table): AuditLog {
     async endWith(ref, lastAction, seen) {
       const isAsSeen =
         seen.lastAction === undefined ? missing('lastAction') : equal('lastAction', seen.lastAction);
-      // If the answer was lost, the SDK repeats the write and then finds its own action.
+      // The SDK repeats a write whose answer was lost. The condition must then accept the action that the first attempt
+      // stored.
       const isLast = any(isAsSeen, equal('lastAction', lastAction));
       const when = ref.group === '' ? isLast : all(exists('rev'), isLast);
       return (await table.update(headKey(ref), { set: { lastAction } }, when)).written;
@@ -82,7 +85,7 @@ export function createAuditLog(table: Table): AuditLog {
   };
 }
 
-/** Yields the items that the index lists from that time on, in the order of the index. */
+/** Yields the items of an index query from the time `atMs` on, in the order of the index. */
 async function* itemsSince(table: Table, atMs: number, wanted: QueryRequest) {
   for await (const page of table.query({ ...wanted, index: true, between: [dueText(atMs), '~'] })) {
     const items = new Map((await table.getMany(page)).map((item) => [`${item.pk} ${item.sk}`, item]));
@@ -101,8 +104,8 @@ function parseEntry(item: Item): KeptEntry {
 const NOT_HASHED = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
 /**
- * Hashes all attributes of the content in a canonical order, including those that a later release adds. 132 bits of the
- * hash are enough.
+ * Returns the hash of all attributes of the content in a canonical order, shortened to 132 bits. Attributes of later
+ * releases are included.
  */
 function linkTo(item: Item): string {
   const hashed = Object.entries(item).filter(([name]) => !NOT_HASHED.has(name));
@@ -172,7 +175,7 @@ export function createDriftLog(table: Table): DriftLog {
   };
 }
 
-/** The place of a drift record in the index, by the time of its latest change. */
+/** The index keys of a drift record, by the time of its latest change. */
 const happened = (connection: ConnectionName, atMs: number, id: string) => ({
   gpk: driftPartition(connection),
   gsk: `${dueText(atMs)}#${id}`,

@@ -19,11 +19,11 @@ const WRITES_IN_FLIGHT = 8;
 const READS_IN_FLIGHT = 32;
 
 /**
- * Stores people. The data of a role is in its PERSON item. Pointers help to find it: a P# item points from a value to a
- * role that may have it, and a PU# item from a user id to a role. A pointer is written before its PERSON item, and
- * deleted after that item has changed. So a search finds every role with the value. It may also find a role that no
- * longer has the value; the PERSON item shows this. A pointer contains the revision for which it was written, so a slow
- * refresh cannot delete a pointer of a later refresh.
+ * Stores people. The data of a role is in its PERSON item. Pointer items help to find roles: a P# item leads from a
+ * value to a role, and a PU# item leads from a user id to a role. A pointer is written before its PERSON item, and
+ * deleted after that item has changed. So a search by a value finds every role with the value. The search may also find
+ * a role that no longer has the value, which the PERSON item then shows. A pointer contains the revision for which it
+ * was written. So a slow refresh cannot delete a pointer of a later refresh.
  */
 export function createPeopleStore(table: Table, ahead = new Map<string, readonly RoleId[]>()): PeopleStore {
   const read = async (connection: ConnectionName, roles: readonly RoleId[]) => {
@@ -46,7 +46,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       await Promise.all(roles.map((role) => table.put(boundMemberItem(connection, role, noting, false))));
     const people = [...(await read(connection, roles)).values()];
     const found = people.filter(({ values }) => values.get(field) === value);
-    // If the pointers that were read in advance lead to no person, another role may have the value by now. So the
+    // If the pointers that were read in advance lead to no person, the value may have moved to another role. So the
     // pointers are read again.
     return asked?.length && found.length === 0 ? holding(connection, field, value, noting) : found;
   };
@@ -84,7 +84,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, ...boundTo }, add: { writes: 1 }, remove: ['review'] },
-        // A member that never had an attribute has no user item yet.
+        // This also works for a member without a user item: a member that never had an attribute has none.
         all(
           revision === 0 ? any(missing('revision'), equal('revision', 0)) : equal('revision', revision),
           any(missing('role'), equal('role', role)),
@@ -98,7 +98,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
     },
 
     /*
-     * Two refreshes of one role overlap. Refresh 1 changes a value from a to b, and refresh 2 changes it back.
+     * Two refreshes of one role may overlap: refresh 1 changes a value from a to b, and refresh 2 changes it back to a.
      * Refresh 1 deletes the pointer of a only if its revision is below 2, so the pointer of refresh 2 stays.
      *
      *     refresh 1   PERSON item with value b, revision 2 ──────────────────────────▶ deletes the pointer of a
@@ -117,8 +117,8 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const pointers = keysOf({ ...facts, values });
       const inFlight = { concurrency: WRITES_IN_FLIGHT };
       const isOlder = any(missing('revision'), less('revision', revision));
-      // The pointers of a new person are written without a condition, because the person has no earlier revision.
-      // Writes without a condition can be sent in batches.
+      // A new person has no earlier revision, so its pointers are written without a condition. Such writes can be sent
+      // in batches.
       const when = seen === undefined ? undefined : isOlder;
       await pMap(pointers.values(), (key) => table.put({ ...key, role, revision }, when), inFlight);
       const saved = await table.put(

@@ -17,8 +17,8 @@ import {
 import { any, equal, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
- * Each holder of the lease has a greater token than the holders before it, and stores its token first. After that, the
- * writes of earlier holders are refused.
+ * Each new holder of the lease has a greater token than all earlier holders. A holder first stores its token. After
+ * that, the writes of earlier holders are refused.
  */
 export function createReaderStore(table: Table): ReaderStore {
   return {
@@ -131,7 +131,10 @@ function withMoves(groups: readonly ReaderGroup[], moves: readonly MovedGroup[])
   });
 }
 
-/** Returns the last move of a group that may have moved several times. It names the group that replaces it now. */
+/**
+ * Returns the last move of a group that may have moved several times. The last move names the group that replaces it
+ * now.
+ */
 function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
   const passed = new Set<GroupId>();
   let last: MovedGroup | undefined;
@@ -146,9 +149,7 @@ function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): Mo
 
 const noLaterThan = (token: number) => any(missing('token'), less('token', token), equal('token', token));
 
-/**
- * Returns undefined if the item has a token but no position. The first run writes its token before it has a position.
- */
+/** Returns undefined if the item has no position, because the first run stores its token before it has a position. */
 function positionOf(item: Item): ReaderPosition | undefined {
   if (item['cursor'] === undefined) return undefined;
   return understood(ReaderPosition, item, `a position in a directory at ${item.pk}`);

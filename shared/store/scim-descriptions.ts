@@ -1,20 +1,20 @@
 import type { ConnectionName } from '../domain/ids.ts';
 import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 
-/** If another process changes a name, this process may show the old name for this time. */
+/** This process may show a name for this time after another process changed the name. */
 const REMEMBERED_MS = 60_000;
-/** The maximum number of remembered names. If there are more, all names are dropped and read again. */
+/** The maximum number of remembered names. At this number, all remembered names are dropped. */
 const MOST_REMEMBERED = 50_000;
 
 interface Description {
-  /** undefined if the resource does not exist. */
+  /** The name of the resource; undefined if the resource does not exist. */
   readonly display: string | undefined;
   readonly readAtMs: number;
 }
 
 /**
- * Remembers the display names of group members in this process, so that a group can be shown without a read of each
- * member. A change by this process is visible at once, and a change by another process within a minute.
+ * Remembers the display names of group members, so that the answer about a group needs no read of each member. The
+ * process sees its own changes immediately, and changes by another process within a minute.
  */
 export function createScimDescriptions(read: ScimStore['read']) {
   const remembered = new Map<string, Description>();
@@ -31,7 +31,7 @@ export function createScimDescriptions(read: ScimStore['read']) {
     const descriptions = new Map(
       ids.map((id) => [id, { display: displayOf(found.get(id)), readAtMs: nowMs }] as const),
     );
-    // If this process changed a resource during the read, the result may be out of date and is not remembered.
+    // If this process changed a resource during the read, the result may be outdated, so it is not remembered.
     if (changes !== before) return descriptions;
     if (remembered.size + ids.length > MOST_REMEMBERED) remembered.clear();
     for (const [id, description] of descriptions) remembered.set(keyOf(connection, type, id), description);

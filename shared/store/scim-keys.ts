@@ -10,12 +10,12 @@ import type { Key } from './table.ts';
  * | claim of a unique value                | `SX#<conn>#<type>#<attribute>#<hash>`  | `HOLDER`   |
  * | pointer of a value that is not unique  | `SX#<conn>#<type>#<attribute>#<hash>`  | `AT#<id>`  |
  * | generation of the set of resources     | `S#<conn>#orders`                      | `<type>`   |
- * | list kept while a new one is written   | `SL#<conn>#<group>`                    | `<write>#<n>` |
+ * | old and new member list during a write | `SL#<conn>#<group>`                    | `<write>#<n>` |
  * | token                                  | `ST#<prefix>`                          | `TOKEN`    |
  * | access token of an OAuth client        | `ST#<prefix of the client's secret>`   | `ACCESS#<hash>` |
  * | tokens of a connection                 | `S#<conn>#tokens`                      | `<prefix>` |
  *
- * Values are hashed, because they may be long, and because keys must not show names and addresses.
+ * Keys contain hashes of values, because values may be long, and because keys must not show names and addresses.
  */
 
 export const resourcePartition = (connection: ConnectionName, type: ScimResource['type']): string =>

@@ -5,16 +5,13 @@ import { orderKey, resourcePartition } from './scim-keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
 /**
- * If a process dies after a removal and before it raises the generation, the other processes notice the removal within
- * this time.
+ * All processes notice a removal within this time, even if the removing process dies before it raises the generation.
  */
 const REMEMBERED_MS = 60_000;
-/** API Gateway ends a request after 30 seconds. The rest allows for differences between clocks. */
+/** The maximum duration of a request: 30 seconds in API Gateway, and 30 seconds for differences between clocks. */
 const MAX_REQUEST_MS = 60_000;
 
-/**
- * The maximum number of removals by this process that are remembered. If there are more, all resources are read again.
- */
+/** This process remembers at most this many of its own removals. After more removals, it reads all resources again. */
 const MAX_CHANGES = 1_000;
 
 /** A sort key that comes after the id of every resource. */
@@ -26,7 +23,7 @@ interface Entry {
   readonly createdMs: number;
 }
 
-/** The entries, and the time at which the latest query for entries began. */
+/** The entries, and the start time of the latest query for entries. */
 interface Listing {
   readonly entries: readonly Entry[];
   readonly readAtMs: number;
@@ -36,17 +33,17 @@ interface Known {
   readonly generation: number;
   readonly loadedMs: number;
   listing: Listing;
-  /** The removals by this process since the load, keyed by the generation that each removal made. */
+  /** The removals by this process since it read all resources, by the generation after the removal. */
   readonly changes: Map<number, OrderChange>;
 }
 
 /**
- * Remembers in this process which resources exist. So a request for one page of many thousands of resources needs only
- * two small additional reads.
+ * Remembers in this process which resources exist. So a request for one page of many thousand resources needs only two
+ * small reads in addition:
  *
- *     removed    raises a generation in the table. If another process raised it, this process reads all
- *                resources again
- *     new        ids sort by creation time, so new ones are at the end. The ids of the last minute are read each time
+ *     removals   A removal raises a generation in the table. If another process raised the generation, this process
+ *                reads all resources again.
+ *     additions  Ids sort by creation time. Each request reads the ids of the last minute.
  */
 export function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
@@ -54,7 +51,7 @@ export function createScimOrders(table: Table) {
 
   async function entriesFrom(connection: ConnectionName, type: ScimResource['type'], after?: string) {
     const partition = resourcePartition(connection, type);
-    // The range begins directly after this id, because no other id begins with this id and a space.
+    // The range begins directly after `after`, because no id consists of `after`, a space and more text.
     const range = after === undefined ? {} : { between: [`${keyPart(after)} `, LAST_KEY] as const };
     const items = await itemsOf(table, { partition, ...range, only: ['id', 'state', 'createdMs'] });
     return items.map(entryOf);
@@ -78,8 +75,8 @@ export function createScimOrders(table: Table) {
           return orderOf(found);
         }
       }
-      // The generation is read before the resources. If a resource is removed after that, the generation is raised, and
-      // the next read notices it.
+      // The generation is read before the resources. A removal after this read raises the generation, and the next
+      // request notices that.
       const generation = await generationOf(connection, type);
       const entries = await entriesFrom(connection, type);
       const listing = { entries, readAtMs: nowMs };
@@ -88,7 +85,7 @@ export function createScimOrders(table: Table) {
       return orderOf(loaded);
     },
 
-    /** Records a removal. It must be called after the removal and before the client gets an answer. */
+    /** Records a removal. The caller must call it after the removal and before it answers the client. */
     async note(connection: ConnectionName, change: OrderChange): Promise<void> {
       const noted = await table.update(orderKey(connection, change.type), { add: { generation: 1 } });
       const { changes } = known.get(nameOf(connection, change.type)) ?? {};
@@ -115,15 +112,15 @@ function orderOf({ listing, changes }: Known): ScimOrder {
 }
 
 /**
- * Returns the entries that were older than one minute at the time of the read. No request can add another entry between
- * them any more.
+ * Returns the entries that were older than a minute at the time of the read. No running request can add an entry
+ * between them.
  */
 function settledOf({ entries, readAtMs }: Listing): readonly Entry[] {
   const recent = entries.findIndex(({ createdMs }) => createdMs > readAtMs - MAX_REQUEST_MS);
   return recent === -1 ? entries : entries.slice(0, recent);
 }
 
-/** Whether all removals since the resources were read were made by this process. */
+/** Whether this process itself made all removals since it read the resources. */
 function isCurrent({ generation: known, changes }: Known, generation: number): boolean {
   for (let next = known + 1; next <= generation; next += 1) if (!changes.has(next)) return false;
   return true;

@@ -54,8 +54,8 @@ export function createScimStore(table: Table): ScimStore {
         descriptions.forget(connection, resource);
         return isNew;
       }
-      // Writes of members may begin and end at any moment. So this update changes only the marks of the writes that it
-      // begins or removes.
+      // Other writes of members may begin and end during this update. So the update changes only the marks of the
+      // writes that it begins or removes.
       const begun = [...writes].filter(([id]) => !seen.writes.has(id));
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
@@ -135,7 +135,7 @@ export function createScimStore(table: Table): ScimStore {
         const change = { set, remove: ['open', ...remove] };
         if ((await table.update(key, change, equal('revision', revision))).written) return;
       }
-      // In other cases, the item is gone, or the write of a later whole list has already ended.
+      // If this condition fails, the item is gone, or a write of a later whole list has already ended.
       const isLatest =
         listedAt === undefined
           ? exists('revision')
@@ -194,35 +194,39 @@ export function createScimStore(table: Table): ScimStore {
   };
 }
 
-/** A request ends within API Gateway's 30 seconds. The rest allows for differences between clocks. */
+/** A block lasts longer than any request: 30 seconds in API Gateway, and 30 seconds for differences between clocks. */
 const BLOCKED_FOR_MS = 60_000;
-/** The expiry of the item of a block. A list request that finds the item earlier deletes it. */
+/** The lifetime of the item of a block. A list request that finds the item after the block deletes it. */
 const BLOCK_KEPT_MS = 3_600_000;
 
-/** Each write of members has an attribute of its own, so it needs no condition about other writes. */
+/**
+ * The prefix of the attributes that mark writes of members. Each write has its own attribute, so it needs no condition
+ * about other writes.
+ */
 const WRITE_PREFIX = 'write_';
 const writeName = (id: string): string => `${WRITE_PREFIX}${id}`;
 
 /**
- * The maximum number of writes that one update removes. An expression of DynamoDB has at most 4 KB, which is about 600
- * removals, and each write needs two.
+ * The maximum number of write marks that one update removes. Each mark needs two removals, and a DynamoDB expression of
+ * 4 KB has room for about 600 removals.
  */
 const MAX_REMOVALS = 100;
 /**
- * Returns the attributes of the first ids. Later saves remove the others, because each save begins at most one write.
+ * Returns the attributes of the first `MAX_REMOVALS` writes. Later saves remove the remaining attributes, because each
+ * save adds at most one.
  */
 const removals = (ids: readonly string[]): readonly string[] =>
   ids.slice(0, MAX_REMOVALS).flatMap((id) => [writeName(id), `${HELD_PREFIX}${id}`]);
 
 /**
- * The prefix of the attributes for whole lists that are being written, one per write. Each has the stamps of its
- * revision, and the location of the lists before and after.
+ * The prefix of the attributes for whole member lists that are being written, one attribute per write. Each has the
+ * stamps of its revision, and the location of the old list and the new list.
  */
 const HELD_PREFIX = 'held_';
 
 /**
- * One line for each member: `-` for a member of the list before, `+` for a member of the list after, `=` for a member
- * of both. The id follows as JSON, which has no line breaks.
+ * Yields one line for each member: `-` if only the old list has the member, `+` if only the new list has it, `=` if
+ * both have it. The id follows as JSON, which has no line breaks.
  */
 function heldLines(before: readonly string[], after: ReadonlySet<string>): readonly string[] {
   const known = new Set(before);

@@ -5,9 +5,9 @@ import { accessKey, tokenKey, tokensPartition } from './scim-keys.ts';
 import { all, any, equal, greater, type Item, itemsOf, less, missing, type Table } from './table.ts';
 
 /**
- * Stores SCIM tokens. The key of a token is its prefix, because a request does not name its connection. For `list`, a
- * second item lists the token under its connection. `add` writes the second item first. If the process dies in between,
- * `list` ignores the second item, because it leads to no token.
+ * Stores SCIM tokens. The key of a token is the token's prefix, because a request does not name its connection. For
+ * `list`, a second item has the token's connection in its key. `add` writes the second item first. If the process dies
+ * before it writes the token, `list` ignores the second item.
  */
 export function createScimTokenStore(table: Table): ScimTokenStore {
   const find = async (prefix: string) => {

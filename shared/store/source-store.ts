@@ -5,7 +5,7 @@ import { OF_THIS_SCHEMA, plain, understood } from './item-form.ts';
 import { connectionKey, SOURCE_PREFIX, sourceKey } from './keys.ts';
 import { any, itemsOf, less, missing, type Table } from './table.ts';
 
-/** A receipt is recorded only if the last recorded one is older than this. */
+/** The minimum time between two recorded receipts of a source. */
 const RECORDED_EVERY_MS = 60_000;
 
 export function createSourceStore(table: Table): SourceStore {
@@ -16,7 +16,7 @@ export function createSourceStore(table: Table): SourceStore {
       const name = `${connection} ${source}`;
       if (nowMs - (sentMs.get(name) ?? Number.NEGATIVE_INFINITY) < RECORDED_EVERY_MS) return;
       sentMs.set(name, nowMs);
-      // The condition fails if another worker has recorded a receipt within this minute, which then stays.
+      // The condition fails if another worker has recorded a receipt in the last minute. That receipt then stays.
       await table.update(
         sourceKey(connection, source),
         { set: { ...OF_THIS_SCHEMA, ...plain({ source, receivedMs: nowMs, everyMinutes }) } },

@@ -1,6 +1,6 @@
 /*
- * The operations that groupsync needs from its table. They are few, because every protocol uses only conditional writes
- * of one item. DynamoDB has all of them, and a table in memory can follow the same rules.
+ * The operations that groupsync needs from its table. Every protocol uses only conditional writes of one item and no
+ * transactions. So a table in memory can follow the same rules as DynamoDB.
  */
 
 export interface Key {
@@ -14,9 +14,9 @@ export type Attributes = { readonly [name: string]: Value };
 export type Item = Key & Attributes;
 
 /**
- * A condition on the stored item. If the condition does not hold, nothing is written. A name is the name of an
- * attribute, or a path into it (`hold.digest`). Only scalars are compared, because emulators treat equal lists and maps
- * as different.
+ * A condition on the stored item. If the condition is false, nothing is written. A `name` is an attribute, or a path
+ * within an attribute (`hold.digest`). Only scalars can be compared, because emulators treat equal lists and maps as
+ * different.
  */
 export type Condition =
   | { readonly kind: 'exists' | 'missing'; readonly name: string }
@@ -31,7 +31,7 @@ export const greater = (name: string, value: Scalar): Condition => ({ kind: 'gre
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
 
-/** A change of one item. A missing item is created. Each attribute may be named in only one of the parts. */
+/** A change of one item. A missing item is created. An attribute may be in only one of `set`, `add` and `remove`. */
 export interface Change {
   readonly set?: Attributes;
   readonly setIfMissing?: Attributes;
@@ -44,18 +44,21 @@ export interface QueryRequest {
   /** A partition of the table, or of the index if `index` is true. The index is eventually consistent. */
   readonly partition: string;
   readonly index?: boolean;
-  /** Returns only sort keys that begin with this. */
+  /** Returns only items whose sort key begins with this text. */
   readonly prefix?: string;
-  /** Returns only sort keys from the first to the second, both inclusive. Cannot be combined with `prefix`. */
+  /**
+   * Returns only items with a sort key from the first to the second value, both inclusive. A request has this field or
+   * `prefix`, not both.
+   */
   readonly between?: readonly [string, string];
   readonly newestFirst?: boolean;
   /** The maximum number of items per page, for callers that stop early. */
   readonly pageSize?: number;
-  /** Returns only the key and these attributes of each item, to transfer less data. */
+  /** Returns only the key and these attributes of each item, so that DynamoDB transfers less data. */
   readonly only?: readonly string[];
 }
 
-/** One of `of` parts of the table, by its `index` from 0. An item is always in the same part. */
+/** One part of the table: part number `index` (from 0) of `of` parts. An item is always in the same part. */
 export interface Part {
   readonly index: number;
   readonly of: number;
@@ -63,12 +66,13 @@ export interface Part {
 
 export type WriteOutcome =
   | { readonly written: true; readonly item: Item }
-  /** The condition did not hold, and nothing changed. */
+  /** The condition was false, and nothing changed. */
   | { readonly written: false };
 
 /**
  * The table. Reads by key and reads of partitions are strongly consistent. The table retries throttled requests itself.
- * @throws StoreError if the table cannot be reached or refuses the request. The caller's message is tried again later.
+ * @throws StoreError if the table cannot be reached or refuses the request. SQS then delivers the caller's message
+ * again.
  * @throws UnstorableError if the table can never store the item
  */
 export interface Table {
@@ -77,26 +81,27 @@ export interface Table {
   getMany(keys: readonly Key[]): Promise<readonly Item[]>;
   /** Returns pages of items in the order of the sort key. */
   query(request: QueryRequest): AsyncIterable<readonly Item[]>;
-  /** Returns all items of the table, or of one part of it, in pages. It is for items whose keys are unknown. */
+  /** Returns all items of the table, or of one part of the table, in pages. */
   scan(part?: Part): AsyncIterable<readonly Item[]>;
   /**
-   * @param sent with `once`, the put fails if there is no answer, and is not repeated. This is for a put without a
-   * condition: a repeated put could overwrite changes that other requests made after the first one.
+   * @param sent with `once`, a put without an answer fails and is not repeated. Use it for a put without a condition,
+   * because a repeated put could overwrite changes that other requests made after the first put.
    */
   put(item: Item, when?: Condition, sent?: 'once'): Promise<boolean>;
   /**
-   * Returns the item as it is after the write, or as it was before. An item that did not exist before has only its key.
+   * Returns the item after the write or, with `before`, the item before the write. If there was no item, the result has
+   * only its key.
    */
   update(key: Key, change: Change, when?: Condition, shown?: 'after' | 'before'): Promise<WriteOutcome>;
   delete(key: Key, when?: Condition): Promise<boolean>;
 }
 
-/** Yields, page by page, the values that `make` returns for the items of a query. */
+/** Converts each item of a query with `make`, and yields the results. */
 export async function* eachOf<Made>(pages: AsyncIterable<readonly Item[]>, make: (item: Item) => Made) {
   for await (const page of pages) yield page.map(make);
 }
 
-/** Returns all items that a query finds, for results that fit into memory. */
+/** Returns all items of a query. They must fit into memory. */
 export async function itemsOf(table: Table, request: QueryRequest): Promise<readonly Item[]> {
   const items: Item[] = [];
   for await (const page of table.query(request)) items.push(...page);

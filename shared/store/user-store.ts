@@ -13,12 +13,13 @@ import { boundMemberItem, IN_PREFIX, indexPartition, keyPart, memberKey, shardOf
 import { all, any, eachOf, equal, exists, type Item, less, missing, type Table } from './table.ts';
 
 /**
- * The maximum number of attempts to write one user while other writes change the user. More point to a fault elsewhere.
+ * The maximum number of attempts to write one user while other writes change the user. More attempts would be a sign of
+ * a defect.
  */
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
-/** @param onDropped called for each user with too many attributes, with the number of dropped ones */
+/** @param onDropped called for each user with too many attributes, with the number of dropped attributes */
 export function createUserStore(
   table: Table,
   onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
@@ -34,8 +35,8 @@ export function createUserStore(
   };
 
   /**
-   * Writes the state computed from `known` if the item has not changed. Otherwise it computes the state again from the
-   * current item.
+   * Computes the new state from `known` and writes it if the item has not changed. If the item has changed, computes
+   * the new state from the current item and tries again.
    * @param next the user after the change; undefined if the change adds nothing
    */
   async function changeUser(
@@ -123,8 +124,7 @@ export function createUserStore(
     async copyToMember(ref, member, { revision, floor, role, userId }, isRenewal = false) {
       const set = { copyRevision: revision, copyFloor: floor };
       const isOlder = any(missing('copyRevision'), less('copyRevision', revision));
-      // A copy of the same revision may still lack the role of a first binding, because a first binding does not raise
-      // the revision.
+      // A copy with the current revision may still lack the role, because a first binding does not raise the revision.
       const hasNoRole = all(equal('copyRevision', revision), missing('copyRole'));
       await table.update(
         memberKey(ref, member),
@@ -141,7 +141,8 @@ export function createUserStore(
       let count = 0;
       const erased = (user = undescribed(member)): UserState => {
         const attributes = new Map(user.attributes);
-        // The attribute for disabled accounts is not erased: it identifies no person, and memberships depend on it.
+        // The attribute for disabled accounts is not erased: it does not identify a person, and memberships depend on
+        // it.
         const erased = [...attributes].filter(
           ([name, { value }]) => name !== ACTIVE_ATTRIBUTE && value !== '',
         );
@@ -164,7 +165,7 @@ export function createUserStore(
   };
 }
 
-/** Returns the user after the change, or undefined if the change adds nothing, and the number of dropped attributes. */
+/** Returns the user after the change (undefined if the change adds nothing), and the number of dropped attributes. */
 function joined(
   current: UserState | undefined,
   { user, attributes: newAttributes, deleted, boundTo }: UserChange,
@@ -191,7 +192,8 @@ function joined(
     review: before.review || (changesMatch && before.role !== undefined),
     revision,
     writes: before.writes + 1,
-    // A user without an item needs no fan-out: before a group settles, it stores a note about each unknown user.
+    // A user without an item needs no fan-out: before a group settles, apply stores a note about each of its members
+    // without an item.
     ...(needsFanOut && current !== undefined ? { fanOut: revision } : {}),
     ...(current === undefined ? boundTo : {}),
   };
@@ -200,7 +202,9 @@ function joined(
 
 type NamedRegister = readonly [name: string, register: Register<string>];
 
-/** Returns the attributes of a user after a change. An erased user keeps no value that is older than the erasure. */
+/**
+ * Returns the attributes of a user after a change. After an erasure, values that are older than the erasure stay empty.
+ */
 function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserChange['attributes']) {
   const all = new Map<string, Register<string>>(attributes);
   for (const [name, register] of newAttributes) {
@@ -212,8 +216,8 @@ function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: Us
 }
 
 /**
- * Returns an empty value, which matches no person, in place of a value that is too long. The previous value must not
- * stay, because it is no longer correct.
+ * Replaces a value that is too long by an empty value, which matches no person. The previous value must not stay,
+ * because it is no longer correct.
  */
 const storable = (name: string, register: Register<string>): Register<string> =>
   Buffer.byteLength(name) + Buffer.byteLength(register.value) > MAX_ATTRIBUTE_BYTES
@@ -221,8 +225,8 @@ const storable = (name: string, register: Register<string>): Register<string> =>
     : register;
 
 /**
- * Returns as many attributes as an item can have: first those that identify a member, then the latest of the others.
- * The rank of a dropped attribute never rises, so every order of arrival keeps the same attributes.
+ * Returns as many attributes as an item can have. Attributes in match rules come first, then the attributes with the
+ * latest stamps. The rank of a dropped attribute never rises, so the result does not depend on the order of arrival.
  */
 function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;
@@ -233,7 +237,7 @@ function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: Read
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }
 
-/** The condition that no other write has changed the user since it was read. */
+/** The condition that no other write has changed the user since the read. */
 const isStill = (user: UserState | undefined) =>
   user === undefined ? missing('pk') : equal('writes', user.writes);
 

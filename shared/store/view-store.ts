@@ -13,29 +13,32 @@ import { groupKey, VIEW_PREFIX, viewBucketKey, viewChunkKey } from './keys.ts';
 import type { Item, Key, Table } from './table.ts';
 
 /*
- * A small view is text on its group's item. The users of a larger view are spread over buckets by their ids, so that a
- * change of one user rewrites one bucket:
+ * A small view is a text on the group's item. The users of a larger view are spread over buckets by their ids. So a
+ * change of one user rewrites only one bucket:
  *
  *     pointer on the item ──▶ VIEW#<view>#0000, its head: all but the users, names of buckets ──▶ VIEW#~<bucket>: users
  *
- * A bucket never changes. Its name contains the hash of its content and of the write that made it. A new view uses the
- * buckets of the previous view whose users have not changed. The pointer to the new view is written only if the item
- * still has the previous view (conditions in `group-writes.ts`). Buckets and heads of the view to which the item points
+ * A bucket never changes. Its name contains the hash of its content and of the write that made it. A new view reuses
+ * those buckets of the previous view whose users have not changed. The pointer to the new view is written only if the
+ * item still has the previous view (conditions in `group-writes.ts`). The head and the buckets of the view on the item
  * are never deleted.
  */
 
-/** A view of up to this size is stored on the group's item. A larger item would make every write more expensive. */
+/**
+ * A view up to this size is stored on the group's item. Larger views are not, because they would make every write more
+ * expensive.
+ */
 const INLINE_VIEW_BYTES = 1_024;
-/** A view has about √(SQUARE × bytes / INLINE_VIEW_BYTES) buckets, so that a bucket is about as large as the head. */
+/** A view has about √(SQUARE × bytes / INLINE_VIEW_BYTES) buckets. A bucket is then about as large as the head. */
 const SQUARE = 32;
 const HEADS_REMEMBERED = 200;
-/** Every write has ended or failed after this time. */
+/** After this time, the write that stored a chunk has certainly ended or failed. */
 const CHUNK_AGE_MS = 3_600_000;
 
 export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTES) {
   /**
-   * The lines of heads, by the hash of the head. They belong to views that this process recently wrote, or read
-   * completely. A new view takes over buckets from these views only.
+   * The lines of the heads of views that this process recently wrote or read completely, by the hash of the head. A new
+   * view reuses only buckets of these views.
    */
   const whole = new Map<string, readonly string[]>();
   const remember = (hash: string, lines?: readonly string[]) => {
@@ -64,7 +67,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       uncertain?.write?.change,
     ];
     const pointers = ours.filter((pointer) => pointer !== undefined);
-    // If a head is missing, another worker has discarded it. The buckets in use are then unknown, so nothing is
+    // If a head is missing, another worker has discarded its view. The used buckets are then unknown, so nothing is
     // deleted.
     const { isWhole, keys } = await bucketsOf(ref, pointers);
     const inUse = new Set([...pointers.map(({ id }) => id), ...keys.map(nameIn)]);
@@ -113,7 +116,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       return { ...pointer, head };
     },
 
-    /** A change is stored on the item, or in chunks like a large head. */
+    /** Stores a small change on the item, and a larger change in chunks, like a large head. */
     async writeChange({ ref }: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer> {
       const lines = [...changeLines(change)];
       const text = lines.join('\n');
@@ -127,7 +130,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       return lines && changeFrom(lines);
     },
 
-    /** Deletes the items that were written for a view, except those to which the current item of the group leads. */
+    /** Deletes the items of a view, except items that the current view or change on the group's item uses. */
     async discard(ref: GroupRef, gone: ViewPointer | undefined, item: Item): Promise<void> {
       if (gone === undefined) return;
       const own = Array.from({ length: gone.head?.chunks ?? 0 }, (_, n) => viewChunkKey(ref, gone.id, n));
@@ -135,9 +138,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       await erase(all.filter(await isLitter(parseGroup(ref, item))));
     },
 
-    /**
-     * Deletes view items to which the group's item does not lead, an hour after they were made. @returns how many items
-     */
+    /** Deletes view items that the group's item does not use, an hour after they were made. Returns their number. */
     async collect(state: GroupState, nowMs: number): Promise<number> {
       const [isDead, { pk }] = [await isLitter(state), groupKey(state.ref)];
       const isOld = (item: Item) => madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS;
@@ -155,8 +156,8 @@ const nameIn = ({ sk }: Key): string => sk.split('#')[1] ?? '';
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16);
 
 /**
- * Returns the number of buckets, a power of two. If the size of a view changes, the number stays until the right number
- * is four times larger or smaller.
+ * Returns the number of buckets, a power of two. If the size of a view changes, the number of buckets stays until the
+ * ideal number is four times larger or smaller.
  */
 function bucketCount(square: number, before: number): number {
   const right = 2 ** Math.floor(Math.log2(square) / 2);
@@ -169,16 +170,16 @@ function spreadOver(count: number, users: readonly string[]): readonly string[] 
   return buckets.map((bucket) => bucket.sort().join('\n'));
 }
 
-/** An id begins with the time at which it was made (newId). An id of another form is never old. */
+/** Returns the time with which an id of `newId` begins. An id of another form never counts as old. */
 function madeAtMs(id: string): number {
   const time = Number.parseInt(id.slice(0, 12), 16);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
 /*
- * A view is stored as lines. The first line is the name. The other fields follow in the order of `GROUP_FIELDS`, each
- * with `=`. Then come the accepted drift, the other form of the name and hidden users, each with `!`. The last part has
- * one line per user (`+` managed, `-` external). Values are URI-encoded, so no id breaks a line.
+ * A view is stored as lines. The first line is the name. Then come the other fields in the order of `GROUP_FIELDS`,
+ * each with `=`. Then come the accepted drift, the sent name (`alias`) and the hidden users, each with `!`. The last
+ * lines have one user each (`+` managed, `-` external). Values are URI-encoded, so they contain no line breaks.
  */
 
 const ALIAS = '!alias ';
@@ -230,7 +231,7 @@ function viewFrom([name = '', ...lines]: readonly string[]): View {
   };
 }
 
-/** `+` for a user that the writes may add, `-` for a user that they may remove. */
+/** Yields `+` and a user that the writes may add, or `-` and a user that the writes may remove. */
 function* changeLines({ added, removed }: UserChange): Iterable<string> {
   for (const user of added) yield `+${encodeURIComponent(user)}`;
   for (const user of removed) yield `-${encodeURIComponent(user)}`;

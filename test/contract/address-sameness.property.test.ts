@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { addressForm } from '../../shared/contract/address.ts';
 
 /**
- * Returns whether two addresses are the same. This function shares no code with `addressForm`. It compares characters by
- * the `iu` flags of regular expressions (simple case folding of Unicode), and domains by the punycode of Node.
+ * These tests compare addresses without the code of `addressForm`: characters by the `iu` flags of regular expressions
+ * (simple case folding of Unicode), and domains by the punycode of Node.
  */
 const CHARACTERS = [
   ...[
@@ -73,7 +73,7 @@ const host = fc
   .map((labels) => labels.join('.'));
 
 describe('equality of two addresses', () => {
-  it('two addresses are equal exactly if their local parts differ only in case and composition', () => {
+  it('two addresses with one domain are equal exactly if their local parts differ at most in case and composition', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const isOne = addressForm(`${one}@acme.example`) === addressForm(`${other}@acme.example`);
@@ -104,7 +104,7 @@ describe('equality of two addresses', () => {
     );
   });
 
-  it('addresses are equal if the domain is in Unicode, punycode, capitals, decomposed or with a final dot', () => {
+  it('an address stays equal if its domain is written in punycode, in capitals, decomposed or with a final dot', () => {
     fc.assert(
       fc.property(host, (domain) => {
         const form = addressForm(`ann@${domain}`);
@@ -144,7 +144,7 @@ describe('equality of two addresses', () => {
     ['a final sigma in the middle of a word', 'οδοςα@acme.test', 'ΟΔΟΣΑ@acme.test'],
     ['the sign for kelvin, and k', '\u212aim@acme.test', 'kim@acme.test'],
     ['a final dot after the domain', 'ann@acme.test.', 'ann@acme.test'],
-  ])('two addresses are equal for %s', (_, one, other) => {
+  ])('two addresses are equal in spite of %s', (_, one, other) => {
     expect(addressForm(one)).toBe(addressForm(other));
   });
 
@@ -158,7 +158,7 @@ describe('equality of two addresses', () => {
     ['ligatures', 'ﬁona@acme.test', 'fiona@acme.test'],
     ['a full-width at sign', 'ann＠acme.test', 'ann@acme.test'],
     ['a Greek character that looks Latin', 'ν@acme.test', 'v@acme.test'],
-  ])('two addresses differ for %s', (_, one, other) => {
+  ])('two addresses differ because of %s', (_, one, other) => {
     expect(addressForm(one)).not.toBe(addressForm(other));
   });
 });

@@ -37,11 +37,11 @@ describe('compared form of an address', () => {
     ['a tag after a plus sign', 'ann+hr@acme.example', 'ann@acme.example'],
     ['sharp s in a domain', 'ann@faß.example', 'ann@fass.example'],
     ['two numeric notations of one host', 'ann@1.2', 'ann@1.0.0.2'],
-  ])('two addresses have different compared forms for %s', (_, one, other) => {
+  ])('two addresses have different compared forms because of %s', (_, one, other) => {
     expect(addressForm(one)).not.toBe(addressForm(other));
   });
 
-  it('the compared form of a compared form is unchanged, for any text', () => {
+  it('addressForm does not change the result of addressForm, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(addressForm(addressForm(text))).toBe(addressForm(text));
@@ -49,7 +49,7 @@ describe('compared form of an address', () => {
     );
   });
 
-  it('the compared form does not depend on composition or spaces around an address', () => {
+  it('the compared form does not depend on composition, or on spaces around the address', () => {
     fc.assert(
       fc.property(local, domain, space, space, (name, host, before, after) => {
         const address = `${name}@${host}`;
@@ -78,7 +78,7 @@ describe('compared form of an address', () => {
   });
 });
 
-describe('values that a match rule looks for', () => {
+describe('soughtValues', () => {
   const attributes = new Map([
     ['email', { value: 'Ann@ACME.example' }],
     ['otherEmails', { value: ' ann.a@acme.example  A.Archer@acme.example' }],
@@ -88,7 +88,7 @@ describe('values that a match rule looks for', () => {
     return parsed && soughtValues(parsed, { member: 'm-1', attributes });
   };
 
-  it('a match rule looks for the value of its attribute, and a rule for otherEmails for each of the addresses in order', () => {
+  it('soughtValues returns the value of the attribute, and for otherEmails each address in order', () => {
     expect(sought('email=workEmail')).toEqual(['ann@acme.example']);
     expect(sought('otherEmails=workEmail')).toEqual(['ann.a@acme.example', 'a.archer@acme.example']);
     expect(sought('id=employeeNumber')).toEqual(['m-1']);

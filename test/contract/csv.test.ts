@@ -22,15 +22,15 @@ describe('CSV for a spreadsheet', () => {
     ['a formula after a line break', 'Sales\n-1', '"Sales\n\'-1"'],
     ['a tab at the start', '\tSales', '"\'\tSales"'],
     ['a sign inside a word', 'B2B-East', '"B2B-East"'],
-  ])('quotes %s, and puts an apostrophe before a formula', (_, text, expected) => {
+  ])('csvLine quotes %s, and puts an apostrophe before a formula', (_, text, expected) => {
     expect(csvLine([text])).toBe(expected);
   });
 
-  it('no cell begins with a formula, whichever separator a spreadsheet assumes', () => {
+  it('no cell begins with a formula, whatever separator a spreadsheet uses', () => {
     fc.assert(
       fc.property(fields, fc.constantFrom(',', ';', '\t', '|'), (texts, delimiter) => {
         for (const cell of csvLine(texts).split(delimiter)) {
-          // The quotes at the start of a cell are no part of its text.
+          // The quotes at the start of a cell do not belong to its text.
           expect(cell).not.toMatch(EVALUATED);
           expect(cell.replace(/^"+/, '')).not.toMatch(EVALUATED);
         }
@@ -39,7 +39,7 @@ describe('CSV for a spreadsheet', () => {
     );
   });
 
-  it('a reader restores every text', () => {
+  it('withoutGuards restores every text', () => {
     fc.assert(
       fc.property(fields, (texts) => {
         const [read = []] = parse(csvLine(texts), { record_delimiter: '\u0000' }) as string[][];

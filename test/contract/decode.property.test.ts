@@ -13,7 +13,10 @@ const someLines = (name: string, every: number) =>
     .split('\n')
     .filter((_, index) => index % every === 0);
 
-/** Decodes a body, and expects only events, ignored events, or rejections that the dead-letter queue accepts. */
+/**
+ * Decodes a body. Expects that each event is accepted, ignored, or rejected in a form that the dead-letter queue
+ * accepts.
+ */
 function expectHandled(body: string): void {
   const { events, ignored, rejected } = decode(body);
   expect(events.length + ignored + rejected.length).toBeGreaterThan(0);
@@ -35,7 +38,7 @@ const memberOrNot = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Draws values that resemble events of every form, in which any part may be missing or wrong. */
+/** Draws values that resemble events of every format. Any part may be missing or wrong. */
 const nearlyEvent = fc.oneof(
   fc.record(
     {
@@ -143,7 +146,7 @@ describe('decodeMessage for invalid input', () => {
     fc.assert(fc.property(fc.json(), expectHandled), { numRuns: 300 });
   });
 
-  it('decodeMessage never throws for anything that resembles a known event, in any envelope', () => {
+  it('decodeMessage never throws for a value that resembles a known event, in any envelope', () => {
     fc.assert(
       fc.property(wrapped, (value) => expectHandled(JSON.stringify(value))),
       { numRuns: 1_500 },

@@ -17,7 +17,7 @@ const timeless = (id: string) => ({
   ],
 });
 
-describe('body that is no event', () => {
+describe('decodeMessage for a body that is no event', () => {
   it.each(['', ' ', '{', '[1,', 'hello', '{"a":1}}', "{'a':1}", '\u{feff}{}', 'NaN', '\0', '"\ud800'])(
     'the body %j is rejected as invalid_json',
     (body) => {
@@ -50,7 +50,7 @@ describe('body that is no event', () => {
 
 describe('name of a group', () => {
   it.each([' ', '\u{200b}', '\u{feff}', '\u{200b} \u{2060}', '\u{3164}'])(
-    'the name %j is refused, because no character of it is visible',
+    'the name %j is refused, because it has no visible character',
     (name) => {
       const expected = 'expected a name with a visible character, got text of';
       const upserted = native('group.upserted', { group: { id: 'g1', name } });
@@ -66,7 +66,7 @@ describe('name of a group', () => {
     },
   );
 
-  it('a name of an emoji and a joiner is accepted', () => {
+  it('a name that consists of an emoji and a joiner is accepted', () => {
     expect(
       decode(native('group.upserted', { group: { id: 'g1', name: '\u{1f469}\u{200d}\u{1f680}' } })).events,
     ).toHaveLength(1);
@@ -76,7 +76,7 @@ describe('name of a group', () => {
 describe('nesting depth of JSON', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-  it('JSON is accepted up to the maximum depth and refused above it', () => {
+  it('JSON is accepted up to the maximum depth, and refused if it is deeper', () => {
     const withExtra = (extra: string) =>
       JSON.stringify(deleted('g1', { extra: 0 })).replace('"extra":0', `"extra":${extra}`);
     expect(decode(withExtra(nested(MAX_JSON_DEPTH - 1))).events).toHaveLength(1);
@@ -133,11 +133,11 @@ describe('time of an event', () => {
     ['2026-11-20T12:05:00.001Z', ['time_in_future: time: expected at most 5 minutes after the receipt']],
     ['2025-10-16T12:00:00Z', []],
     ['2025-10-16T11:59:59.999Z', ['too_old: time: expected at most 400 days before the receipt']],
-  ])('the time %s, received at noon of 20 November 2026, leads to %j', (time, problems) => {
+  ])('an event of %s, received at noon on 20 November 2026, has the problems %j', (time, problems) => {
     expect(problemsOf(deleted('g1', { time }))).toEqual(problems);
   });
 
-  it('the age of an event is measured from its receipt and not from its sending', () => {
+  it('the age of an event is measured at its receipt, not at its sending', () => {
     expect(problemsOf(timeless('g1'), { receivedAtMs: SENT_MS + 401 * 86_400_000 })).toEqual([
       expect.stringMatching(/^too_old/),
     ]);
@@ -172,7 +172,7 @@ describe('attributes of a member', () => {
 });
 
 describe('connection of an event', () => {
-  it('the connection of an event is the one that it names, or else that of the message attribute, or else default', () => {
+  it('an event belongs to the connection that it names, else to the connection of the message attribute, else to default', () => {
     const connectionOf = (event: unknown, connection?: string) =>
       decode(event, { connection }).events[0]?.connection;
     expect(connectionOf(deleted('g1', { connection: 'a' }), 'b')).toBe('a');
@@ -196,7 +196,7 @@ describe('connection of an event', () => {
     expect(rejected).toMatchObject([{ code: 'unknown_connection', body: JSON.stringify(list[0]) }]);
   });
 
-  it('a rejected event keeps the connection of the message that contained it', () => {
+  it('a rejected event keeps the connection of the envelope that contained it', () => {
     const sns = {
       Type: 'Notification',
       Message: '[{}]',
@@ -207,7 +207,7 @@ describe('connection of an event', () => {
 });
 
 describe('message without an event time', () => {
-  it('a message without a time is ordered by SentTimestamp and message id, and after a replay by the attribute stamp', () => {
+  it('the stamp of an event without a time has SentTimestamp and message id, and stays the same in a replay', () => {
     const first = decode(timeless('g1'), { receivedAtMs: SENT_MS + 1_000 });
     const stamps = first.events.map(({ stamp }) => stamp);
     expect(stamps).toEqual([`${SENT_AT}.00.6d31.7363696d.00000`, `${SENT_AT}.00.6d31.7363696d.00001`]);
@@ -235,7 +235,7 @@ describe('message without an event time', () => {
     expect(replayed).toEqual(decode(timeless('g1')));
   });
 
-  it('an event of an array that is replayed alone gets a stamp between those of its neighbours', () => {
+  it('an event of an array that is replayed alone gets a stamp between the stamps of its neighbours', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
     const fixed = decode(timeless('g2'), {
@@ -249,7 +249,7 @@ describe('message without an event time', () => {
     expect(place <= (afterIt ?? '')).toBe(true);
   });
 
-  it('a rejected message keeps its stamp, even if its first event has a time', () => {
+  it('a message of another connection is rejected as a whole, and keeps its stamp', () => {
     const list = [deleted('g1'), timeless('g2')];
     const bound = { queue: 'events-okta', to: connectionName('acme') };
     const [refused, ...others] = decode(list, { connection: 'beta', bound }).rejected;
@@ -269,7 +269,7 @@ describe('message without an event time', () => {
       expect(problemsOf(timeless('g1'), { stamp })).toEqual([problem]);
   });
 
-  it('a sender id longer than an ARN is truncated in every event of the message', () => {
+  it('a sender id that is longer than an ARN is truncated', () => {
     expect(decode(deleted('g1'), { sentBy: 'a'.repeat(9_999) }).events[0]?.actor?.by).toHaveLength(2_048);
   });
 
@@ -282,7 +282,7 @@ describe('message without an event time', () => {
 });
 
 describe('event with a time', () => {
-  it('ignores SentTimestamp, message id and the attribute stamp', () => {
+  it('the stamp of an event with a time does not depend on SentTimestamp, message id or the attribute stamp', () => {
     const stamp = `${SENT_AT}.00.6d31..00007`;
     const elsewhere = decode(deleted('g1'), { messageId: 'm2', sentAtMs: 0, stamp });
     expect(elsewhere).toEqual(decode(deleted('g1')));

@@ -4,7 +4,7 @@ import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../
 export const SENT_MS = Date.UTC(2026, 10, 20, 12);
 export const SENT_AT = '2026-11-20T12:00:00.000000000Z';
 
-/** Decodes a value, or text as it is, as the body of message `m1`. */
+/** Decodes the body of a message with the id `m1`. A body that is not text is first converted to JSON. */
 export function decode(body: unknown, message: Partial<MessageToDecode> = {}): DecodedMessage {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return decodeMessage({ body: text, messageId: 'm1', sentAtMs: SENT_MS, receivedAtMs: SENT_MS, ...message });

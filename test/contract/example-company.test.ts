@@ -32,7 +32,7 @@ describe('example company', () => {
     }
   });
 
-  it("at the end, every group of the example company has a name, and every member's address an active person", () => {
+  it('at the end, every group has a name, and the address of every member belongs to an active person', () => {
     const people = new Map(employees.map((employee) => [employee.workEmail, employee]));
     expect(people.size).toBe(employees.length);
     for (const { name, members } of groups.values()) {
@@ -68,7 +68,7 @@ describe('example company', () => {
 describe('removals of the example company', () => {
   const histories = membershipHistories();
 
-  it('a group loses at most 60 users, and at most 40 % of its users, between any two times', () => {
+  it('no group loses more than 60 users or 40 % of its users between any two times', () => {
     for (const history of histories.values()) {
       for (const [index, before] of history.entries()) {
         for (const after of history.slice(index + 1)) {
@@ -98,7 +98,7 @@ describe('removals of the example company', () => {
     return [...before].filter((member) => !after.has(member)).length;
   }
 
-  /** Returns the members of each group after each event that changed them, for times in which the group exists. */
+  /** Returns, for each group, its members after each event that changed them, while the group exists. */
   function membershipHistories(): Map<string, ReadonlySet<string>[]> {
     const found = new Map<string, ReadonlySet<string>[]>();
     for (let end = 1; end <= events.length; end += 1) {
@@ -116,7 +116,7 @@ describe('removals of the example company', () => {
 });
 
 describe('shiftToNow', () => {
-  it('moves the newest event to now and keeps the time between events', () => {
+  it('the newest event of the example is moved to now, and the times between events stay the same', () => {
     const shifted = shiftToNow(
       [{ time: '2026-01-01T00:00:00+01:00' }, { time: '2026-01-02T00:00:00.123456Z' }],
       5_000,
@@ -127,12 +127,12 @@ describe('shiftToNow', () => {
     ]);
   });
 
-  it('leaves the resulting groups of the whole example unchanged', () => {
+  it('the moved example results in the same groups', () => {
     const nowMs = Date.UTC(2030, 0, 1);
     expect(readDirectory(shiftToNow(events, nowMs))).toEqual({ groups, emails });
   });
 
-  it('refuses an invalid time', () => {
+  it('an event with an invalid time is refused', () => {
     expect(() => shiftToNow([{ time: 'yesterday' }], 0)).toThrow(RangeError);
   });
 });

@@ -38,7 +38,7 @@ describe('matchesGlob', () => {
 });
 
 describe('policyFor', () => {
-  it('includes every group by default, in mode sync', () => {
+  it('policyFor includes every group by default, in mode sync', () => {
     expect(policyFor(withGroups({}), '00g1', 'Sales')).toEqual({
       excluded: false,
       mode: 'sync',
@@ -46,7 +46,7 @@ describe('policyFor', () => {
     });
   });
 
-  it('matches the name or the id of a group', () => {
+  it('policyFor matches a glob with the name or the id of a group', () => {
     const settings = withGroups({ include: ['Team *', '00g7'] });
     expect(policyFor(settings, '00g1', 'Team A').excluded).toBe(false);
     expect(policyFor(settings, '00g7', 'Sales').excluded).toBe(false);
@@ -54,12 +54,12 @@ describe('policyFor', () => {
     expect(policyFor(settings, '00g7', undefined).excluded).toBe(false);
   });
 
-  it('excludes a group that exclude and include both match', () => {
+  it('policyFor excludes a group that both exclude and include match', () => {
     const settings = withGroups({ include: ['*'], exclude: ['*-test'] });
     expect(policyFor(settings, '00g1', 'ops-test').excluded).toBe(true);
   });
 
-  it("policyFor returns the first matching policy, and the connection's drift if that policy names none", () => {
+  it("policyFor returns the first matching policy, with the connection's drift policy as default", () => {
     const settings = withGroups({
       policies: [
         { match: 'Legal*', mode: 'report', drift: 'adopt' },
@@ -72,7 +72,7 @@ describe('policyFor', () => {
 });
 
 describe('renderName', () => {
-  it('replaces each placeholder of the template, but no placeholder within a value', () => {
+  it('renderName replaces each placeholder of the template, but no placeholder within a value', () => {
     const parts = { name: '{id} $& team', id: '00g1', connection: 'default' };
     expect(renderName('{connection}/{name} ({id})', parts)).toBe('default/{id} $& team (00g1)');
   });

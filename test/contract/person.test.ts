@@ -7,7 +7,7 @@ const PERSONS = {
   'arn:aws:iam::111122223333:user/ann': 'ann@acme.test',
 };
 
-describe('person behind an actor', () => {
+describe('personOf', () => {
   it.each([
     [consoleActorId('Ann@Acme.test'), 'ann@acme.test'],
     [`${SESSIONS}/AWSReservedSSO_Ops_0123/Ann@acme.test`, 'ann@acme.test'],
@@ -18,16 +18,16 @@ describe('person behind an actor', () => {
     ['arn:aws:sts::999999999999:assumed-role/AWSReservedSSO_Ops/ann@acme.test', undefined],
     ['arn:aws:iam::111122223333:user/annabel', undefined],
     ['local:ann', undefined],
-  ])('%s is %s', (actor, person) => {
+  ])('the actor %s is the person %s', (actor, person) => {
     expect(personOf(actor, PERSONS)).toBe(person);
   });
 
-  it('a person of {person} is inserted as it is', () => {
+  it('the text that {person} matches is inserted unchanged', () => {
     expect(personOf('arn:$&', { 'arn:{person}': 'x{person}' })).toBe('x$&');
   });
 });
 
-describe('comparison of people under four eyes', () => {
+describe('mayBeSamePerson', () => {
   const console = consoleActorId('ann@acme.test');
   const sso = `${SESSIONS}/AWSReservedSSO_Ops/ann@acme.test`;
   const other = `${SESSIONS}/AWSReservedSSO_Ops/bob@acme.test`;
@@ -41,7 +41,7 @@ describe('comparison of people under four eyes', () => {
     ['a known and an unknown AWS identity', sso, unknown, false],
     ['two unknown AWS identities', unknown, `${SESSIONS}/Deployer/cd`, false],
     ['the same unknown AWS identity', unknown, unknown, true],
-  ])('%s', (_, a, b, isSame) => {
+  ])('whether two actors may be the same person: %s', (_, a, b, isSame) => {
     expect(mayBeSamePerson(a, b, PERSONS)).toBe(isSame);
     expect(mayBeSamePerson(b, a, PERSONS)).toBe(isSame);
   });

@@ -10,8 +10,8 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
 /*
- * These tests read one stream of events in two ways. The naive reading replays the events in order, as in the end-to-end
- * tests. The engine decodes the events and folds registers in any order. The two ways share no code.
+ * These tests read one stream of events in two ways that share no code. The naive reading replays the events in order,
+ * like the end-to-end tests. The engine decodes the events in any order and folds registers.
  */
 
 const NOW_MS = Date.UTC(2026, 10, 20);
@@ -95,7 +95,7 @@ const stream = fc
     ),
   );
 
-/** Returns the parts of one snapshot of g1. Each part is a second later than the part before, as in an export. */
+/** Draws the parts of one snapshot of g1. Each part is a second later than the previous part. */
 const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
   lists.map(
     (some, index): RawEvent => ({
@@ -117,7 +117,7 @@ describe('naive reading and registers', () => {
   });
 
   it(
-    'the naive reading and the registers agree on any shuffled stream with repeated events and a partial snapshot',
+    'both readings agree on any shuffled stream with repeated events and an incomplete snapshot',
     () => {
       const arrivals = fc.tuple(stream, parts).chain(([events, some]) => {
         const all = [...events, ...some];

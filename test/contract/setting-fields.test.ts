@@ -36,7 +36,7 @@ describe('fields of the settings', () => {
     expect(forms).toEqual(['list', 'json', 'text', 'text', 'json']);
   });
 
-  it('every setting has a field, and the console has a section, a title and a description for each', () => {
+  it('every setting has a field, and a section, a title and a description in the console', () => {
     const parents = new Set(settingKeys().map((key) => key.slice(0, key.lastIndexOf('.'))));
     const leaves = settingKeys().filter((key) => !parents.has(key));
     expect([...fields.keys()].filter((key) => key !== 'guard').sort()).toEqual(leaves.sort());

@@ -53,7 +53,7 @@ describe('default settings', () => {
     });
   });
 
-  it('a guard with some limits gets the defaults for its other limits', () => {
+  it('a guard with only some limits gets the defaults for all other limits', () => {
     expect(parseSettings({ baseUrl, guard: { minSize: 9 } }).guard).toEqual({
       ...defaults.guard,
       minSize: 9,
@@ -139,7 +139,7 @@ describe('invalid settings', () => {
     ['activity', { pageSize: 1001 }, 'activity.pageSize: expected a whole number from 1 to 1000, got 1001'],
     ['concurrency', 0, 'concurrency: expected a whole number from 1 to 64, got 0'],
     ['timeoutMs', Number.NaN, 'timeoutMs: expected a whole number from 100 to 60000, got null'],
-  ])('the error for %s=%j names the key, the expected value and the given value', (key, value, problem) => {
+  ])('the error for %s=%j names key, expected and received value', (key, value, problem) => {
     expect(problemsOf(() => parseSettings({ baseUrl, [key]: value }))).toEqual([problem]);
   });
 
@@ -149,7 +149,7 @@ describe('invalid settings', () => {
     ).toHaveLength(3);
   });
 
-  it.each([null, undefined, [], 'x', 7])('settings that are %j are refused', (input) => {
+  it.each([null, undefined, [], 'x', 7])('%j is refused as settings', (input) => {
     expect(problemsOf(() => parseSettings(input))).toHaveLength(1);
   });
 });
@@ -173,13 +173,13 @@ describe('match rules', () => {
 });
 
 describe('applySetting', () => {
-  it('changes one setting and does not modify its argument', () => {
+  it('applySetting changes one setting and does not modify its argument', () => {
     const changed = applySetting(defaults, 'guard.minSize', 9);
     expect(changed).toEqual({ ...defaults, guard: { ...defaults.guard, minSize: 9 } });
     expect(defaults.guard?.minSize).toBe(5);
   });
 
-  it('changes a setting within nested groups of settings', () => {
+  it('applySetting changes a setting within nested groups of settings', () => {
     const changed = applySetting(defaults, 'sources.expectEvery.events', 60);
     expect(changed.sources).toEqual({ expectEvery: { events: 60, scim: null, directory: null } });
     expect(problemsOf(() => applySetting(defaults, 'sources.expectEvery.scim', 0))).toEqual([
@@ -187,7 +187,7 @@ describe('applySetting', () => {
     ]);
   });
 
-  it('switches the guard off with null, and on again with one of its limits', () => {
+  it('the guard is switched off by null, and switched on by a value for one of its limits', () => {
     const off = applySetting(defaults, 'guard', null);
     expect(off.guard).toBeNull();
     expect(applySetting(off, 'guard.perHourCount', 7).guard).toEqual({ ...defaults.guard, perHourCount: 7 });
@@ -202,12 +202,12 @@ describe('applySetting', () => {
     'constructor',
     'groups.include.0',
     'match.0',
-  ])('refuses the unknown key %j', (key) => {
+  ])('applySetting refuses the unknown key %j', (key) => {
     const [problem] = problemsOf(() => applySetting(defaults, key, 1));
     expect(problem).toContain(`unknown setting "${key}"; expected one of baseUrl, `);
   });
 
-  it('names the key of a refused value', () => {
+  it('the error about a refused value names its key', () => {
     expect(problemsOf(() => applySetting(defaults, 'groups.include', 'x'))).toEqual([
       'groups.include: expected a list of globs, got "x"',
     ]);

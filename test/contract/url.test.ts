@@ -14,7 +14,7 @@ it.each([
     'printer.local.',
     'instance-data',
   ],
-])('%s is an address inside a network', (host) => {
+])('%s is an internal address', (host) => {
   expect(isInternalUrl(`https://${host}/`)).toBe(true);
 });
 

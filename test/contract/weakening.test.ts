@@ -17,16 +17,16 @@ describe('isWeakerGuard', () => {
     ['a larger minimum size, below which the share is not checked', { minSize: 6 }, true],
     ['stricter limits', { minSize: 0, maxRemovedShare: 0, maxRemovedCount: 0, perHourCount: 0 }, false],
     ['one stricter and one weaker limit', { maxRemovedShare: 0.1, maxRemovedCount: 101 }, true],
-  ])('limits count as weakened by %s: $2', (_, after, expected) => {
+  ])('isWeakerGuard for a change to %s: $2', (_, after, expected) => {
     expect(isWeakerGuard(LIMITS, after === null ? null : { ...LIMITS, ...after })).toBe(expected);
   });
 
-  it('nothing is weaker than a guard that is switched off', () => {
+  it('no guard is weaker than a guard that is switched off', () => {
     expect([isWeakerGuard(null, null), isWeakerGuard(null, LIMITS)]).toEqual([false, false]);
   });
 });
 
-it('weakenedSettings contains fourEyes when it is switched off, and guard when it permits more removals', () => {
+it('weakenedSettings contains fourEyes if it is switched off, and guard if it permits more removals', () => {
   const of = (settings: object) =>
     ConnectionSettings.parse({ baseUrl: 'https://platform.test', ...settings });
   const before = of({ fourEyes: true });

@@ -26,7 +26,7 @@ describe('limits', () => {
     expect(OPEN_GATE).toEqual({ state: 'open', closings: 0 });
   });
 
-  it('the largest sequence and operation are still allowed', () => {
+  it('the largest sequence and the largest operation are allowed', () => {
     const sequence = '9'.repeat(MAX_SEQUENCE_DIGITS);
     const most = { ...parts, operation: MAX_OPERATION, sequence };
     expect(readStamp(makeStamp(most))).toEqual(most);
@@ -39,7 +39,7 @@ describe('stamp', () => {
     expect(readStamp(makeStamp(marked))).toEqual(marked);
   });
 
-  it('a stamp gives its time in whole milliseconds', () => {
+  it('stampTimeMs returns whole milliseconds', () => {
     expect(stampTimeMs(makeStamp(parts))).toBe(Date.UTC(2026, 10, 20, 10, 0, 0, 123));
   });
 });

@@ -16,7 +16,7 @@ describe('digest of the content of a group', () => {
     ['a missing user', { users: ['a', 'b'] }, false],
     ['another user', { users: ['a', 'b', 'd'] }, false],
     ['two user ids that are joined into one', { users: ['ab', 'c'] }, false],
-  ])('another content with %s has the same digest: $2', (_, over, expected) => {
+  ])('isSameContent for %s: $2', (_, over, expected) => {
     expect(isSame(over)).toBe(expected);
   });
 

@@ -22,7 +22,7 @@ const foldOne = (...events: readonly DirectoryEvent[]) => {
   if (fold === undefined) throw new Error('expected a fold');
   return fold;
 };
-/** Returns the fold of group A. The fold of the reversed and repeated events must be equal. */
+/** Returns the fold of group A. Expects that the reversed and repeated events have the same fold. */
 const foldGroup = (...events: readonly DirectoryEvent[]) => {
   const forth = foldOne(...events);
   expect(foldOne(...events.toReversed(), ...events)).toEqual(forth);
@@ -38,7 +38,7 @@ describe('foldEvents', () => {
     expect(folds.get(connectionName('one'))?.groups.get(A)?.upserted).toBe(at(1));
   });
 
-  it('keeps the latest value of each register', () => {
+  it('the fold has the latest value of each register', () => {
     const group = foldGroup(
       event(1, { kind: 'group.upserted', group: A, name: 'First' }),
       event(5, { kind: 'group.upserted', group: A, name: 'Last' }),
@@ -64,7 +64,7 @@ describe('foldEvents', () => {
     expect(group?.upserted).toBe(STAMP_ZERO);
   });
 
-  it('a whole snapshot sets existence, floor and members, and also the name if the snapshot has one', () => {
+  it('a complete snapshot sets existence, floor and members, and the name if the snapshot has a name', () => {
     const whole = { kind: 'group.snapshot', group: A, members: [plain(M)] } as const;
     const unnamed = foldGroup(event(3, whole));
     expect(unnamed).toMatchObject({ upserted: at(3), snapshot: at(3) });
@@ -73,7 +73,7 @@ describe('foldEvents', () => {
     expect(foldGroup(event(3, { ...whole, name: 'S' }))?.name).toEqual({ value: 'S', stamp: at(3) });
   });
 
-  it('keeps each repetition of a snapshot part with its stamp, and one part of two raises no floor', () => {
+  it('the fold keeps each copy of a snapshot part, and an incomplete snapshot raises no floor', () => {
     const part = { snapshotId: 'x', index: 0, count: 2 };
     const snapshot = { kind: 'group.snapshot', group: A, members: [], part } as const;
     const group = foldGroup(event(1, snapshot), event(2, snapshot), event(2, snapshot));
@@ -87,7 +87,7 @@ describe('foldEvents', () => {
     expect(group?.parts.size).toBe(2);
   });
 
-  it('keeps the latest value of each attribute of a user, from user and member events', () => {
+  it('the fold has the latest value of each attribute of a user, from user events and member events', () => {
     const attributes = (entries: Record<string, string>) => new Map(Object.entries(entries));
     const said = [
       event(1, {
@@ -121,7 +121,7 @@ describe('foldEvents', () => {
     }
   });
 
-  it('keeps the attributes of the first event unchanged while later ones are merged', () => {
+  it('later events do not change the stored attributes of the first event', () => {
     const said = new Map([['email', 'e']]);
     const more = new Map([['email', 'later']]);
     const user = foldOne(

@@ -47,7 +47,7 @@ describe('group registers', () => {
     ['returned without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
     ['returned with a name', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],
     ['never had a name', { ...NO_GROUP, upserted: one }, false],
-  ])('a group that %s has departed: $2', (_, registers, departed) => {
+  ])('hasDeparted for a group that %s: $2', (_, registers, departed) => {
     expect(hasDeparted({ ...NO_GROUP, ...registers })).toBe(departed);
   });
 
@@ -67,12 +67,12 @@ describe('member registers', () => {
     ['below the group’s floor', three, STAMP_ZERO, false],
     ['at the user’s floor', STAMP_ZERO, two, false],
     ['below the user’s floor', STAMP_ZERO, three, false],
-  ])('a member whose stamp is %s counts: $3', (_, groupAt, userAt, counts) => {
+  ])('memberCounts for a stamp %s: $3', (_, groupAt, userAt, counts) => {
     expect(memberCounts(present, groupAt, userAt)).toBe(counts);
     expect(memberCounts({ ...present, value: 'absent' }, groupAt, userAt)).toBe(false);
   });
 
-  it('a member is active unless the directory reports otherwise', () => {
+  it('a member is active if the directory has not reported that the account is disabled', () => {
     const directoryEvent = (value: string) => new Map([[ACTIVE_ATTRIBUTE, { value, stamp: one }]]);
     expect(isActive(new Map())).toBe(true);
     expect(isActive(directoryEvent('true'))).toBe(true);
@@ -81,7 +81,7 @@ describe('member registers', () => {
 });
 
 describe('laterStamp', () => {
-  it('returns the later of two stamps', () => {
+  it('laterStamp returns the later of two stamps', () => {
     expect([laterStamp(one, two), laterStamp(two, one), laterStamp(one, one)]).toEqual([two, two, one]);
   });
 });

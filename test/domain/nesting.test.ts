@@ -42,18 +42,19 @@ describe('members of a group with groups within it', () => {
     ]);
   });
 
-  it('a nested member counts by the register in the inner group, even after a later snapshot of the outer group', () => {
+  it('a nested member counts, even after a later snapshot of the outer group', () => {
     const [member] = flattened({
       outer: group([present(inner('in'), 5)], { snapshot: at(5) }),
       in: group([present('a', 2)]),
     });
     expect(member).toEqual({ ...present('a', 2), via: at(5) });
     expect(memberCounts(member as StoredMember, at(5), STAMP_ZERO)).toBe(true);
-    // The deletion of the user, after it joined the inner group, ends the membership in the outer group too.
+    // A deletion of the user that is later than the membership in the inner group also ends the membership in the outer
+    // group.
     expect(memberCounts(member as StoredMember, at(5), at(3))).toBe(false);
   });
 
-  it('a nested member is absent once the inner group has left, is deleted, or has a snapshot without the member', () => {
+  it('a nested member is absent after the inner group left, was deleted, or had a snapshot without the member', () => {
     const within = (edge: StoredMember, content: GroupContent) =>
       flattened({ outer: group([edge]), in: content }).map(({ value, stamp }) => [value, stamp]);
     expect(within(absent(inner('in'), 6), group([present('a', 2)]))).toEqual([['absent', at(6)]]);
@@ -65,7 +66,7 @@ describe('members of a group with groups within it', () => {
     ]);
   });
 
-  it('a nested member has the pending mark of the outer group, and not that of the inner group', () => {
+  it('a nested member has the pending mark of the outer group, not the mark of the inner group', () => {
     const mark = { cause: 'refused', sinceMs: 1 } as const;
     const contents = {
       outer: group([{ ...absent('a', 1), pending: mark }, present(inner('in'), 3)]),
@@ -85,7 +86,7 @@ describe('members of a group with groups within it', () => {
     expect(nestedGroup('a')).toBeUndefined();
   });
 
-  it('flattenedMembers returns the members that a search along all paths finds, even if groups contain each other', () => {
+  it('flattenedMembers returns the members that a search along all paths finds, even with cycles of groups', () => {
     const ids = ['outer', 'p', 'q', 'r'];
     const register = fc
       .tuple(fc.constantFrom('a', 'b', 'c', ...ids.map(inner)), fc.boolean(), fc.integer({ min: 1, max: 9 }))
@@ -112,7 +113,7 @@ describe('members of a group with groups within it', () => {
   });
 });
 
-/** Draws a group that is not deleted, because the members of a deleted group are never read. */
+/** Draws a group that is not deleted: the members of a deleted group are never read. */
 const existing = (content: fc.Arbitrary<GroupContent>) =>
   content.map(({ registers, members }) => ({ members, registers: { ...registers, deleted: STAMP_ZERO } }));
 

@@ -20,7 +20,7 @@ describe('join of two registers', () => {
     }),
   );
 
-  it('the later stamp wins, and with equal stamps the smaller value', () => {
+  it('the later stamp wins, and the smaller value wins if the stamps are equal', () => {
     const old = { value: 'present', stamp: '1' as Stamp };
     const late = { value: 'present', stamp: '2' as Stamp };
     const gone = { value: 'absent', stamp: '1' as Stamp };

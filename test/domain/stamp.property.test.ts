@@ -14,7 +14,7 @@ interface Spec {
 
 const FIRST_SECOND = Date.UTC(2026, 0, 1) / 1000;
 
-/** Draws the parts of a stamp from few seconds, sequences and ids, so that equal parts are common. */
+/** Draws the parts of a stamp from only a few seconds, sequences and ids, so that equal parts are common. */
 const spec: fc.Arbitrary<Spec> = fc.record({
   second: fc.integer({ min: FIRST_SECOND, max: FIRST_SECOND + 3 }),
   nanos: fc.constantFrom(0, 1, 120_000_000, 999_999_999),
@@ -46,7 +46,7 @@ const partsOf = (from: Spec): StampParts => ({
   source: 'test',
 });
 
-/** Compares by the rules of the contract: time, then sequence as a number (absent first), then the bytes of the id. */
+/** Compares by the documented order: time, then sequence as a number (absent first), then the bytes of the id. */
 function compareSpecs(a: Spec, b: Spec): number {
   if (a.second !== b.second) return Math.sign(a.second - b.second);
   if (a.nanos !== b.nanos) return Math.sign(a.nanos - b.nanos);

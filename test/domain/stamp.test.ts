@@ -25,7 +25,7 @@ describe('normaliseInstant', () => {
     ['2016-12-31T23:59:60Z', '2016-12-31T23:59:59.999999999Z'],
     ['2026-11-20T10:00:00-00:00', '2026-11-20T10:00:00.000000000Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000000000Z'],
-  ])('reads the instant %s', (text, instant) => {
+  ])('normaliseInstant reads %s', (text, instant) => {
     expect(normaliseInstant(text)).toBe(instant);
   });
 
@@ -49,7 +49,7 @@ describe('normaliseInstant', () => {
     '20261120T100000Z',
     '٢٠٢٦-11-20T10:00:00Z',
     '2026-11-20T10:00:00Z\n',
-  ])('refuses the instant %j', (text) => {
+  ])('normaliseInstant refuses %j', (text) => {
     expect(normaliseInstant(text)).toBeUndefined();
   });
 });
@@ -95,7 +95,7 @@ describe('makeStamp', () => {
     [{ sequence: '1'.repeat(33) }, 'expected a sequence'],
     [{ operation: 100_000 }, 'expected an operation'],
     [{ operation: 0.5 }, 'expected an operation'],
-  ])('refuses the parts %j', (wrong, message) => {
+  ])('makeStamp refuses the parts %j', (wrong, message) => {
     expect(() => makeStamp({ ...parts, ...wrong })).toThrow(message);
   });
 });
@@ -135,7 +135,7 @@ describe('judgeAge', () => {
     [nowMs + MAX_AHEAD_MS + 1, 'time_in_future'],
     [nowMs - MAX_AGE_MS, 'acceptable'],
     [nowMs - MAX_AGE_MS - 1, 'too_old'],
-  ])('an event of the time %d is %s', (timeMs, age) => {
+  ])('judgeAge for an event of the time %d returns %s', (timeMs, age) => {
     expect(judgeAge(at(timeMs), nowMs)).toBe(age);
     expect(stampTimeMs(at(timeMs))).toBe(timeMs);
   });

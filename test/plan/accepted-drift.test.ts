@@ -35,7 +35,7 @@ const valid = (now: Partial<LatestStamps>, given = acceptedDrift(), group = want
   validAcceptedDrift(given, latestStamps(now), group);
 
 describe('acceptDrift', () => {
-  it('acceptDrift keeps differences that were accepted earlier, and drops those that another client has undone', () => {
+  it('acceptDrift keeps earlier accepted differences, and drops differences that another client has undone', () => {
     const next = acceptDrift({
       policy: 'report',
       seen: at('4'),
@@ -70,8 +70,8 @@ describe('acceptDrift', () => {
   });
 });
 
-describe('remainder of an accepted drift', () => {
-  it('the remainder is the whole drift while no newer event of the directory arrives', () => {
+describe('validAcceptedDrift', () => {
+  it('the whole drift stays accepted while no newer directory event arrives', () => {
     expect(valid({})).toEqual(acceptedDrift());
     expect(valid({}, acceptedDrift({ policy: 'report' }))).toEqual(acceptedDrift({ policy: 'report' }));
   });
@@ -80,10 +80,10 @@ describe('remainder of an accepted drift', () => {
     ['the name', { field: { ...latestStamps().field, name: at('6') } }, { name: false }],
     ['a wanted user', { user: () => at('6') }, { absent: set('') }],
     ['a removed user', { departed: new Map([[platformUserId('x'), at('6')]]) }, { present: set('') }],
-    ['no user, but only an older removal', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
+    ['an older removal of a user ends nothing', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
     ['all users', { allUsers: at('6') }, { present: set('') }],
-    ['no accepted value', {}, {}],
-  ])('accepted drift under policy adopt ends only with a newer event about %s', (_, now, changed) => {
+    ['an event about another subject ends nothing', {}, {}],
+  ])('with policy adopt, a newer event ends only the acceptance of its subject: %s', (_, now, changed) => {
     expect(valid({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
   });
 
@@ -97,16 +97,16 @@ describe('remainder of an accepted drift', () => {
     expect(valid({}, alone)).toEqual(alone);
   });
 
-  it('the remainder leaves out users that no longer differ', () => {
+  it('users that no longer differ are removed from the accepted drift', () => {
     expect(valid({}, acceptedDrift(), wanted('xb'))).toEqual(
       acceptedDrift({ present: set(''), absent: set('') }),
     );
   });
 
-  it('the remainder is undefined if no part of the drift remains', () => {
+  it('validAcceptedDrift returns undefined if no part of the drift is still accepted', () => {
     expect(valid({}, acceptedDrift({ name: false, spokeId: false }), wanted('xb'))).toBeUndefined();
     expect(validAcceptedDrift(undefined, latestStamps(), wanted(''))).toBeUndefined();
-    // Under `report` any newer event of the directory ends the drift.
+    // With policy `report`, any newer directory event ends the acceptance.
     expect(valid({ newest: at('6') }, acceptedDrift({ policy: 'report' }))).toBeUndefined();
   });
 });

@@ -50,7 +50,7 @@ describe('answer to a write', () => {
     ["a normalised form of a new group's name", plan('create'), 'new', false, MADE],
     ['a folded old name', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
   ])(
-    'readAnswer finds out whether the platform kept the old name: an answer that shows %s',
+    'readAnswer decides whether the platform kept the old name, if the answer shows %s',
     (_, sent, name, keepsName, made) => {
       const answer = readAnswer(sent, shown([a], name));
       expect(answer).toMatchObject({ keepsName, made });
@@ -59,7 +59,7 @@ describe('answer to a write', () => {
     },
   );
 
-  it('readAnswer finds no group and no undone change in an answer to a deletion', () => {
+  it('readAnswer returns no group and no undone change for an answer to a deletion', () => {
     const answer = readAnswer(plan('delete', { after: undefined, removals: [a] }), undefined);
     expect(answer).toEqual({ made: undefined, kept: [], hasAdded: false, keepsName: false });
     expect(isUndone(answer)).toBe(false);
@@ -90,7 +90,7 @@ describe('answer to a write', () => {
     ['the old name', renaming, [a], 'Old', false],
     ['a normalised form of the new name', renaming, [a], 'new', true],
     ['no users after a new name', renaming, [], 'New', false],
-  ])('an answer that shows %s counts as showing the write: $4', (_, sent, users, name, expected) => {
+  ])('showsWrite returns $4 for an answer that shows %s', (_, sent, users, name, expected) => {
     expect(showsWrite(sent, shown(users, name))).toBe(expected);
   });
 

@@ -23,7 +23,7 @@ describe('attribute', () => {
     ['duplicate_spoke_id', ADDED],
     ['duplicate_spoke_id', OTHER],
   ])(
-    'a difference of kind %s is attributed to an event of type %s, and not to events of other types',
+    'a difference of kind %s is attributed to an event of type %s, but not to events of other types',
     (kind, type) => {
       const wrong = [MEMBER_ADDED, MEMBER_REMOVED, REMOVED].filter((one) => one !== type);
       const told = activityEvents(
@@ -39,7 +39,7 @@ describe('attribute', () => {
     ['the platform before an application, which may be groupsync', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
     ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
-  ])('attribute names %s, and only the events of that initiator', (_, initiators, named) => {
+  ])('attribute returns %s, with the events of that initiator only', (_, initiators, named) => {
     const told = activityEvents(
       ...initiators.map((initiator) => [`by ${initiator}`, initiator, MEMBER_ADDED] as const),
     );
@@ -51,7 +51,7 @@ describe('attribute', () => {
     expect(attribute('name', told)).toEqual({ initiator: 'ROLE', eventIds: ['a'] });
   });
 
-  it('a difference is not attributed to an event of another type by an application, which may be groupsync', () => {
+  it('a difference is not attributed to an event of another type from an application, which may be groupsync', () => {
     const told = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED]);
     expect(attribute('deleted', told)).toEqual({ initiator: 'UNKNOWN', eventIds: [] });
     const unlisted = activityEvents(['own', 'EXTERNAL', MEMBER_ADDED], ['theirs', 'EXTERNAL', OTHER]);

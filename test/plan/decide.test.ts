@@ -22,7 +22,11 @@ import { NOTHING_SENT } from '../../shared/plan/uncertain.ts';
 
 const NOW_MS = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE_MS = 60_000;
-/** The decision if the platform group equals the view. */
+const IN_SYNC = { kind: 'settle', as: 'in_sync' };
+const HELD = { kind: 'settle', as: 'held', driftOutcome: 'open' };
+const RESERVE = { kind: 'reserve', removals: 1 };
+const READ_LIST = { kind: 'read', what: ['list'] };
+/** The decision about a platform group that equals the view. */
 const UNCHANGED = { kind: 'observe', observed: { id: expect.any(String) }, flapDamping: undefined };
 const HOUR_MS = 60 * MINUTE_MS;
 const stampAt = (minute: number) =>
@@ -202,17 +206,17 @@ describe('decide', () => {
     ['is not read yet: read', { wanted: undefined }, { kind: 'read', what: ['wanted', 'views'] }],
     ['lacks a member: PATCH', { wanted: wanted('ab') }, { ...PATCH, isReserved: false }],
     [
-      'lacks a member that need not be written: settle',
+      'lacks only a member that cannot be written: settle',
       { wanted: { ...wanted('ab'), group: wanted('a').group } },
       { counts: { wanted: 2, applied: 1 } },
     ],
     [
-      'is wanted, and counted as gone before: read it by its old id first',
+      'is wanted, and its earlier platform group counted as gone: adopt that group',
       { ...NO_BASE, ...NONE, state: LOST },
       ADOPT_P,
     ],
     [
-      'is wanted, counted as gone and answers 404: create',
+      'is wanted, and its earlier platform group answers 404: create',
       { ...NO_BASE, ...NONE, ...NOT_FOUND_P, state: LOST },
       CREATE,
     ],
@@ -222,14 +226,14 @@ describe('decide', () => {
       { as: 'deleted' },
     ],
     [
-      'was deleted and is listed again: link it again',
+      'was deleted and is listed again: adopt',
       { ...NO_BASE, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
       ADOPT_P,
     ],
     [
       'was deleted and is listed again, but answers 404: read the list',
       { ...NO_BASE, ...NOT_FOUND_P, wanted: ABSENT, state: { ...LISTED_AGAIN, registers: DEPARTED } },
-      { kind: 'read', what: ['list'] },
+      READ_LIST,
     ],
     [
       'was deleted, answers 404 and is no longer listed: settle as deleted',
@@ -242,23 +246,19 @@ describe('decide', () => {
       },
       { as: 'deleted' },
     ],
+    ['has a candidate that answers 404: record the 404', { ...UNLINKED, ...Q, ...NOT_FOUND_Q }, MISSED],
     [
-      'is an adoption candidate and answers 404: record the 404',
-      { ...UNLINKED, ...Q, ...NOT_FOUND_Q },
-      MISSED,
-    ],
-    [
-      'is a listed adoption candidate and answers 404 twice: wait',
+      'has a listed adoption candidate that answers 404 twice: wait',
       { ...Q, ...NOT_FOUND_Q, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'was an adoption candidate with a 404, while the list is empty: wait',
+      'had an adoption candidate that answered 404, and the list is empty: wait',
       { ...NONE, ...NO_BASE, state: unlinked(state({ missedAtMs: NOW_MS - MINUTE_MS })) },
       { kind: 'wait', why: { code: 'missing' } },
     ],
     [
-      'is owned by a live connection of the company: wait',
+      'has a candidate that another connection of the company owns: wait',
       { ...UNLINKED, ...Q, ...OWNED_Q },
       { kind: 'wait', why: { code: 'owned', message: expect.stringContaining('another connection') } },
     ],
@@ -273,7 +273,7 @@ describe('decide', () => {
       CREATE,
     ],
     [
-      'has the name of a group that its owner may release: wait a minute',
+      'has the name of a group that its owner may soon release: wait',
       {
         ...NO_BASE,
         passedOver: new Map([['q', { ...OTHER_CONNECTION, connection: state().ref.connection }]]),
@@ -283,7 +283,7 @@ describe('decide', () => {
       },
       { kind: 'wait', waitMs: 10_000, why: { code: 'owned' } },
     ],
-    ['was unlinked: create it again', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
+    ['was unlinked: create', { ...NO_BASE, ...NONE, state: LET_GO }, { ...CREATE, known: ['p'] }],
     [
       'was released: clear its external id first',
       { state: state({ released: true }) },
@@ -297,22 +297,22 @@ describe('decide', () => {
       },
     ],
     [
-      'was released, and whose external id was read after the clearing: release',
+      'was released, and its external id was cleared and read: release',
       { state: state({ released: true }), fetched: shown('a') },
       RELEASE,
     ],
     [
-      'was released, and whose clearing was refused: release',
+      'was released, and the platform refused to clear its external id: release',
       { state: state({ released: true }), rejected: { owed: undefined } },
       RELEASE,
     ],
     [
-      'was released, and whose clearing failed three times: release',
+      'was released, and the clearing of its external id failed three times: release',
       { state: state({ released: true, attempts: 3 }) },
       RELEASE,
     ],
     [
-      'was released and has mode report: release',
+      'was released, and has mode report: release',
       { state: state({ released: true }), settings: WATCHED },
       RELEASE,
     ],
@@ -321,13 +321,9 @@ describe('decide', () => {
       { state: state({ released: true }), views: views(view('a', { spokeId: 'x' })) },
       RELEASE,
     ],
+    ['was released and unlinked: settle', { state: unlinked(state({ released: true })) }, EXCLUDED],
     [
-      'was released and is unlinked: settle as excluded',
-      { state: unlinked(state({ released: true })) },
-      EXCLUDED,
-    ],
-    [
-      'the settings exclude: settle as excluded',
+      'is excluded by the settings: settle as excluded',
       { settings: settingsWith({ groups: { exclude: ['Eng'] } }) },
       EXCLUDED,
     ],
@@ -338,41 +334,41 @@ describe('decide', () => {
     ],
     ['has a suspected change: read', SUSPECTED, READ_GROUP],
     [
-      'has a suspected change, but equals the view: observe it as unchanged',
+      'has a suspected change, but equals the view: observe no change',
       { ...SUSPECTED, fetched: shown('a') },
       UNCHANGED,
     ],
     ['has an unreadable view: read', { views: views(undefined, { isUnreadable: true }) }, READ_GROUP],
-    ['would be changed: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
+    ['needs a change: fetch it first', { wanted: wanted('ab'), ...UNREAD }, READ_GROUP],
     ['would be deleted: fetch it first', { ...DEPARTS, ...UNREAD }, READ_GROUP],
     [
-      'would be changed, and was fetched with another version: fetch it again',
+      'needs a change, and was fetched with another version: fetch it again',
       { wanted: wanted('ab'), shown: { ...changed(''), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
-      'would be changed, while another group was fetched last: fetch it first',
+      'needs a change, and another group was fetched last: fetch it first',
       { wanted: wanted('ab'), shown: { ...shown('', { id: 'q' }), atMs: NOW_MS } },
       READ_GROUP,
     ],
     [
-      'would be changed, and was fetched over five seconds ago: fetch it again',
+      'needs a change, and was fetched over five seconds ago: fetch it again',
       { wanted: wanted('ab'), shown: { ...shown(''), atMs: NOW_MS - 5_001 } },
       READ_GROUP,
     ],
     [
-      'would be changed, and equals the view: PATCH',
+      'needs a change, and equals the view: PATCH',
       { wanted: wanted('ab'), ...UNREAD, fetched: shown('a') },
       PATCH,
     ],
     [
-      'would be changed, and was changed by another client: record that change first',
+      'needs a change, and another client changed it: record that change first',
       { wanted: wanted('ab'), ...UNREAD, fetched: changed('ax') },
       { kind: 'observe', external: {} },
     ],
-    ['needs no write: settle without a fetch', UNREAD, { kind: 'settle', as: 'in_sync' }],
+    ['needs no write: settle without a fetch', UNREAD, IN_SYNC],
     [
-      'the directory deleted, under onGroupDeleted=release: release',
+      'was deleted in the directory, and onGroupDeleted is release: release',
       { ...DEPARTS, settings: settingsWith({ onGroupDeleted: 'release' }) },
       { kind: 'release' },
     ],
@@ -382,29 +378,25 @@ describe('decide', () => {
       { kind: 'observe', view: { spokeId: 'g' }, external: {} },
     ],
     [
-      'was changed by another client in mode report: observe without flap damping',
+      'was changed by another client, and has mode report: observe without flap damping',
       { ...SUSPECTED, fetched: changed('ax'), settings: WATCHED },
       { flapDamping: undefined },
     ],
     [
-      'shows no spokeId after a suspected change: read the list',
+      'has a suspected change, and shows no spokeId: read the list',
       { ...SUSPECTED, fetched: unechoed },
       readList(5_000),
     ],
-    ['has accepted drift under policy report: settle', accepted('report'), { kind: 'settle', as: 'in_sync' }],
+    ['has drift that policy report accepts: settle', accepted('report'), IN_SYNC],
     [
-      'has accepted drift under policy adopt: read the departed users',
+      'has drift that the policy adopt accepts: read the departed users',
       accepted('adopt'),
       { kind: 'read', what: ['departed'] },
     ],
-    [
-      'would lose a member: reserve the removal in the guard',
-      { views: views(view('ab')) },
-      { kind: 'reserve', removals: 1 },
-    ],
+    ['would lose a member: reserve the removal', { views: views(view('ab')) }, RESERVE],
     ['would lose too many members: hold', leaving(7), { kind: 'hold', rule: 'share', size: 8 }],
     [
-      "would lose too many members together with another worker's removals: wait for that worker",
+      'would lose too many members only because of another worker: wait for that worker',
       {
         ...leaving(7, 7),
         settings: settingsWith({
@@ -413,15 +405,15 @@ describe('decide', () => {
       },
       { kind: 'wait', yields: true, waitMs: 2_000 },
     ],
-    ['is unlinked and wanted: read the list', UNLINKED, { kind: 'read', what: ['list'] }],
+    ['is wanted and has no link: read the list', UNLINKED, READ_LIST],
     ['exists already: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
-      'exists already, but must not be adopted: create',
+      'exists already, may not be adopted, and has no owner: create',
       { ...UNLINKED, listed: { ...Q.listed, namesakes: [] }, settings: NEVER_ADOPTS },
       { ...CREATE, known: ['q'] },
     ],
     [
-      'exists already, and must not be adopted: read the group that owns it',
+      'exists already, and may not be adopted: read the group that owns it',
       { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
       { kind: 'read', what: ['namesakes'], ids: ['q'] },
     ],
@@ -436,7 +428,7 @@ describe('decide', () => {
       { kind: 'wait', why: { code: 'name_of_other_source' } },
     ],
     [
-      'an earlier uncertain creation made: adopt',
+      'was made by an earlier uncertain creation: adopt',
       {
         ...{ state: unlinked(state(uncertainly({ action: 'create' }))), settings: NEVER_ADOPTS },
         listed: listing(shown('a', { id: 'r', spokeId: 'x' }), ...Q.listed.groups),
@@ -444,13 +436,13 @@ describe('decide', () => {
       },
       ADOPT_Q,
     ],
-    ['had its write refused: fail', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
+    ['had a refused write: fail', { rejected: { owed: undefined }, fetched: shown('a') }, { kind: 'fail' }],
     [
-      'had its write refused and answers 404: record the 404',
+      'had a refused write, and answers 404: record the 404',
       { rejected: { owed: undefined }, fetched: 'gone' },
       MISSED,
     ],
-  ])('decides about a group that %s', (_, over, expected) => {
+  ])('the decision if a group %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -475,14 +467,14 @@ describe('decide', () => {
   const waits = (code: string) => ({ kind: 'wait', why: { code } });
   const RECORD = { intent: intentId('i9'), atMs: 1, removals: 1 };
   it.each<[string, Partial<Facts>, object]>([
-    ['an unknown outcome leads to a read of the group', opened(), READ_GROUP],
+    ['a write with an unknown outcome leads to a read of the group', opened(), READ_GROUP],
     [
-      'a shown write is observed',
+      'a write that the platform shows is observed',
       { ...made, fetched: changed('ab') },
       { kind: 'observe', intent: {}, view: {} },
     ],
     [
-      'a write shown without a spokeId leads to a read of the list',
+      'a write that is shown without the spokeId leads to a read of the list',
       { ...made, fetched: unechoed },
       readList(MINUTE_MS),
     ],
@@ -493,7 +485,7 @@ describe('decide', () => {
     ],
     ['a write that is not shown is dropped', { ...made, fetched: shown('a') }, { kind: 'drop' }],
     [
-      'a refused write is dropped, and its guard record too',
+      'a refused write is dropped together with its guard record',
       { ...made, ...refused },
       { kind: 'drop', owed: undefined },
     ],
@@ -503,59 +495,59 @@ describe('decide', () => {
       { owed: RECORD },
     ],
     [
-      'only the change of another client is recorded as external',
+      'only users that the write did not add are recorded as an external change',
       { ...made, fetched: changed('abx') },
       added('x'),
     ],
     [
-      'a refused write records its shown additions as external',
+      'users of a refused write that the group shows are recorded as an external change',
       { ...made, ...refused, fetched: changed('abx') },
       added('b', 'x'),
     ],
     [
-      'a read that may be older than the last write leads to a wait',
+      'a read that may show the state before the last write leads to a wait',
       { ...made, state: state({ intent, lastWriteAtMs: NOW_MS - 1 }), fetched: changed('abx') },
       waits('waiting'),
     ],
     [
-      'a write with an unreadable view is observed, and shown users may count as additions',
+      'a write with an unreadable view is observed, and an unknown user is an external change',
       { ...opened(), fetched: changed('ax') },
       added('x'),
     ],
     [
-      'an answered deletion of a group that is gone is done',
+      'a deletion ends if it was answered with success and the group answers 404',
       { ...deleting, fetched: 'gone', deletion: 'deleted' },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
-    ['a deletion with a single 404 has the 404 recorded', { ...deleting, fetched: 'gone' }, MISSED],
+    ['a single 404 after a deletion is recorded', { ...deleting, fetched: 'gone' }, MISSED],
     [
-      'a deletion answered with 404 has the 404 recorded',
+      'a deletion that is answered with 404 leads to a record of the 404',
       { ...deleting, fetched: 'gone', deletion: 'absent' },
       MISSED,
     ],
     [
-      'a deletion with two 404s waits while the group is listed',
+      'a deletion waits after two 404s while the list shows the group',
       { ...deletingMissed, fetched: 'gone', listed: listing(shown('a')) },
       waits('missing'),
     ],
     [
-      'a deletion with two 404s is done if other managed groups are listed',
+      'a deletion ends after two 404s if the list shows other managed groups',
       { ...deletingMissed, fetched: 'gone', listed: { ...listing(other), showsManaged: true } },
       { kind: 'observe', observed: 'gone', intent: {} },
     ],
     [
-      'a deletion with two 404s leads to a check whether listed groups are managed',
+      'a deletion with two 404s leads to a read of the owners of the listed groups',
       { ...deletingMissed, fetched: 'gone', listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
     ['a deletion of an existing group is dropped', { ...deleting, fetched: shown('a') }, { kind: 'drop' }],
     [
-      'an answered deletion waits shortly because the read may be older',
+      'an answered deletion waits, because the read may show an older state',
       { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a'), deletion: 'deleted' },
       { ...waits('kept'), waitMs: MINUTE_MS - 1_000, noting: { misses: 1 } },
     ],
     [
-      'an unanswered deletion waits shortly after it was sent',
+      'a deletion without an answer waits soon after it was sent',
       { ...opened({ action: 'delete', atMs: NOW_MS - 1_000 }), fetched: shown('a') },
       waits('kept'),
     ],
@@ -565,23 +557,23 @@ describe('decide', () => {
       { kind: 'drop', failing: { code: 'platform_rejected' } },
     ],
     [
-      'a creation that is not shown has the miss recorded',
+      'a search that misses the created group is counted',
       { ...opened({ action: 'create' }), fetched: 'gone' },
       { noting: { misses: 1 } },
     ],
     [
-      'a third miss within ten minutes is recorded',
+      'a third search within ten minutes that misses the created group is counted',
       { ...creating(2, 9), fetched: 'gone' },
       { noting: { misses: 3 } },
     ],
     [
-      'a second miss after ten minutes is recorded',
+      'a second search after ten minutes that misses the created group is counted',
       { ...creating(1, 10), fetched: 'gone' },
       { noting: { misses: 2 } },
     ],
-    ['a creation with three misses leads to the list', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
+    ['after the third miss, the list is read', { ...creating(2, 10), fetched: 'gone' }, readList(0)],
     [
-      'a creation with three misses leads to a check of the list',
+      'after the third miss, the list is checked for existing groups',
       { ...creating(2, 10), fetched: 'gone', listed: { ...listing(other), unlisted: undefined } },
       { kind: 'read', what: ['unlisted'] },
     ],
@@ -605,7 +597,7 @@ describe('decide', () => {
       { ...creating(2, 60), fetched: 'gone', listed: lacking(undefined, true) },
       { kind: 'drop' },
     ],
-  ])('an open write: %s', (_, over, expected) => {
+  ])('decide about an open intent: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -654,13 +646,13 @@ describe('decide', () => {
   };
   it.each<[string, Partial<Facts>, object]>([
     [
-      'a refused name that no other group has is tried again a minute later',
+      'a refused name that no other group has is tried again after a minute',
       named(shown('a'), shown('', { id: 'q', name: 'X' })),
       AGAIN,
     ],
     ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
     [
-      'a refused name that another group has is left out while the rest is written',
+      'a refused name that another group has is not written, and the members are',
       {
         ...named(other),
         wanted: wanted('ab'),
@@ -669,14 +661,18 @@ describe('decide', () => {
       },
       { kind: 'write', plan: { action: 'patch', after: { name: 'Old' } } },
     ],
-    ['a refusal after another error is tried again', { ...refused, state: state({ lastError }) }, AGAIN],
     [
-      'another version just after a write of groupsync leads to a wait',
+      'a write that is refused after a different error is tried again',
+      { ...refused, state: state({ lastError }) },
+      AGAIN,
+    ],
+    [
+      'a new version just after a write of groupsync leads to a wait',
       { state: state({ suspectedChange, lastWriteAtMs: NOW_MS - 1_000 }), fetched: changed('a') },
       { ...waits('waiting'), waitMs: 59_000 },
     ],
     [
-      'another version that a refused write may have met leads to a wait',
+      'a new version just after a refused write leads to a wait',
       { ...refused, fetched: changed('ab'), state: state({ lastWriteAtMs: NOW_MS - 1 }) },
       waits('waiting'),
     ],
@@ -686,12 +682,12 @@ describe('decide', () => {
       { kind: 'observe', observed: 'gone' },
     ],
     [
-      'a 404 that was wrong is observed as unchanged',
+      'a group that is shown again after a 404 is observed as unchanged',
       { wanted: ABSENT, state: state({ ...departed, missedAtMs: 1 }), ...UNREAD, fetched: shown('a') },
       UNCHANGED,
     ],
     [
-      'a damped group that is not read is read',
+      'a damped group is read if its wanted members are not known',
       { state: state({ ...damping, suspectedChange }), fetched: changed('ax'), wanted: undefined },
       { kind: 'read' },
     ],
@@ -701,74 +697,66 @@ describe('decide', () => {
       { flapDamping: { count: 0 } },
     ],
     [
-      'a late effect of a deletion by groupsync is no difference',
+      'a deletion by groupsync that takes effect late is no difference',
       late(2, uncertainly({ action: 'delete' }), other),
       { difference: undefined },
     ],
-    ['a group that seems to be gone waits for an hour', late(59, departed), waits('missing')],
-    ['a group that seems to be gone for an hour is unlinked', late(60, departed), { kind: 'unlink' }],
-    ['a group that is gone while another is listed unlinks', late(1, departed, other), { kind: 'unlink' }],
-    ['an accepted deletion settles the group', gone(1, 'report'), { kind: 'settle', as: 'in_sync' }],
-    ['an accepted deletion ends with a newer event', gone(1, 'report', 2), { kind: 'read', what: ['list'] }],
-    ['an adopted deletion outlasts member events', gone(1, 'adopt', 2), { kind: 'settle', as: 'in_sync' }],
-    ['an adopted deletion ends with a group event', gone(0, 'adopt'), { kind: 'read', what: ['list'] }],
+    ['a group waits during an hour of 404s with an empty list', late(59, departed), waits('missing')],
+    ['a group is unlinked after an hour of 404s with an empty list', late(60, departed), { kind: 'unlink' }],
     [
-      'a group in sync is checked again while a write may take effect late',
-      { state: state(uncertainly({})) },
-      { againAtMs: NOW_MS + 1 },
+      'a group that answers 404 while the list shows another managed group is unlinked',
+      late(1, departed, other),
+      { kind: 'unlink' },
     ],
-    ['a group is read after a possible late write', { state: state(uncertainly({}, NOW_MS)) }, READ_GROUP],
+    ['an accepted deletion settles the group', gone(1, 'report'), IN_SYNC],
+    ['report accepts a deletion until any newer event', gone(1, 'report', 2), READ_LIST],
+    ['adopt accepts a deletion despite a member event', gone(1, 'adopt', 2), IN_SYNC],
+    ['adopt accepts a deletion until a group event', gone(0, 'adopt'), READ_LIST],
+    ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
     [
-      'a late deletion of another group leads to no read',
+      'a group is read after its uncertain write ended',
+      { state: state(uncertainly({}, NOW_MS)) },
+      READ_GROUP,
+    ],
+    [
+      'an uncertain deletion of another group leads to no read',
       { state: state(uncertainly({ action: 'delete', platformId: 'x' as never }, 0)) },
       { kind: 'settle' },
     ],
     [
-      'a late write of a group that is gone settles it as deleted',
+      'a group that is gone is settled as deleted after an uncertain write',
       { ...NO_BASE, wanted: ABSENT, state: unlinked(state(uncertainly({}, 0))) },
       { as: 'deleted' },
     ],
     [
-      'a member that was tried and is shown settles the group',
+      'a group is settled if it shows the member that was excluded',
       { wanted: wanted('ab'), views: views(view('ab')), excluded: B.users },
       { as: 'in_sync' },
     ],
     [
-      'a member still to be tried waits',
+      'a wanted member that is excluded leads to a wait',
       { wanted: wanted('ab'), excluded: B.users },
       waits('platform_rejected'),
     ],
     [
-      'a removal in mode report is settled',
+      'a removal in mode report is not written, and the group is settled',
       { views: views(view('ab')), settings: WATCHED },
       { driftOutcome: 'report' },
     ],
-    ['a hold settles the group as held', holding('ab'), { kind: 'settle', as: 'held', driftOutcome: 'open' }],
-    ['a hold without removals ends', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
+    ['a waiting hold settles the group as held', holding('ab'), HELD],
+    ['an approval without removals ends', holding('a', APPROVED), { kind: 'hold', ends: expect.any(Array) }],
     [
       'a hold of another kind of write ends',
       holding('ab', {}, { ...B, about: 'delete' }),
       { kind: 'hold', ends: expect.any(Array) },
     ],
-    ['a hold and a leaver are held together', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
+    ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
     ['an approval is written', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
-    [
-      'an approval and a leaver lead to a reservation',
-      holding('abc', APPROVED),
-      { kind: 'reserve', removals: 1 },
-    ],
-    [
-      'a rejection settles the group as held',
-      holding('ab', REJECTED),
-      { kind: 'settle', as: 'held', driftOutcome: 'open' },
-    ],
-    [
-      'a rejection and a leaver lead to a reservation',
-      holding('abc', REJECTED),
-      { kind: 'reserve', removals: 1 },
-    ],
+    ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
+    ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
+    ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],
     ['a rejection without removals ends', holding('a', REJECTED), { kind: 'hold', ends: ['rejection'] }],
-  ])('decides: %s', (_, over, expected) => {
+  ])('decide: %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -779,66 +767,66 @@ describe('decide', () => {
   const OTHERS = { ...listing(other), showsManaged: true };
   it.each<[string, Partial<Facts>, object]>([
     [
-      'just created waits',
+      'a group that was just created waits',
       { state: state({ suspectedChange, link: { ...LINK, createdAtMs: NOW_MS - 1 } }) },
       waits('waiting'),
     ],
-    ['for the first time has the 404 recorded', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
-    ['again within a minute waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
-    ['again after a minute leads to the list', { state: missed(2) }, { kind: 'read', what: ['list'] }],
+    ['the first 404 is recorded', SUSPECTED, { ...MISSED, waitMs: MINUTE_MS }],
+    ['a second 404 within a minute waits', { state: missed(0.5) }, { kind: 'wait', waitMs: MINUTE_MS / 2 }],
+    ['the second 404 after a minute reads the list', { state: missed(2) }, READ_LIST],
     [
-      'leads to a read of the list sooner if createSettleSeconds is small',
+      'the list is read sooner if createSettleSeconds is small',
       { state: missed(0.5), createSettleMs: 9_000 },
       readList(MINUTE_MS / 2),
     ],
-    ['and is listed waits longer and longer', { state: missed(2), listed: listing(shown('a')) }, LATER],
+    ['a listed group waits longer each time', { state: missed(2), listed: listing(shown('a')) }, LATER],
     [
-      'while another group is listed leads to a check whether that one is managed',
+      'if the list shows another group, the owner of that group is read',
       { state: missed(2), listed: listing(other) },
       { kind: 'read', what: ['managed'] },
     ],
     [
-      'while other managed groups are listed is unlinked',
+      'the group is unlinked if the list shows other managed groups',
       { state: missed(2), listed: OTHERS },
       { ...UNLINK, difference: { kind: 'deleted' } },
     ],
     [
-      'while no managed group is listed waits',
+      'the group waits while the list shows no managed group',
       { state: missed(59), listed: { ...OTHERS, showsManaged: false } },
       { ...waits('missing'), waitMs: MINUTE_MS },
     ],
-    ['while no group is listed waits minutes', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
-    ['while no group is listed for an hour is unlinked', { state: missed(60), ...NONE }, UNLINK],
+    ['an empty list leads to a wait', { state: missed(2), ...NONE }, { waitMs: 4 * MINUTE_MS }],
+    ['a list that stays empty for an hour leads to unlink', { state: missed(60), ...NONE }, UNLINK],
     [
-      'waits under policy report because the base URL may be wrong',
+      'the group waits under policy report, because the base URL may be wrong',
       { state: missed(59), ...NONE, settings: REPORT },
       { waitMs: MINUTE_MS },
     ],
     [
-      'is unlinked under policy report if the feed reports the deletion',
+      'the group is unlinked under policy report if the feed reports the deletion',
       { state: { ...missed(2), suspectedChange: told }, ...NONE, settings: REPORT },
       { ...UNLINK, acceptedDrift: { policy: 'report' } },
     ],
     [
-      'is unlinked if the directory deleted it and the feed reports the deletion',
+      'the group is unlinked if the directory deleted it and the feed reports the deletion',
       { state: { ...missed(2), registers: DEPARTED, suspectedChange: told }, ...NONE },
       UNLINK,
     ],
     [
-      'is unlinked under policy adopt if other groups are listed',
+      'the group is unlinked under policy adopt if the list shows other managed groups',
       { state: missed(2), listed: OTHERS, settings: settingsWith({ drift: 'adopt' }) },
       { ...UNLINK, acceptedDrift: { policy: 'adopt' } },
     ],
     [
-      'is recorded as recreated if another group has its spokeId',
+      'the difference is recreated if another group has the spokeId',
       { state: missed(2), listed: { ...Q.listed, showsManaged: true } },
       { difference: { kind: 'recreated', after: 'q' } },
     ],
-  ])('decides about a group that answers 404: it %s', (_, over, expected) => {
+  ])('decide after a 404: %s', (_, over, expected) => {
     expect(decide(facts({ ...over, fetched: 'gone' }))).toMatchObject(expected);
   });
 
-  it("a late effect of groupsync's own write is not a change by another client", () => {
+  it('a write of groupsync that takes effect late is not a change by another client', () => {
     const sent = { ...NOTHING_SENT, name: ['Eng  x'], spokeId: ['g'] };
     const uncertain = { write: intent, sent, untilMs: NOW_MS + 1 };
     const late = {
@@ -859,7 +847,7 @@ describe('decide', () => {
       kind: 'observe',
       external: { differences: [], lateWrite: intent },
     });
-    // The platform normalises names, and has not shown this name yet.
+    // The platform normalises the name of the late write.
     const renamed = facts({
       ...late,
       views: views(view('a'), change('', '')),
@@ -871,7 +859,7 @@ describe('decide', () => {
     });
   });
 
-  it('every user with a register counts as added by groupsync if the view is lost and external users may stay', () => {
+  it('if the view is lost and external users may stay, users with a register count as added by groupsync', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),
@@ -889,21 +877,17 @@ describe('decide', () => {
     });
     it.each<[string, Partial<Facts>, object]>([
       ['a damped group waits for the rest of the hour', {}, { kind: 'wait' }],
-      ['a damped group is read after the hour', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
+      ['a damped group is read after its hour of damping', { nowMs: NOW_MS + 50 * MINUTE_MS }, READ_GROUP],
       [
-        'a damped group is read on request',
+        "a damped group is read after an operator's sync",
         dampedAfter({}, { ...suspectedChange, version: null }),
         READ_GROUP,
       ],
+      ['a damped group is read after a newer event', dampedAfter({ seen: STAMP_ZERO }), READ_GROUP],
+      ['a group is read immediately after only two restorations', dampedAfter({ count: 2 }), READ_GROUP],
+      ['a damped group is read if an added member must leave', { views: views(view('ab')) }, READ_GROUP],
       [
-        'a damped group is read immediately after a newer event',
-        dampedAfter({ seen: STAMP_ZERO }),
-        READ_GROUP,
-      ],
-      ['a group is read immediately while it changes rarely', dampedAfter({ count: 2 }), READ_GROUP],
-      ['a damped group is read when an added member must leave', { views: views(view('ab')) }, READ_GROUP],
-      [
-        'a damped group waits with the users that another client added',
+        'a damped group waits although another client added a user',
         { views: views({ ...view('a'), users: new Map([...view('a').users, [user('x'), false]]) }) },
         { kind: 'wait' },
       ],
@@ -911,7 +895,7 @@ describe('decide', () => {
       expect(decide(facts({ ...dampedAfter({}), ...over }))).toMatchObject(decision);
     });
 
-    it('flap damping reverts a change twice immediately, then once an hour, and begins again after two hours without a change or on request', () => {
+    it('the flap counter allows two restorations, then one an hour, and is reset after two hours or by sync', () => {
       const fetched = changed('ax');
       const flapDampingAfter = (over: Partial<GroupState>, nowMs = NOW_MS, more: Partial<Facts> = {}) => {
         const decision = decide(
@@ -926,7 +910,7 @@ describe('decide', () => {
         sinceMs: flapDamping.sinceMs,
         count: 2,
       });
-      // A new user that no write of groupsync contained does not wait for the hour.
+      // A user that no write of groupsync has contained yet does not wait for the hour.
       const unwritten = { views: views(view('')), fetched: changed('x') };
       expect(flapDampingAfter(second, NOW_MS, unwritten)).not.toHaveProperty('seen');
       const overMs = flapDamping.sinceMs + HOUR_MS;

@@ -39,13 +39,13 @@ const change = (
 ) => ({ kind, ...(whose !== undefined && { member: whose }), before, after, reason });
 
 describe('plan for a group that exists', () => {
-  it('the plan is empty if nothing differs, even if a write would send the whole group', () => {
+  it('the plan is empty if nothing differs, even if a PUT is required', () => {
     expect(draft({})).toMatchObject({ action: 'none', changes: [], removals: [], departs: false });
     expect(draft({ whole: true }).action).toBe('none');
     expect(draft({ wanted: wanted('a'), whole: true }).action).toBe('put');
   });
 
-  it('creates a group that the platform does not have', () => {
+  it('the plan creates a group that the platform does not have', () => {
     const plan = draft({ current: undefined });
     expect(plan).toMatchObject({ action: 'create', removals: [], departs: false });
     expect(plan.after).toEqual(view({ a: true, b: true }));
@@ -60,18 +60,15 @@ describe('plan for a group that exists', () => {
     ['the name that was sent', 'Eng', 'none'],
     ['the normalised name', 'eng', 'none'],
     ['a new name', 'ENG', 'patch'],
-  ])(
-    'a group whose name the platform normalises is renamed only if the wanted name is new: %s',
-    (_, name, action) => {
-      const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
-      const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
-      expect(plan.action).toBe(action);
-      const { name: after, alias } = plan.after ?? {};
-      expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
-    },
-  );
+  ])('a group with a normalised name is renamed only if the wanted name is new: %s', (_, name, action) => {
+    const current = view({ a: true, b: true }, { name: 'eng', alias: 'Eng' });
+    const plan = draft({ current, wanted: { ...wanted('a', 'b'), name } });
+    expect(plan.action).toBe(action);
+    const { name: after, alias } = plan.after ?? {};
+    expect([after, alias]).toEqual(action === 'none' ? ['eng', 'Eng'] : ['ENG', undefined]);
+  });
 
-  it('lists changes by kind, then by user, for any order of its input', () => {
+  it('the plan lists changes by kind, then by user, whatever the order of its input', () => {
     const plan = draft({
       wanted: wanted('z', 'c', 'a'),
       current: view({ y: true, a: true, x: false }, { name: 'Old', spokeId: null }),
@@ -97,7 +94,7 @@ describe('plan for a group that exists', () => {
     ]);
   });
 
-  it('names the member and the reason for each removal', () => {
+  it('the plan contains the member and the reason for each removal', () => {
     const reason = 'their roleState is TERMINATED';
     const plan = draft({
       wanted: wanted('a'),
@@ -106,7 +103,7 @@ describe('plan for a group that exists', () => {
     expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
   });
 
-  it('keeps the users that the guard holds, and contains the other changes', () => {
+  it('the plan keeps the users that the guard holds, and contains all other changes', () => {
     const plan = draft({ wanted: wanted('c'), held: new Set([platformUserId('a')]) });
     expect(plan.removals).toEqual(['b']);
     expect(usersOf(plan)).toEqual({ a: true, c: true });
@@ -122,7 +119,7 @@ describe('plan for a group that exists', () => {
     expect(usersOf(plan)).toEqual({ theirs: false, n: true });
   });
 
-  it('removes no user in mode upsertOnly and changes nothing in mode report', () => {
+  it('the plan removes no user in mode upsertOnly, and changes nothing in mode report', () => {
     expect(draft({ wanted: wanted('c'), mode: 'upsertOnly' }).removals).toEqual([]);
     const current = view({ a: true });
     expect(draft({ wanted: wanted('c'), mode: 'report', current })).toEqual({
@@ -138,7 +135,7 @@ describe('plan for a group that exists', () => {
 describe('plan for a group that the directory deleted', () => {
   const gone = { wanted: undefined };
 
-  it('deletes the group with all its users', () => {
+  it('the plan deletes the group with all its users', () => {
     expect(draft({ ...gone, current: view({ b: true, a: false }) })).toEqual({
       action: 'delete',
       changes: [change('delete_group', ['Eng', null], 'the directory deleted this group')],
@@ -157,7 +154,7 @@ describe('plan for a group that the directory deleted', () => {
     expect(draft({ ...gone, ...over }).action).toBe(action);
   });
 
-  it('empties the group except for the users that the guard holds', () => {
+  it('with onGroupDeleted=empty, the plan removes all users except held users', () => {
     const empty = { ...gone, onGroupDeleted: 'empty' } as const;
     const plan = draft({ ...empty, held: new Set([platformUserId('b')]) });
     expect(plan).toMatchObject({ action: 'patch', removals: ['a'], departs: true });
@@ -189,7 +186,7 @@ describe('plan with an accepted drift', () => {
     spokeId: true,
   };
 
-  it('keeps the accepted values', () => {
+  it('the plan keeps the accepted values', () => {
     const current = view({ a: true, stranger: false, other: false }, { name: 'Theirs', spokeId: 'x' });
     const plan = draft({ current, acceptedDrift });
     expect(plan.removals).toEqual(['other']);
@@ -204,14 +201,14 @@ describe('plan with an accepted drift', () => {
     });
   });
 
-  it('keeps a removed spokeId, and sends only the other fields', () => {
+  it('the plan accepts a removed spokeId, and is a PATCH instead of a PUT', () => {
     const current = view({ a: true }, { name: 'Theirs', spokeId: null });
     const plan = draft({ current, whole: true, acceptedDrift: { ...acceptedDrift, name: false } });
     expect(shortOf(plan)).toEqual([['rename', 'Theirs', 'Eng']]);
     expect(plan).toMatchObject({ action: 'patch', after: { spokeId: null } });
   });
 
-  it('sets every field that is not accepted', () => {
+  it('the plan sets every field without accepted drift', () => {
     const spokeOnly = draft({
       current: view({ a: true }, { spokeId: 'x' }),
       acceptedDrift: { ...acceptedDrift, spokeId: false },

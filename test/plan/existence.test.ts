@@ -37,17 +37,17 @@ describe('existence of a platform group', () => {
     expect(judged(MINUTE_MS, { listing: OTHERS_LISTED })).toBe('gone');
   });
 
-  it('a group is gone after two 404s a minute apart when the feed reports the deletion', () => {
+  it('a group is gone after two 404s a minute apart if the feed reports the deletion', () => {
     expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true })).toBe('gone');
     expect(judged(MINUTE_MS, { isDeletionReportedByFeed: true, listing: undefined })).toBe('gone');
   });
 
-  it('the existence of a group is unknown behind a wrong base URL, which answers 404 and an empty list', () => {
+  it('the existence is unknown with a wrong base URL, which causes 404s and an empty list', () => {
     expect(judged(HOUR_MS - 1)).toBe('unknown');
     expect(judged(HOUR_MS - 1, { listing: undefined })).toBe('unknown');
   });
 
-  it('a group is gone after an hour of 404s without any other evidence', () => {
+  it('a group is gone after an hour of 404s without further evidence', () => {
     expect(judged(HOUR_MS)).toBe('gone');
   });
 

@@ -88,13 +88,13 @@ it.each<[string, View | undefined, Partial<ObservedGroup>, boolean]>([
   ['has none of the sent users', view('bc'), { spokeId: null, users: [] }, false],
   ['has users although none were sent', view(''), { spokeId: null }, false],
   ['is empty and was sent without users', view(''), { spokeId: null, users: [] }, true],
-  ['has no spokeId, while the sent values are unknown,', undefined, { spokeId: null }, false],
-])('a group that %s counts as the created one: $3', (_, prepared, over, expected) => {
+  ['has no spokeId, if the sent values are unknown', undefined, { spokeId: null }, false],
+])('isOurCreation decides whether the POST created a group that %s: $3', (_, prepared, over, expected) => {
   const intent = { spokeId: 'g', known: [platformGroupId('known')] } as never;
   expect(isOurCreation(observed('ab', over), intent, prepared)).toBe(expected);
 });
 
-it("a read of another version may be older than groupsync's last write for a minute", () => {
+it('within a minute after a write of groupsync, a read of another version may be from before the write', () => {
   const [v1, v2] = ['v1', 'v2'].map(versionToken) as [never, never];
   const after = (version: never, state: object, nowMs: number, createSettleMs = 600_000) =>
     mayPrecedeWriteForMs(observed('', { version }), {
@@ -116,7 +116,7 @@ it.each<[string, Partial<ObservedGroup>, boolean]>([
   ['aab', {}, true],
   ['ac', {}, false],
   ['ab', { name: 'Theirs' }, false],
-])('a group with the users %s and %o shows what was sent: %s', (users, over, expected) => {
+])('a group with the users %s and %o shows the sent content: %s', (users, over, expected) => {
   expect(shows(observed(users, over), view('ab'))).toBe(expected);
 });
 

@@ -11,7 +11,7 @@ const settingsOf = (settings: object) => parseSettings({ baseUrl: 'https://platf
 const expecting = (expectEvery: object) => settingsOf({ sources: { expectEvery } });
 const ago = (minutes: number): number => NOW_MS - minutes * MINUTE;
 
-/** Returns rows of source, minutes since the last receipt, expected minutes, and late minutes. */
+/** Returns rows: source, minutes since the last receipt, expected minutes, late minutes. */
 const rowsOf = (settings: ReturnType<typeof settingsOf>, states: readonly SourceState[]) =>
   freshnessOf(settings, states, NOW_MS).map(({ source, receivedMs, everyMs, lateMs }) => [
     source,
@@ -21,16 +21,16 @@ const rowsOf = (settings: ReturnType<typeof settingsOf>, states: readonly Source
   ]);
 
 describe('freshness of the sources of a connection', () => {
-  it('freshness shows no source that was never received and is not expected', () => {
+  it('the result has no source without a receipt and without an expected interval', () => {
     expect(rowsOf(settingsOf({}), [])).toEqual([]);
   });
 
-  it('a source without an expected time is never late', () => {
+  it('a source without an expected interval is never late', () => {
     const states = [{ source: 'events', receivedMs: ago(90_000) }] as const;
     expect(rowsOf(settingsOf({}), states)).toEqual([['events', 90_000, 'not expected', 0]]);
   });
 
-  it('a source is late ten minutes after the expected time', () => {
+  it('a source is late ten minutes after the expected interval', () => {
     const late = (minutes: number) =>
       rowsOf(expecting({ scim: 40 }), [{ source: 'scim', receivedMs: ago(minutes) }])[0]?.[3];
     expect([late(40), late(50), late(51)]).toEqual([0, 0, 1]);
@@ -42,7 +42,7 @@ describe('freshness of the sources of a connection', () => {
     expect(rowsOf(expecting({ events: 60 }), [])).toEqual([['events', 'never', 60, 0]]);
   });
 
-  it('the expected time of a directory reader is its schedule, or the setting if there is one', () => {
+  it('the expected interval of the reader is the setting, or else its schedule', () => {
     const states = [{ source: 'directory', receivedMs: ago(26), everyMinutes: 15 }] as const;
     expect(rowsOf(settingsOf({ directory: GOOGLE }), states)).toEqual([['directory', 26, 15, 1]]);
     expect(rowsOf(settingsOf({ directory: GOOGLE }), [])).toEqual([['directory', 'never', 5, 0]]);
@@ -50,7 +50,7 @@ describe('freshness of the sources of a connection', () => {
     expect(rowsOf(rarely, states)).toEqual([['directory', 26, 60, 0]]);
   });
 
-  it('freshness does not show a directory that is no longer read', () => {
+  it('the result has no directory that is no longer read', () => {
     expect(rowsOf(settingsOf({}), [{ source: 'directory', receivedMs: ago(1_000) }])).toEqual([]);
   });
 });

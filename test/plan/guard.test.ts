@@ -138,7 +138,7 @@ describe('judgeRemovals', () => {
       { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
       'allowed',
     ],
-  ])('the guard judges %s as $2', (_, change, rule) => {
+  ])('the result for %s is $2', (_, change, rule) => {
     expect(ruleOf(change)).toBe(rule);
   });
 
@@ -151,7 +151,7 @@ describe('judgeRemovals', () => {
     });
   });
 
-  it('judgeRemovals returns no share for a group that was empty', () => {
+  it('judgeRemovals returns the share 0 for a group that was empty', () => {
     const verdict = judgeRemovals({
       ...calm,
       size: 0,
@@ -161,7 +161,7 @@ describe('judgeRemovals', () => {
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
-  it('judgeRemovals returns the share of the group that would be removed', () => {
+  it('judgeRemovals returns the share of the users that the removals of the hour take', () => {
     expect(
       judgeRemovals({
         ...calm,
@@ -192,12 +192,7 @@ describe('judgeRemovals', () => {
 describe('sizeBefore', () => {
   it.each([
     ['there were no removals', 7, NOTHING_REMOVED, 7],
-    [
-      'there were no additions since',
-      8,
-      { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
-      10,
-    ],
+    ['no user has joined since', 8, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 }, 10],
     [
       'all removed members were replaced',
       3,
@@ -206,12 +201,12 @@ describe('sizeBefore', () => {
     ],
     ['the group has grown since', 40, { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 3 }, 40],
     [
-      'another client removed some as well',
+      'another client removed users too',
       2,
       { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 },
       4,
     ],
-  ])('returns the size before the removals when %s', (_, size, recent, before) => {
+  ])('sizeBefore returns the size before the removals if %s', (_, size, recent, before) => {
     expect(sizeBefore(size, recent)).toBe(before);
   });
 });
@@ -226,7 +221,7 @@ describe('mayUnlink', () => {
     [77, 3, true],
     [996, 49, true],
     [960, 50, false],
-  ])('another unlink after %i links and %i unlinked this hour is allowed: %s', (links, recent, allowed) => {
+  ])('with %i links and %i links ended this hour, one more may end: %s', (links, recent, allowed) => {
     expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

@@ -136,7 +136,7 @@ describe('judgeByHolds', () => {
       { removals: 'a', sets: { approval: null } },
       { unjudged: 'a', ends: ['approval'] },
     ],
-  ])('judges with %s', (_, given, expected) => {
+  ])('removals are judged with %s', (_, given, expected) => {
     expect(judge(given)).toMatchObject(expected);
   });
 
@@ -147,18 +147,18 @@ describe('judgeByHolds', () => {
     ['hold', false, { renewed: undefined, ends: ['hold'] }],
     ['approval', false, { approved: '', unjudged: 'ac', ends: ['approval'] }],
     ['rejection', false, { held: '', unjudged: 'ac', ends: ['rejection'] }],
-  ])('judges with an expired %s, and the guard on: %s', (name, isGuardOn, expected) => {
+  ])('removals are judged with an expired %s, while the guard is on: %s', (name, isGuardOn, expected) => {
     const given = { removals: 'ac', sets: { [name]: 'ab' }, isGuardOn };
     expect(judge({ ...given, nowMs: EXPIRES_MS })).toMatchObject(expected);
   });
 
-  it('ends an expired approval after its removals are held again', () => {
+  it('an approval counts until it expires', () => {
     const sets = { hold: 'ac', approval: 'ab' };
     const verdict = judge({ removals: 'ac', sets, nowMs: EXPIRES_MS - 1 });
     expect(verdict).toMatchObject({ approved: 'a', held: 'c' });
   });
 
-  it('permits only approved removals, keeps rejected users, and lets no removal out of a hold', () => {
+  it('only approved removals are permitted, rejected users stay, and no held removal is written', () => {
     const some = fc.subarray([...'abcdef']).map((ids) => ids.join(''));
     const given = fc.record({
       removals: some,

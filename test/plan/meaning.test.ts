@@ -18,8 +18,8 @@ const CALLS: readonly (readonly [Call, method: string, path: string])[] = [
 ];
 
 /**
- * A cell is the next action. `?` marks a write that may have taken effect. `!` means that the whole connection is
- * affected, and `*` only the group. Without `!` and `*`, a probe finds out.
+ * A cell is the next action. `?` marks a write that may have taken effect. `!` means that the failure concerns the
+ * connection, and `*` that it concerns the group. Without `!` or `*`, a probe must show which.
  */
 type Cells = readonly [
   create: string,

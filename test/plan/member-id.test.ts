@@ -4,7 +4,7 @@ import { memberIdEvidence, memberIdFieldOf } from '../../shared/plan/member-id.t
 const EMPLOYEES = { ids: new Set(['r1', 'r2', 'same']), userIds: new Set(['u1', 'u2', 'same']) };
 const fieldOf = (users: readonly string[]) => memberIdFieldOf(memberIdEvidence(users, EMPLOYEES));
 
-describe('kind of id that groups contain', () => {
+describe('memberIdFieldOf', () => {
   it.each<[string, readonly string[], string | undefined]>([
     ['userId if all known ids are user ids', ['u1', 'u2', 'u1'], 'userId'],
     ['id if all known ids are employee ids', ['r1', 'unknown'], 'id'],
@@ -16,7 +16,7 @@ describe('kind of id that groups contain', () => {
     expect(fieldOf(users)).toBe(field);
   });
 
-  it('the field is known if nine of ten matching ids are of one field', () => {
+  it('the field of the ids is known if nine in ten matching ids are of this field', () => {
     expect(memberIdFieldOf({ users: 20, userId: 1, id: 9 })).toBe('id');
     expect(memberIdFieldOf({ users: 20, userId: 2, id: 9 })).toBeUndefined();
   });

@@ -5,8 +5,8 @@ import { type MergeInput, mergeUsers } from '../../shared/plan/draft.ts';
 const U = platformUserId('u');
 
 /**
- * The columns are: wanted, present, managed, result under authoritative membership, result under additive membership.
- * The result is whether groupsync manages the user; `null` if the user is not in the group.
+ * The columns are: wanted, present, managed, result with authoritative membership, result with additive membership. A
+ * result is `true` for a managed user, `false` for an external user, and `null` if the user is not in the group.
  */
 const TABLE: readonly (readonly [boolean, boolean, boolean, boolean | null, boolean | null])[] = [
   [true, false, false, true, true],
@@ -38,7 +38,7 @@ describe('mergeUsers', () => {
     }
   });
 
-  it('mergeUsers asks only about users that it would remove', () => {
+  it('mergeUsers calls `keep` only for users that it would remove', () => {
     const asked: string[] = [];
     mergeUsers({
       wanted: new Set(['a', 'b'].map(platformUserId)),

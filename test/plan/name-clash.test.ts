@@ -13,17 +13,17 @@ describe('name clash of a new group', () => {
     expect(clashFinder(listed, 'bySpokeId')(group).map(({ id }) => id)).toEqual(['p1']);
   });
 
-  it('the group with the same spokeId does not clash if groups are adopted by spokeId', () => {
+  it('a listed group with the same spokeId does not clash if groups are adopted by spokeId', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'bySpokeId')(group)).toEqual([]);
   });
 
-  it('the group with the same spokeId clashes if no groups are adopted', () => {
+  it('a listed group with the same spokeId clashes if no groups are adopted', () => {
     const listed = [other, { id: 'p2', name: 'Renamed', spokeId: 'g' }];
     expect(clashFinder(listed, 'never')(group)).toHaveLength(2);
   });
 
-  it('one group with the name does not clash if groups are adopted by name, but two such groups do', () => {
+  it('if groups are adopted by name, a single group with the name does not clash, but two groups do', () => {
     const twin = { ...other, id: 'p2' };
     expect(clashFinder([other], 'byName')(group)).toEqual([]);
     expect(clashFinder([other, twin], 'byName')(group)).toEqual([other, twin]);

@@ -22,12 +22,12 @@ describe('names that platforms normalise', () => {
     ['Sales', ['Sales']],
     [' Sales', ['Sales', 'Sales ']],
     ['SALES', []],
-  ])('the name %j is found in %j, exactly or except for white space', (name, found) => {
+  ])('the name %j finds the names %j: exact names, else names in other white space', (name, found) => {
     const groups = ['Sales', 'Sales ', 'Other'].map((one) => ({ name: one }));
     expect(namedLike(groups, name).map((group) => group.name)).toEqual(found);
   });
 
-  it('a view stores the sent name next to the shown one', () => {
+  it('a view stores the sent name and the shown name', () => {
     const view = { name: ' Sales', spokeId: 'g', users: new Map() };
     const shown = renamedTo(view, { name: 'Sales' });
     expect(shown).toEqual({ ...view, name: 'Sales', alias: ' Sales' });
@@ -37,7 +37,7 @@ describe('names that platforms normalise', () => {
     expect(said).toEqual([' Sales', 'Sales']);
   });
 
-  it('a listing is read only once to find names, for any number of created groups', () => {
+  it('the index of a list is computed only once, for any number of created groups', () => {
     let looks = 0;
     const found = [
       { name: 'Sales', spokeId: null, version: 'v' },

@@ -7,8 +7,8 @@ const MINUTE = 60_000;
 const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /**
- * Returns the notifications about a hold, by minute. The number of held groups changes at the given minutes. `failing`
- * contains the minutes of notifications that fail.
+ * Returns the notices about holds, by minute. `counts` has the numbers of held groups, by the minute of their change.
+ * `failing` contains the minutes of notices that fail.
  */
 function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
@@ -29,38 +29,44 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
   return { said, episodes };
 }
 
-describe('notifications about findings', () => {
+describe('notices about findings', () => {
   it.each<[string, Readonly<Record<number, number>>, number, string, (readonly number[])?]>([
-    ['no notification is sent without a finding', {}, 60, ''],
-    ['a long finding is notified once', { 2: 3 }, 600, '2 began 3'],
-    ['the end is notified after a quarter of an hour', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
-    ['the end of a long episode is notified immediately', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
-    ['growth is notified, and shrinking is not', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],
-    ['a short gap is not notified', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
-    ['a new beginning is notified later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
+    ['no notice is sent without a finding', {}, 60, ''],
+    ['a long episode has one notice', { 2: 3 }, 600, '2 began 3'],
+    ['the end is reported after a quarter of an hour', { 0: 1, 4: 0 }, 60, '0 began 1, 15 ended 1'],
+    ['the end of a long episode is reported immediately', { 0: 1, 40: 0 }, 90, '0 began 1, 40 ended 1'],
+    ['growth is reported, and shrinking is not', { 0: 1, 5: 4, 30: 2, 50: 3 }, 90, '0 began 1, 15 grew 4'],
+    ['a short gap is not reported', { 0: 1, 5: 0, 9: 1 }, 60, '0 began 1'],
+    ['a new beginning is reported later', { 0: 1, 20: 0, 21: 2 }, 60, '0 began 1, 20 ended 1, 35 began 2'],
     [
-      'an episode that ended before its notification is not notified',
+      'an episode that ended before its first notice is not reported',
       { 0: 1, 20: 0, 21: 2, 30: 0 },
       60,
       '0 began 1, 20 ended 1',
     ],
     [
-      'a failed notification is repeated after a quarter of an hour',
+      'a failed notice is repeated after a quarter of an hour',
       { 0: 1 },
       60,
       '0 began 1 in vain, 15 began 1',
       [0],
     ],
     [
-      'the end is not notified if the beginning was never delivered',
+      'the end is not reported if no notice of the beginning was delivered',
       { 0: 1, 5: 0 },
       60,
       '0 began 1 in vain',
       [0],
     ],
-    ['a failed end is sent again', { 0: 1, 20: 0 }, 60, '0 began 1, 20 ended 1 in vain, 35 ended 1', [20]],
     [
-      'a flapping finding is notified at most four times an hour',
+      'a failed notice of the end is sent again',
+      { 0: 1, 20: 0 },
+      60,
+      '0 began 1, 20 ended 1 in vain, 35 ended 1',
+      [20],
+    ],
+    [
+      'a flapping finding causes at most four notices an hour',
       Object.fromEntries(Array.from({ length: 60 }, (_, at) => [at, at % 2])),
       59,
       '1 began 1, 16 ended 1, 31 began 1, 46 ended 1',
@@ -69,18 +75,18 @@ describe('notifications about findings', () => {
     expect(told(counts, minutes, failing).said.join(', ')).toBe(expected);
   });
 
-  it('no state is kept once all episodes are over and notified', () => {
+  it('no episode is stored after all episodes have ended and all ends were reported', () => {
     expect(told({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
   });
 
-  it('the episode of a finding that was not counted stays unchanged', () => {
+  it('the episode of a subject that was not checked stays unchanged', () => {
     const known: readonly Episode[] = [
       { subject: 'token', count: 1, sinceMs: 1, notifiedCount: 1, triedMs: 1 },
     ];
     expect(observe(known, [], { checked: ['hold', 'gate'], nowMs: START_MS })).toEqual(known);
   });
 
-  it('a notification links to each group that it names, and to the list only if there are more groups', () => {
+  it('a notice links to each group that it names, and to the list only if there are more groups', () => {
     const stage = { prefix: 'prod', consoleUrl: 'https://groups.acme.example' };
     const linesOf = (subject: Subject, count: number, groups: readonly string[]) =>
       noticeOf(
@@ -109,7 +115,7 @@ describe('notifications about findings', () => {
     expect(linesOf('failed', 2, ['g1']).at(-1)).toBe(`${pages}/groups?state=failed`);
   });
 
-  it('a notification contains the finding, the count, the start time, the command and a link to the console', () => {
+  it('a notice contains the finding, the count, the start time, the command and a link to the console', () => {
     const names = ['Engineering', 'evil\u202e\nname', 'c', 'd', 'e'];
     const episode = { subject: 'hold', count: 7, sinceMs: START_MS, names } as const;
     const acme = connectionName('acme');

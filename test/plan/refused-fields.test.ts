@@ -14,7 +14,7 @@ describe('refused fields of a group', () => {
     ['the wanted name was refused', { name: refused('Sales', 0) }, ['name']],
     ['another name was refused', { name: refused('Purchases', 0) }, []],
     ['both were refused', { name: refused('Sales', 0), spokeId: refused('g', 0) }, ['name', 'spokeId']],
-  ])('refused fields are found by the wanted value if %s', (_, fields, expected) => {
+  ])('refusedOf returns the fields whose wanted value was refused, if %s', (_, fields, expected) => {
     expect(refusedOf(wanted, stateWith(fields))).toEqual(expected);
   });
 
@@ -22,19 +22,19 @@ describe('refused fields of a group', () => {
     [DAY_MS - 1, undefined],
     [DAY_MS, 'spokeId'],
   ])(
-    'a refused field is tried again from a day after the refusal (%i ms after it: left out $1)',
+    'a refused field is due a day after its refusal (%i ms after the refusal, the due field is $1)',
     (nowMs, expected) => {
       const state = stateWith({ name: refused('Sales', 1), spokeId: refused('g', 0) });
       expect(dueField(['name', 'spokeId'], state, nowMs)).toBe(expected);
     },
   );
 
-  it('refused fields differ only if the platform shows neither the wanted value nor its normalized form', () => {
+  it('a refused field does not differ if the platform shows the wanted value or its normalised form', () => {
     const view = { name: 'sales', alias: 'Sales', spokeId: 'theirs', users: new Map() };
     expect(differing(['name', 'spokeId'], wanted, view)).toEqual(['spokeId']);
   });
 
-  it('refused fields are reported with the first error code, all labels, and each answer once', () => {
+  it('the failure has the code of the first refused field, all labels, and each answer once', () => {
     const fields = { name: refused('Sales', 5), spokeId: { ...refused('g', 9), message: 'no to Sales' } };
     expect(fieldFailure(['name', 'spokeId'], stateWith(fields))).toEqual({
       code: 'name_refused',
@@ -50,7 +50,7 @@ describe('refused fields of a group', () => {
     [{ failedAtMs: 1, lastError: { code: 'platform_rejected' } }, true],
     [{ failedAtMs: 1, lastError: { code: 'name_refused' } }, false],
     [{ failedAtMs: 1, lastError: { code: 'spoke_id_refused' } }, false],
-  ])('the answer does not count as a refusal of the members (%o)', (over, expected) => {
+  ])('a refused field does not count as a failure of the group (%o)', (over, expected) => {
     expect(hasFailed(stateWith({}, over))).toBe(expected);
   });
 });

@@ -40,7 +40,7 @@ const record = (id: string, before: View, after: View, how: object = {}): Uncert
   const intent: Intent = { id: intentId(id), action: 'put', atMs: 0, name: after.name, spokeId: 'g' };
   return uncertainWrite(intent, changeBetween(before, after), { untilMs: 0, ...how });
 };
-/** Draws writes that are planned from one view, in order. */
+/** Draws writes that all start from the same view, in their order. */
 const writes = (most: number) =>
   fc.tuple(
     content.map(viewOf),
@@ -66,7 +66,7 @@ const recordsOf = ([base, all]: [
     }),
   );
 const merged = (records: readonly UncertainWrites[]) => records.reduce(mergeUncertain);
-/** Sorts the lists, because the order of their parts has no meaning. */
+/** Sorts the lists, because their order has no meaning. */
 const sorted = ({ sent, change, ...others }: UncertainWrites) => ({
   ...others,
   sent: eachField((field) => [...sent[field]].sort()),
@@ -91,7 +91,7 @@ it('the view before a write, with the change of its intent, equals the view afte
 });
 
 describe('record of uncertain writes', () => {
-  it('the record is the same for each order in which its parts are merged', () => {
+  it('the record does not depend on the grouping in which its parts are merged', () => {
     fc.assert(
       fc.property(writes(6), fc.nat(4), (drawn, at) => {
         const all = recordsOf(drawn);

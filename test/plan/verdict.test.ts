@@ -45,7 +45,7 @@ it.each<[string, object, object, object?]>([
   ['the removal is not done yet', stranger, {}, writes('u')],
   ['put them in; the platform refused', stranger, FAILED],
   ['put them in; closed', stranger, {}, { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } }],
-])('explain gives a reason that contains: %s', (expected, facts, state, over = {}) => {
+])('verdictOf returns a reason that contains: %s', (expected, facts, state, over = {}) => {
   const group = { ref: { group: 'g' }, registers: named, ...state };
   const all = { ...policy({}), wanted, ...facts, state: group };
   const asked = {

@@ -10,11 +10,11 @@ const dirty = { dirtySinceMs: NOW_MS, wakeAtMs: untilMs };
 const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as GroupState, NOW_MS);
 
 describe('reason why a dirty group waits', () => {
-  it('a group that equals the wanted state waits for a last check while a write may take effect late', () => {
+  it('a group that equals the wanted state waits for a last check at the deadline of an uncertain write', () => {
     expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
   });
 
-  it("a group waits for the outcome of an earlier write if it is read before that write's deadline", () => {
+  it('a group that is read before the deadline of an uncertain write waits for its outcome', () => {
     const waiting = waits({ uncertain: { untilMs: untilMs + 1 } });
     expect(reportWaiting(waiting)).toEqual({
       until: '2026-11-20T11:38:00.000Z',
@@ -23,7 +23,7 @@ describe('reason why a dirty group waits', () => {
     });
   });
 
-  it('a group waits for the earlier write, with the last error, if reading its outcome failed', () => {
+  it('a group whose open write could not be checked waits for its outcome, with the last error', () => {
     expect(waits({ lastError, intent: {} })).toMatchObject({
       code: 'earlier_write',
       reason: 'outcome of an earlier write unknown; last error: answered 500',
@@ -34,7 +34,7 @@ describe('reason why a dirty group waits', () => {
     expect(waits({ lastError })).toEqual({ untilMs, code: 'unavailable', reason: 'answered 500' });
   });
 
-  it('the wait ends now if the retry is due or running', () => {
+  it('the time of the next read is now if the retry is due or running', () => {
     expect(waits({ lastError, wakeAtMs: NOW_MS - 5_000 })).toMatchObject({ untilMs: NOW_MS });
   });
 
@@ -42,7 +42,7 @@ describe('reason why a dirty group waits', () => {
     ['is clean', { dirtySinceMs: undefined }],
     ['is paused', { pausedAtMs: NOW_MS }],
     ['waits for the end of its coalescing window', { uncertain: undefined, lastError: undefined }],
-  ])('there is no reason if the group %s', (_, over) => {
+  ])('there is no reason for a wait if the group %s', (_, over) => {
     expect(waits({ uncertain, lastError, ...over })).toBeUndefined();
   });
 });

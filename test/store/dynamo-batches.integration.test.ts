@@ -49,7 +49,7 @@ describe('table with simultaneous callers', () => {
     ]);
   });
 
-  it('the table sends a write again after an error, unless it must be sent once', async () => {
+  it('the table sends a write again after an error, but not a write that must be sent only once', async () => {
     const { table, client } = await startTable();
     let attempts = 0;
     let failures = 1;
@@ -85,7 +85,7 @@ describe('table with simultaneous callers', () => {
     expect(await table.get(item('a'))).toEqual(item('a', 2));
   });
 
-  it('a key that DynamoDB refuses fails alone', async () => {
+  it('a key that DynamoDB refuses does not affect other keys of the request', async () => {
     const { table } = await startTable();
     const tooLong = 'x'.repeat(1_025);
     const writes = [table.put(item('a', 1)), table.put(item(tooLong)), table.put(item('b', 2))];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { gathering } from '../../shared/store/dynamo-batches.ts';
 
-it('a request that fails as a whole fails all its keys, and is not repeated key by key', async () => {
+it('if a whole request fails, all its keys fail, and no key is requested alone', async () => {
   const asked: (readonly number[])[] = [];
   const ask = gathering<number, number>({
     most: 10,

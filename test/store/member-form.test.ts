@@ -3,7 +3,7 @@ import { parseMember, parsePresence } from '../../shared/store/group-item.ts';
 
 const ITEM = { pk: 'G#default#g', sk: 'M#a', member: 'a', presence: 'present', stamp: '2026' };
 
-it('the short form of a member register has the same values as the whole form', () => {
+it('parsePresence returns the same values as parseMember', () => {
   expect(parsePresence(ITEM)).toEqual(parseMember(ITEM));
 });
 
@@ -12,7 +12,7 @@ it.each([
   ['presence', 'perhaps'],
   ['presence', undefined],
   ['stamp', null],
-])('a member register whose %s is %j is refused by its partition', (name, value) => {
+])('the error about a member register whose %s is %j names its partition', (name, value) => {
   const item = { ...ITEM, [name]: value } as never;
   for (const parse of [parseMember, parsePresence])
     expect(() => parse(item)).toThrow('expected a member register in partition G#default#g');

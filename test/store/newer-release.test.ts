@@ -3,7 +3,7 @@ import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { story } from '../support/engine/story.ts';
 
-it('a group of a newer schema is refused by name and kept, and other groups are written', async () => {
+it('a group of a newer schema is refused and stays unchanged, and all other groups are written', async () => {
   const { world, hire, tell, say, work, ref, shown } = await story();
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
@@ -18,11 +18,11 @@ it('a group of a newer schema is refused by name and kept, and other groups are 
   expect(item).toMatchObject({ schema: 2, group: 'g', dirtySince: expect.any(Number) });
 });
 
-/** The keys of the items that are read as a whole. */
+/** The keys of the items that `understood` reads. */
 const NUMBERED =
   /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
 
-it('every item that is read as a whole has the number of its schema', async () => {
+it('every item that `understood` reads has the number of its schema', async () => {
   const { world, hire, tell } = await story();
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a', 'b'] });

@@ -22,8 +22,8 @@ import { CREDENTIALS } from '../local/support/queue.ts';
 import { runs } from '../support/engine/runs.ts';
 
 /*
- * The tests of the engine use a table in memory. This test sends the same operations to that table, and with the real
- * client to the DynamoDB emulator. Both must have the same results for conditions, changes, order and the index.
+ * Other tests use a table in memory. This test sends the same operations to the table in memory and, with the real
+ * client, to the DynamoDB emulator. Both must have the same results for conditions, changes, order and the index.
  */
 
 const NAMES = ['name', 'hold', 'rev', 'stamp'] as const;
@@ -131,7 +131,7 @@ async function clear(table: Table): Promise<void> {
 }
 
 describe('table in memory', () => {
-  it('answers every operation as DynamoDB does', async () => {
+  it('the table in memory answers every operation like DynamoDB', async () => {
     const dynamo = await startDynamo();
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 12 }), async (operations) => {
@@ -147,7 +147,7 @@ describe('table in memory', () => {
   });
 });
 
-it('the DynamoDB emulator lets a hold be decided only once, with the digest that was read', async () => {
+it('with the DynamoDB emulator, a hold can be decided only once, with the digest that was read', async () => {
   const table = await startDynamo();
   const groups = createGroupStore(table);
   const ref = { connection: connectionName('default'), group: groupId('g') };
@@ -172,7 +172,7 @@ it('the DynamoDB emulator lets a hold be decided only once, with the digest that
   expect(await read()).not.toHaveProperty('rejection');
 });
 
-it('a user keeps attributes with names such as constructor, and other writes of the batch succeed', async () => {
+it('a user keeps attributes with names such as constructor, and all other writes of the batch succeed', async () => {
   const table = await startDynamo();
   const users = createUserStore(table);
   const connection = connectionName('default');
@@ -195,7 +195,7 @@ it.each<[string, Item]>([
   ['an empty key', { pk: 'p', sk: '' }],
   ['a number that JavaScript cannot represent', { pk: 'p', sk: 'number', of: 2 ** 60 }],
   ['a value that is not data', { pk: 'p', sk: 'odd', of: { constructor: 'c' } }],
-])('%s can never be stored, and the error differs from that of an unavailable table', async (_, item) => {
+])('%s cannot be stored, and the error is not the error of an unavailable table', async (_, item) => {
   const table = await startDynamo();
   const beside = { pk: 'p', sk: 'beside' };
   const [bad, good] = await Promise.allSettled([table.put(item), table.put(beside)]);
@@ -233,7 +233,7 @@ it('a scan of the DynamoDB emulator returns every item once, in any number of se
   }
 });
 
-it('items are sent as the same bytes that the document client sends', async () => {
+it('the table sends an item as the same bytes as the document client of the SDK', async () => {
   const puts: string[] = [];
   const handle = async ({ body, headers }: { body: Uint8Array; headers: Record<string, string> }) => {
     if (headers['x-amz-target']?.endsWith('PutItem')) puts.push(new TextDecoder().decode(body));

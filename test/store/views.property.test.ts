@@ -22,7 +22,7 @@ const accepted = {
   spokeId: false,
 };
 const acceptedDrift = { policy: 'adopt', seen: 's' as Stamp, ...accepted } as const;
-/** Parts of a view that no answer of the platform contains. */
+/** Fields of a view that do not come from an answer of the platform. */
 const ODD: readonly Partial<View>[] = [{ alias: ' !x\n' }, { acceptedDrift }, { alias: '', acceptedDrift }];
 
 const some = fc.uniqueArray(fc.nat(150), { maxLength: 3 });
@@ -32,11 +32,14 @@ const action = fc.record({
   toggled: fc.oneof(some, some, fc.uniqueArray(fc.nat(150), { maxLength: 120 })),
   shape: fc.nat(24),
   hours: fc.constantFrom(0, 0.1, 2),
-  /** The number of the effect before which the process stops. */
+  /** The process stops before the effect with this number. */
   diesAt: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined, freq: 3 }),
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
-/** Draws actions of another process, each with the number of the effect before which the whole action runs. */
+/**
+ * Draws actions of another process. Each action has the number of an effect of this process, and runs before that
+ * effect.
+ */
 const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {
   maxLength: 14,
 });
@@ -67,8 +70,8 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
   let [worker, other] = [cold(), cold()];
 
   /**
-   * Returns the ids of views that a process with an empty cache cannot read.
-   * Every other view must equal the written view.
+   * Returns the ids of views that a process with an empty cache cannot read. Expects that all other views equal the
+   * written views.
    */
   const unread = async () => {
     const missing: string[] = [];
@@ -171,7 +174,7 @@ async function live(all: readonly (readonly [Action, number, Action | null])[]):
     if (one.diesAt !== undefined || then?.diesAt !== undefined) [worker, other] = [cold(), cold()];
     expect((await unread()).filter((id) => !broken.has(id))).toEqual([]);
   }
-  // After a sweep, each remaining item must be in use.
+  // After `collect`, each remaining item must be in use.
   await cold().collect(await stateNow(), nowMs + 2 * HOUR_MS);
   const gone = await unread();
   expect(gone.filter((id) => !broken.has(id))).toEqual([]);

@@ -64,7 +64,7 @@ export const readScimGroup: Adapter = (value) => {
   if (!parsed.success) return invalidBy(parsed.error);
   const { id, externalId, displayName: name, members, ...place } = parsed.data;
   const stableId = externalId ?? id;
-  if (stableId == null) return invalid('externalId: expected it or id, got neither');
+  if (stableId == null) return invalid('externalId: expected externalId or id, got neither');
   const group = groupId(stableId);
   const common = { kind: 'changes', source: 'scim', ...place } as const;
   if (members != null) {
@@ -73,7 +73,7 @@ export const readScimGroup: Adapter = (value) => {
       changes: [{ kind: 'group.snapshot', group, ...(name != null && { name }), members }],
     };
   }
-  if (name == null) return invalid('displayName: expected it or members, got neither');
+  if (name == null) return invalid('displayName: expected displayName or members, got neither');
   return { ...common, changes: [{ kind: 'group.upserted', group, name }] };
 };
 

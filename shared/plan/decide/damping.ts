@@ -80,7 +80,7 @@ export function flapDampingAfter(
  *
  *     the stored counter                                       | this restoration
  *     ---------------------------------------------------------|----------------------------------
- *     is missing, over 2 h old, or an operator ran `sync`      | counts as the first
+ *     is missing or over 2 h old, or an operator ran `sync`    | counts as the first
  *     is under 1 h old                                         | counts as one more
  *     is 1 to 2 h old, had no damping                          | counts as the first
  *     is 1 to 2 h old, had damping, no write since its hour    | is not counted

@@ -30,7 +30,7 @@ import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
  * The maximum ages of the list, tried in this order. A list of at most 5 s can serve many groups. If that list lacks
- * the needed information, apply reads a new list, because that list may be older than the change of the group.
+ * the needed information, apply reads a new list, because the first list may be older than the change of the group.
  */
 export const LIST_AGES_MS = [5_000, 0] as const;
 

@@ -23,7 +23,7 @@ const ADDED_BY_PLATFORM = 1;
  *     possibly an outdated state    | wait                | wait; drop if refused | see `decideDeletion`
  *     any other content             | observe             | observe               | see `decideDeletion`
  *     nothing (404, not listed)     | drop after 3 misses | drop                  | see `decideDeletion`
- *     nothing, and an untrusted list| `decideUnlisted`    | –                     | –
+ *     nothing, in an untrusted list | `decideUnlisted`    | –                     | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {
   const { fetched, rejected } = facts;

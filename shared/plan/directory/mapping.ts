@@ -32,8 +32,8 @@ export interface Mapping<Target extends TargetGroup> {
 
 /**
  * Finds for each group of the old source ("source group") the corresponding group of the new source ("target group").
- * Each target group is mapped at most once. After the other keys, a name maps two groups if no other unmapped group of
- * either source has the same name. Names are compared by `foldName`.
+ * Each target group is mapped at most once. Names are compared last, by `foldName`. A name maps two groups if no other
+ * unmapped group of either source has the name.
  *
  *     the target group                                            | mapped by
  *     ------------------------------------------------------------|------------

@@ -52,7 +52,7 @@ describe('SNS notification', () => {
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\./);
   });
 
-  it('an SNS notification without an id gives its time, and the id of the SQS message', () => {
+  it('an event gets the time of an SNS notification without an id, and the id of the SQS message', () => {
     const [event] = decode(sns(timelessGroup, { MessageId: undefined })).events;
     expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\.00\.6d31\./);
   });
@@ -64,7 +64,7 @@ describe('SNS notification', () => {
     expect(decode(attributed, { connection: 'other' }).events[0]?.connection).toBe('acme-eu');
   });
 
-  it('an SNS notification may lack the fields that only an HTTP receiver needs', () => {
+  it('an SNS notification is read without the fields that only an HTTP receiver needs', () => {
     expect(changesOf({ Type: 'Notification', Message: JSON.stringify(deleted) })).toEqual([change]);
   });
 
@@ -85,7 +85,7 @@ describe('SNS notification', () => {
 });
 
 describe('EventBridge event', () => {
-  it('an EventBridge event carries a directory event in its detail', () => {
+  it('an EventBridge event may contain a directory event in its detail', () => {
     expect(changesOf(eventBridge(deleted))).toEqual([change]);
   });
 
@@ -101,7 +101,7 @@ describe('EventBridge event', () => {
     ['yesterday', '2026-11-20T11:30:00.000000000Z'],
     [undefined, '2026-11-20T11:30:00.000000000Z'],
   ])(
-    'an EventBridge event takes its time from the detail, %s, before the whole second of the envelope',
+    'the time of an EventBridge event is the time in its detail, %s, or else the time of the envelope',
     (time, at) => {
       const detail = { group: { id: '00g1' }, time };
       const [event] = decode(eventBridge(detail, { 'detail-type': 'directory.group.deleted' })).events;
@@ -120,7 +120,7 @@ describe('EventBridge event', () => {
     expect(event?.stamp).toMatch(/^2026-11-20T11:30:00\.000000000Z\./);
   });
 
-  it.each([{}, { instance: 'i-1', state: 'running' }])('an event with the detail %j is ignored', (detail) => {
+  it.each([{}, { instance: 'i-1', state: 'running' }])('the EventBridge detail %j is ignored', (detail) => {
     expect(decode(eventBridge(detail))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
@@ -136,14 +136,14 @@ describe('EventBridge event', () => {
 });
 
 describe('nested envelopes', () => {
-  it('an event is read from up to four nested envelopes, and rejected in five', () => {
+  it('an event is read from up to four nested envelopes, and five envelopes are rejected', () => {
     expect(changesOf(sns(eventBridge(deleted)))).toEqual([change]);
     const four = sns(sns(sns(sns(deleted))));
     expect(changesOf(four)).toEqual([change]);
     expect(problemsOf(sns(four))).toEqual(['invalid_event: expected at most 4 nested envelopes']);
   });
 
-  it('an array may contain envelopes, and an invalid one is rejected unchanged', () => {
+  it('an array may contain envelopes, and an invalid envelope is rejected with its own text', () => {
     const bad = sns('not JSON');
     const { events, rejected } = decode([sns(deleted), bad]);
     expect(events).toHaveLength(1);

@@ -75,11 +75,11 @@ describe('Okta System Log event', () => {
     ['user.lifecycle.delete.initiated', [user()], { kind: 'user.upserted', user: annMember }],
     ['user.lifecycle.reactivate', [user()], { kind: 'user.upserted', user: switched('true') }],
     ['user.account.update_profile', [user()], { kind: 'user.upserted', user: annMember }],
-  ])('%s is decoded as a change', (eventType, target, change) => {
+  ])('the Okta event %s is decoded as a change', (eventType, target, change) => {
     expect(changesOf(logEvent(eventType, target))).toEqual([change]);
   });
 
-  it('an Okta event is ordered by its published time and uuid, whatever envelope it arrives in', () => {
+  it('the stamp of an Okta event has its published time and uuid, whatever the envelope', () => {
     const event = logEvent('group.lifecycle.delete', [group()]);
     const stamp = decode(event).events[0]?.stamp;
     expect(stamp).toMatch(/^2026-11-20T10:00:00\.321000000Z\.00\./);
@@ -108,7 +108,7 @@ describe('Okta System Log event', () => {
     expect(decode(hooked).events[0]?.stamp).toBe(stamp);
   });
 
-  it('an invalid event among several of an Okta event hook is rejected alone, as its own message', () => {
+  it('one invalid event in an Okta event hook is rejected alone, with its own text', () => {
     const bad = logEvent('group.lifecycle.create', []);
     const hook = {
       eventType: 'com.okta.event_hook',
@@ -124,12 +124,12 @@ describe('Okta System Log event', () => {
     'application.lifecycle.update',
     'group.privilege.grant',
     'policy.rule.update',
-  ])('%s is ignored', (eventType) => {
+  ])('the Okta event %s is ignored', (eventType) => {
     expect(decode(logEvent(eventType, null))).toEqual({ events: [], ignored: 1, rejected: [] });
   });
 
   it.each(['FAILURE', 'SKIPPED', 'DENY'])(
-    'an Okta event with the result %s is ignored as not done',
+    'an Okta event with the result %s is ignored, because nothing changed',
     (result) => {
       const event = logEvent('group.user_membership.add', [user(), group()], {
         outcome: { result, reason: 'x' },
@@ -157,7 +157,7 @@ describe('Okta System Log event', () => {
     ['unknown', { name: 'Ann Lee' }],
     [null, { name: 'Ann Lee' }],
     ['ann@', { userName: 'ann@', name: 'Ann Lee' }],
-  ])('an Okta event with the alternateId %j has only the values it contains', (alternateId, attributes) => {
+  ])('the alternateId %j sets only the attributes that it contains', (alternateId, attributes) => {
     expect(changesOf(logEvent('user.lifecycle.create', [user({ alternateId })]))).toEqual([
       { kind: 'user.upserted', user: member('00u9ktm2xQ', attributes) },
     ]);
@@ -170,7 +170,7 @@ describe('Okta System Log event', () => {
     ['user.lifecycle.create', [group()], 'invalid_event: target: expected a User'],
     ['group.user_membership.add', Array(142).fill([group(), user()]).flat(), TOO_MANY],
     ['user.lifecycle.create', Array(20_001).fill(0), TOO_MANY],
-  ])('an Okta event %s without its target, or with too many, is rejected', (eventType, target, message) => {
+  ])('%s is rejected without a target, or with too many targets', (eventType, target, message) => {
     expect(problemsOf(logEvent(eventType, target))).toEqual([message]);
   });
 

@@ -69,7 +69,7 @@ describe('SCIM operations that identity providers send', () => {
       [added(member('u1'))],
     ],
     ['a filter with an escape', remove('members[ value EQ "a\\"]b\\u00e9" ]'), [removed(member('a"]bé'))]],
-  ])('decodes the operation: %s', (_, operation, changes) => {
+  ])('the decoder reads the operation: %s', (_, operation, changes) => {
     expect(changesOf(patch([operation]))).toEqual(changes);
   });
 
@@ -165,14 +165,14 @@ describe('SCIM Group resource', () => {
       [{ ...snapshot(member('u1')), name: 'Sales' }],
     ],
     ['no members', { id: 'g1', displayName: 'Sales', members: [] }, [{ ...snapshot(), name: 'Sales' }]],
-    ['without a name', { id: 'g1', members: [] }, [snapshot()]],
-  ])('decodes a SCIM Group resource: %s', (_, fields, changes) => {
+    ['no name', { id: 'g1', members: [] }, [snapshot()]],
+  ])('the decoder reads a SCIM Group resource with: %s', (_, fields, changes) => {
     expect(changesOf(group(fields))).toEqual(changes);
   });
 
   it.each([
-    [{ displayName: 'Sales' }, 'externalId: expected it or id, got neither'],
-    [{ id: 'g1' }, 'displayName: expected it or members, got neither'],
+    [{ displayName: 'Sales' }, 'externalId: expected externalId or id, got neither'],
+    [{ id: 'g1' }, 'displayName: expected displayName or members, got neither'],
     [
       { id: 'g1', members: 'u1,u2', displayName: '' },
       'displayName: expected a name of 1 to 1024 characters, got text of 0 characters',
@@ -185,7 +185,7 @@ describe('SCIM Group resource', () => {
 describe('stamp of a SCIM message', () => {
   const rename = [replace('displayName', 'Sales')];
 
-  it("the stamp is made of the message's own time, sequence and id if it has them", () => {
+  it("the stamp consists of the message's own time, sequence and id if the message has them", () => {
     const own = patch(rename, {
       time: '2026-11-20T09:00:00Z',
       sequence: '3',
@@ -201,7 +201,7 @@ describe('stamp of a SCIM message', () => {
     expect(decode(patch(rename)).events[0]?.stamp).toBe(`${SENT_AT}.00.6d31.7363696d.00000`);
   });
 
-  it('the stamp of a SCIM message never contains the id of the resource, and stays the same after a replay', () => {
+  it('the stamp of a SCIM message does not contain the id of the resource, and does not change in a replay', () => {
     const resource = group({ id: 's1', externalId: 'g1', members: [], time: '2026-11-20T09:00:00Z' });
     const stamps = [decode(resource), decode(patch(rename, { id: 'g1', time: '2026-11-20T09:00:00Z' }))].map(
       ({ events }) => events[0]?.stamp,
@@ -215,7 +215,7 @@ describe('stamp of a SCIM message', () => {
 });
 
 describe('examples/scim-patch.json', () => {
-  it('decodes as a rename of a group, two additions and one removal', () => {
+  it('the SCIM example file contains a rename of a group, two additions and one removal', () => {
     const url = new URL('../../../examples/scim-patch.json', import.meta.url);
     expect(changesOf(readFileSync(url, 'utf8'))).toMatchObject([
       { kind: 'group.upserted' },

@@ -17,13 +17,13 @@ describe('mapGroups', () => {
     ['address as external id', { group: 'g1', externalId: '02@ACME.test' }, '02', 'externalId'],
     ['name', { group: 'g1', name: 'Chess' }, '02', 'name'],
     ['name in another form', { group: 'g1', name: ' CHESS' }, '02', 'name'],
-  ])('maps a group by its %s', (_, source, to, by) => {
+  ])('mapGroups maps a group by its %s', (_, source, to, by) => {
     const { pairs, unmapped } = mapped(source);
     expect(pairs.map((pair) => [pair.to.id, pair.by])).toEqual([[to, by]]);
     expect(unmapped).toEqual([]);
   });
 
-  it('mapGroups maps no group by a name that two groups have, whether from events or in the directory', () => {
+  it('mapGroups maps no group by a name that two groups of the old or of the new source have', () => {
     expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual([{ group: 'g1', reason: 'not_unique' }]);
     expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'chess' }).unmapped).toEqual([
       { group: 'g1', reason: 'not_unique' },
@@ -31,7 +31,7 @@ describe('mapGroups', () => {
     ]);
   });
 
-  it('mapGroups maps each group of the directory once, by id before external id before name', () => {
+  it('mapGroups maps each target group once, first by id, then by external id, then by name', () => {
     const { pairs, unmapped } = mapped(
       { group: 'g1', name: 'Rowing' },
       { group: 'g2', name: 'Other', externalId: '01' },

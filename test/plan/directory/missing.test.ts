@@ -4,7 +4,7 @@ import { isDeleted, isListingWrong } from '../../../shared/plan/directory/missin
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 const HOUR_MS = 3_600_000;
 
-describe('listing that lacks known groups', () => {
+describe('isListingWrong', () => {
   it.each([
     ['none of no groups', 0, 0, false],
     ['none of 100 groups', 100, 0, false],
@@ -19,7 +19,7 @@ describe('listing that lacks known groups', () => {
   });
 });
 
-describe('group that the directory does not find', () => {
+describe('isDeleted', () => {
   const evidence = { isReportedDeleted: false, isAnotherReadable: true, nowMs: NOW_MS };
 
   it('a missing group counts as deleted if the directory reports the deletion', () => {
@@ -30,7 +30,7 @@ describe('group that the directory does not find', () => {
     expect(isDeleted({ missingMs: NOW_MS - 24 * HOUR_MS }, evidence)).toBe(true);
   });
 
-  it('a missing group may still exist before that day, and while no other group is readable', () => {
+  it('a missing group may still exist before a day has passed, or while no other group is readable', () => {
     expect(isDeleted({}, evidence)).toBe(false);
     expect(isDeleted({ missingMs: NOW_MS - 23 * HOUR_MS }, evidence)).toBe(false);
     const alone = { ...evidence, isAnotherReadable: false };

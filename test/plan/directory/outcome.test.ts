@@ -36,7 +36,7 @@ describe('outcome of a read', () => {
     expect(decide({ members: many(1_000), difference: { removed: [BOB] } }).kind).toBe('snapshot');
   });
 
-  it('the outcome is only the difference for a group above 1,000 members', () => {
+  it('the outcome for a group of more than 1,000 members contains only the changes', () => {
     const outcome = decide({ members: many(1_001), difference: { added: [ANN], removed: [BOB] } });
     expect(outcome).toEqual({
       kind: 'changes',
@@ -47,7 +47,7 @@ describe('outcome of a read', () => {
     });
   });
 
-  it('the group is read again if a later event explains the whole difference', () => {
+  it('the outcome is another read if a later event explains the whole difference', () => {
     expect(decide({ difference: { isSuperseded: true } })).toEqual({ kind: 'again', because: 'superseded' });
   });
 });
@@ -55,7 +55,7 @@ describe('outcome of a read', () => {
 describe('listing with fewer users than the directory counts', () => {
   const difference = { added: [ANN], removed: [BOB] };
 
-  it('the first short listing sends no event, and does not count as equal', () => {
+  it('after the first short listing, no event is sent and the group is read again', () => {
     expect(decide({ isShort: true, difference })).toEqual({ kind: 'again', because: 'short' });
     expect(decide({ isShort: true })).toEqual({ kind: 'again', because: 'short' });
   });
@@ -79,7 +79,7 @@ describe('listing with fewer users than the directory counts', () => {
   });
 });
 
-describe('group that is suddenly empty', () => {
+describe('outcome of a read without members', () => {
   const emptied = { members: [], difference: { removed: [ANN, BOB] } };
 
   it('an empty group is read again before a member is removed', () => {
@@ -90,12 +90,12 @@ describe('group that is suddenly empty', () => {
     });
   });
 
-  it('an empty group is sent if a read ten minutes later shows the same', () => {
+  it('an empty group is sent as a snapshot if a read ten minutes later is empty too', () => {
     const confirmed = { ...emptied, emptyMs: NOW_MS - 10 * MINUTE_MS };
     expect(decide(confirmed)).toEqual({ kind: 'snapshot', members: [] });
   });
 
-  it('an empty group is sent immediately if it had no members before', () => {
+  it('an empty group is sent as a snapshot immediately if it had no members before', () => {
     expect(decide({ members: [], difference: { isNamed: true } })).toEqual({ kind: 'snapshot', members: [] });
   });
 });

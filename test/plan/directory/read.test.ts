@@ -14,7 +14,7 @@ interface Stored {
   readonly nameAt?: number;
   readonly deletedAt?: number;
   readonly snapshotAt?: number;
-  /** The minute of the event that added each member. A negative number is the minute of a removal. */
+  /** For each member, the minute of the event that added the member. A negative number is the minute of a removal. */
   readonly members?: Readonly<Record<string, number>>;
   readonly userDeletedAt?: Readonly<Record<string, number>>;
 }
@@ -44,7 +44,7 @@ describe('difference between a read and desired state', () => {
     expect(isEqual(compare(['a', 'b'], { members: { a: 2, b: 3, c: -4 } }))).toBe(true);
   });
 
-  it('the difference names missing and surplus members', () => {
+  it('the difference contains the missing and the surplus members', () => {
     expect(compare(['a', 'b'], { members: { a: 2, c: 3 } })).toEqual({
       added: ids(['b']),
       removed: ids(['c']),
@@ -53,7 +53,7 @@ describe('difference between a read and desired state', () => {
     });
   });
 
-  it('the whole group is the difference if desired state has no group or a deleted one', () => {
+  it('the difference is the whole group if the desired state has no group or a deleted group', () => {
     expect(compare(['a'], undefined)).toMatchObject({ added: ids(['a']), isNamed: true });
     const deleted = compare(['a'], { deletedAt: 10, members: { a: 2 } });
     expect(deleted).toMatchObject({ added: ids(['a']), removed: [], isNamed: true, isSuperseded: false });
@@ -63,7 +63,7 @@ describe('difference between a read and desired state', () => {
     expect(compare([], { name: 'Old' })).toMatchObject({ isNamed: true, isSuperseded: false });
   });
 
-  it('members from before a snapshot, or before the deletion of their user, do not count', () => {
+  it('memberships from before a snapshot, or before the deletion of the user, have no effect', () => {
     expect(compare(['a'], { snapshotAt: 10, members: { a: 2 } }).added).toEqual(ids(['a']));
     const deleted = compare(['a'], { members: { a: 2 }, userDeletedAt: { a: 5 } });
     expect(deleted.added).toEqual(ids(['a']));
@@ -76,7 +76,7 @@ describe('difference between a read and desired state', () => {
     ['a snapshot', compare(['a'], { snapshotAt: 40 })],
     ['a name', compare([], { name: 'New', nameAt: 40 })],
     ['the deletion of the group', compare([], { deletedAt: 40 })],
-  ])('%s by an event after the read stays, and another read is requested', (_, difference) => {
+  ])('%s by an event after the read stays, and the group is read again', (_, difference) => {
     expect(difference).toEqual({ added: [], removed: [], isNamed: false, isSuperseded: true });
     expect(isEqual(difference)).toBe(false);
   });

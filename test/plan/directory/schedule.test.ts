@@ -37,7 +37,7 @@ describe('next read of a group', () => {
     expect(dueAfterMinutes(read(NEW, EQUAL, 0))).toBe(10);
   });
 
-  it('the next read is at a full hour within a day after two reads that agree, ten minutes apart', () => {
+  it('after two reads that agree, ten minutes apart, the next read is at a full hour within a day', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
     // 23 hours after 10:10 it is 9:10, and the next full hour is 10:00.
     expect(settled.dueMs - START_MS).toBe(24 * HOUR_MS);
@@ -45,14 +45,14 @@ describe('next read of a group', () => {
     expect(rolling.dueMs - settled.dueMs).toBe(23 * HOUR_MS);
   });
 
-  it('the two reads are farther apart if the directory lags', () => {
+  it('the two reads that agree are farther apart if the directory lags', () => {
     const first = read(NEW, EQUAL, 0, 10);
     expect(dueAfterMinutes(first)).toBe(20);
     expect(dueAfterMinutes(read(first, EQUAL, 19, 10))).toBe(20);
     expect(read(first, EQUAL, 20, 10).dueMs - START_MS).toBeGreaterThan(20 * HOUR_MS);
   });
 
-  it('a read within the lag of the directory, or within two minutes, does not disprove that the group was deleted', () => {
+  it('a read within the lag, or within two minutes, does not disprove a reported deletion of the group', () => {
     const deleted = { ...NEW, deletedMs: START_MS };
     expect(read(deleted, EQUAL, 9, 10).deletedMs).toBe(START_MS);
     expect(read(deleted, EQUAL, 10, 10).deletedMs).toBeUndefined();
@@ -60,11 +60,11 @@ describe('next read of a group', () => {
     expect(read(deleted, EQUAL, 2).deletedMs).toBeUndefined();
   });
 
-  it('two reads less than ten minutes apart do not settle a group', () => {
+  it('two reads that agree, less than ten minutes apart, do not settle a group', () => {
     expect(dueAfterMinutes(read(read(NEW, EQUAL, 0), EQUAL, 4))).toBe(10);
   });
 
-  it('the next read is ten minutes after sent events, and the count of agreeing reads starts again', () => {
+  it('after events were sent, the next read is ten minutes later, and two reads must agree again', () => {
     const sent = read(read(NEW, EQUAL, 0), { kind: 'snapshot', members: [] }, 10);
     expect(sent).toMatchObject({ sentMs: START_MS + 9 * MINUTE_MS });
     expect(sent.agreedMs).toBeUndefined();
@@ -72,7 +72,7 @@ describe('next read of a group', () => {
     expect(dueAfterMinutes(read(sent, EQUAL, 20))).toBe(30);
   });
 
-  it('a short listing causes a read in the next run, and is counted until a complete listing agrees', () => {
+  it('a short listing causes a read in the next run, and counts until a complete listing agrees', () => {
     const short = read(NEW, { kind: 'again', because: 'short' }, 0);
     expect(short).toMatchObject({ shortMs: [START_MS], problem: expect.any(String) });
     expect(dueAfterMinutes(short)).toBe(1);
@@ -87,19 +87,19 @@ describe('next read of a group', () => {
     expect(read(empty, EQUAL, 5).emptyMs).toBeUndefined();
   });
 
-  it('a failure causes a read in the next run, and keeps the count of agreeing reads', () => {
+  it('a failure causes a read in the next run, and an earlier agreement still counts', () => {
     const failed = afterFailure(read(NEW, EQUAL, 0), 'unavailable', START_MS);
     expect(failed).toMatchObject({ problem: 'unavailable', agreedMs: START_MS, dueMs: START_MS + MINUTE_MS });
   });
 
-  it('a group whose list stays older than its reports is reported after an hour, like a group that cannot be read', () => {
+  it('a group whose list stays older than its reports for an hour needs an operator', () => {
     const old = afterOldList(read(NEW, EQUAL, 0), START_MS);
     expect(old).toMatchObject({ failingMs: START_MS, dueMs: START_MS + MINUTE_MS });
     expect(isUnreadable(afterOldList(old, START_MS + HOUR_MS), START_MS + HOUR_MS)).toBe(true);
     expect(isUnreadable(read(old, EQUAL, 61), START_MS + 2 * HOUR_MS)).toBe(false);
   });
 
-  it('a failure is reported only after an hour, or after three short listings', () => {
+  it('a group needs an operator only after an hour of failures, or after three short listings', () => {
     const failed = afterFailure(NEW, 'unavailable', START_MS);
     const again = afterFailure(failed, 'unavailable', START_MS + 59 * MINUTE_MS);
     expect(isUnreadable(again, START_MS + 59 * MINUTE_MS)).toBe(false);
@@ -113,7 +113,7 @@ describe('next read of a group', () => {
     expect(isUnreadable(read(thrice, EQUAL, 15), START_MS + 15 * MINUTE_MS)).toBe(false);
   });
 
-  it('a reported change causes one immediate read, and the same report causes no other', () => {
+  it('a reported change causes one immediate read, and the same report causes no second read', () => {
     const settled = read(read(NEW, EQUAL, 0), EQUAL, 10);
     const reported = afterReport(settled, START_MS + 20 * MINUTE_MS, START_MS + 21 * MINUTE_MS);
     expect(dueAfterMinutes(reported)).toBe(21);
