@@ -2,11 +2,11 @@ import type { ConnectionName } from '../domain/ids.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { type LogPorts, readLog } from './log.ts';
 
-/** An item that needs attention and that an operator has hidden until a time. */
+/** An item that needs attention, and that an operator has hidden until a stated time. */
 export interface Acknowledgement {
-  /** What is hidden, for example `failed 00g1`. */
+  /** The hidden item, for example `failed 00g1` (the failed group 00g1). */
   readonly item: string;
-  /** The item stays hidden only while it has this version; null if it stays hidden after each change. */
+  /** The item is shown again if it has another version than this one. Null: the item stays hidden after a change. */
   readonly version: string | null;
   readonly until: string;
   readonly by: string;
@@ -16,12 +16,12 @@ const ACTION = 'acknowledge';
 const DAY_MS = 86_400_000;
 /** The longest time for which an item may be hidden. */
 export const MAX_HIDDEN_DAYS = 30;
-/** The maximum number of actions that are read. If there are more, items that were hidden earlier are shown again. */
+/** The maximum number of journal actions that are read. An item that an earlier action hid is shown again. */
 const MAX_READ = 1_000;
 
 /**
- * Hides an item until `untilMs`, or shows it again if `untilMs` is undefined. Only the entry in the connection's
- * journal stores this.
+ * Hides an item until `untilMs`, or shows it again if `untilMs` is undefined. This is stored only as an action in the
+ * connection's journal.
  */
 export async function acknowledge(
   connection: ConnectionName,
@@ -33,7 +33,7 @@ export async function acknowledge(
   await recordAction(journalOf(connection), { action: ACTION, changes: [change] }, ports);
 }
 
-/** The items that are hidden now. The newest action on an item decides. */
+/** Returns the items that are hidden now. For each item, only its newest action counts. */
 export async function listAcknowledgements(
   connection: ConnectionName,
   ports: LogPorts & { readonly clock: () => number },

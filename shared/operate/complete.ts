@@ -11,7 +11,7 @@ type Ids = (ports: ToolPorts, connection: ConnectionName) => Promise<readonly (s
 const named = (groups: readonly { readonly id: string; readonly name?: string | undefined }[]) =>
   groups.flatMap(({ id, name }) => [id, name]);
 
-/** The completions that a shell offers, by the name of the argument. */
+/** Returns the completions that a shell offers, by the name of the argument. */
 export const COMPLETIONS = {
   connection: async ({ connections }) => (await connections.list()).map(({ name }) => name),
   async group({ index }, connection) {
@@ -23,7 +23,7 @@ export const COMPLETIONS = {
     const states = await ports.groups.readMany(held.map(({ group }) => ({ connection, group })));
     return named(states.map(({ ref, registers }) => ({ id: ref.group, name: registers.name?.value })));
   },
-  /** Reads only the first messages, because a shell must answer soon and a read hides messages from others. */
+  /** Reads only the first messages: a shell needs a quick answer, and a read hides messages from other consumers. */
   async letter({ mailboxes, clock }) {
     const ids: string[] = [];
     for (const mailbox of Object.values(mailboxes))

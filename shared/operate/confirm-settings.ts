@@ -14,14 +14,14 @@ import { altersPlans, requireConnection, type SettingsPorts } from './settings.t
 export type ConfirmPorts = JournalPorts &
   Pick<SettingsPorts, 'connections' | 'index'> & {
     readonly desired: WakePorts['desired'];
-    /** The persons behind AWS identities, from the settings of the stage. */
+    /** Maps AWS identities to persons, from the settings of the stage. */
     readonly persons?: Persons;
   };
 
 /**
- * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it. Any operator
- * may reject a request.
- * @param shown the requests that the person saw
+ * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it, but any
+ * operator may reject it.
+ * @param shown the requests that the operator was shown
  * @throws Refused if the caller made one of the requests and confirms it
  * @throws Error if the open requests are no longer the shown ones
  */

@@ -6,7 +6,7 @@ import { doRecorded, type JournalPorts, journalOf } from './journal.ts';
 
 type SessionPorts = Pick<ToolPorts, 'sessions' | 'clock'>;
 
-/** The first digits of the hash. They open no session. */
+/** The first digits of a session's hash are its id. This id does not give access to the session. */
 const ID_LENGTH = 12;
 const idOf = ({ hash }: FoundSession): string => hash.slice(0, ID_LENGTH);
 
@@ -31,7 +31,7 @@ async function sessionsOf(connection: ConnectionName, { sessions, clock }: Sessi
 
 /**
  * Ends sessions of people who have a role for the connection. A session ends for all connections.
- * @param whose the id of a session, or the person whose sessions all end
+ * @param whose the id of one session, or a person, to end all sessions of the person
  * @returns the number of ended sessions
  */
 export async function endSessions(

@@ -13,7 +13,7 @@ export type DecisionPorts = HoldPorts & ConfirmPorts & ProbePorts;
 
 type Decided = DecidedHold | DecidedRequests | ProbeReport;
 
-/** Performs a decision in the name of the caller of the ports. @param signal ends a probe between two of its steps */
+/** Performs a decision as the caller that the ports identify. @param signal ends a probe between two of its steps */
 export async function carryOut(
   decision: Decision,
   ports: DecisionPorts,
@@ -36,19 +36,19 @@ export type DecisionAnswer =
   | { readonly refused: string }
   | { readonly failed: string };
 
-/** Proves to the function who has sent a text. */
+/** Returns a proof with which the function verifies who sent the text. */
 export type Prove = (text: string) => Promise<Readonly<Record<string, string>>>;
 
 /**
- * Returns the text that the proof of a decision covers. It contains the name of the person, so the proof is not valid
- * for another person.
+ * Returns the text that the proof of a decision covers. The text names the person, so the proof is valid only for this
+ * person.
  */
 export const provenText = (decision: string, person: string | undefined): string =>
   person === undefined ? decision : `${JSON.stringify(person)}\n${decision}`;
 
 /**
  * Sends decisions to the function `reconcile`, so that operators need no write access to the table.
- * @param person the person who signed in to the console; undefined if the caller of AWS decides
+ * @param person the person who signed in to the console; undefined if the AWS identity of the sender decides
  */
 export function createDecisions(functions: Functions, prove: Prove, person?: string): Decisions {
   const send = async (decision: Decision) => {
@@ -72,7 +72,7 @@ export function createDecisions(functions: Functions, prove: Prove, person?: str
   };
 }
 
-/** Performs a decision that was sent to the function. @returns the answer for the person who decides */
+/** Performs a decision that was sent to the function. @returns the answer for the sender */
 export async function answerDecision(
   decision: Decision,
   ports: DecisionPorts,

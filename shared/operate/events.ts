@@ -22,14 +22,14 @@ const BATCH = 100;
 export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId'>;
 
 export interface Validating {
-  /** The connection of lines that name none. */
+  /** The connection of lines that name no connection. */
   readonly connection?: ConnectionName | undefined;
   readonly clock: () => number;
-  /** undefined without a deployment: the existing connections are then not known. */
+  /** Undefined without a deployment. Then the connections that a line names are not checked. */
   readonly connections: Pick<ConnectionStore, 'find'> | undefined;
 }
 
-/** Whether ingest would accept each line now. Nothing is sent. */
+/** Checks whether ingest would accept each line now. Sends nothing. */
 export async function validateEvents(lines: AsyncIterable<EventLine>, validating: Validating) {
   const { connection, clock, connections } = validating;
   const totals = createTotals();
@@ -58,13 +58,13 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-const STOPPED = 'stopped: neither this line nor what follows was sent';
+const STOPPED = 'stopped: this line and all later lines were not sent';
 
 /**
- * Publishes a file of events, one message per line. Each message gets a stamp by its place in the file. Events without
- * a time of their own use this stamp, because messages that are sent in the same millisecond have no order. Lines that
- * ingest would refuse are reported and not sent; all other lines are sent. Lines that name no connection get
- * `connection`. The journal of `keptBy` records this action.
+ * Publishes a file of events, one message per line. Each message gets a stamp for its position in the file, which
+ * events without a time use: SQS does not keep the order of messages that are sent in the same millisecond. Lines that
+ * ingest would refuse are reported and not sent. Lines that name no connection get `connection`. The journal of
+ * `keptBy` records the action.
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,
@@ -99,7 +99,7 @@ export async function sendEvents(
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
   }
-  // After an interruption, the rest of the input is not read, because it may have no end.
+  // After an interruption, no more input is read, because the input may be endless.
   const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
   if (signal?.aborted) for (const { line } of unsent) totals.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
@@ -111,7 +111,7 @@ interface StampedLine extends EventLine {
   readonly events: number;
 }
 
-/** @returns the number of events and messages that the queue accepted; `totals` gets the refused lines */
+/** @returns the number of events and messages that the queue accepted. The refused lines are added to `totals` */
 async function sendBatch(
   batch: readonly StampedLine[],
   connection: ConnectionName | undefined,
@@ -134,7 +134,7 @@ async function sendBatch(
   return sent;
 }
 
-/** Returns a function that creates stamps in rising order. Each stamp leaves room for the operations of its line. */
+/** Returns a function that creates stamps in ascending order. Each stamp leaves room for the operations of its line. */
 function createPlaces({ clock, newId }: EventsPorts): (operations: number) => Stamp {
   const [time, id] = [new Date(clock()).toISOString(), newId()];
   let [block, operation] = [0, 0];
@@ -148,7 +148,7 @@ function createPlaces({ clock, newId }: EventsPorts): (operations: number) => St
 
 interface Judgement {
   readonly events: number;
-  /** The number of operations that the stamp must provide. */
+  /** The number of operations for which the stamp must leave room. */
   readonly places: number;
   readonly problems: readonly string[];
 }
@@ -173,7 +173,7 @@ function judgementOf({ events, ignored, rejected }: DecodedMessage): Judgement {
   return { events: events.length, places: events.length + ignored, problems };
 }
 
-/** Collects the errors of a file: the first thousand with their line numbers, and the number of all. */
+/** Collects the errors of a file: the first thousand with their line numbers, and the total number. */
 export function createErrors() {
   const errors: LineError[] = [];
   let errorCount = 0;

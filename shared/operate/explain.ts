@@ -28,8 +28,8 @@ export type ExplainPorts = PreviewPorts &
 /**
  * Explains one member of one group: the wanted state in the directory, the person of the member, and the decision of
  * apply.
- * @param text the member's id in the directory, or a value of one of the member's attributes (an e-mail address). If no
- * event has named the person, also an address or id on the platform
+ * @param text the member's id in the directory, or a value of one of the member's attributes, such as an e-mail
+ * address. If no event has named the person, the text may also be an address or id on the platform
  * @throws NotFound if no such member is known, or if the member has never been in the group
  */
 export async function explainMember(
@@ -92,9 +92,9 @@ const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?
 
 interface Found {
   readonly member: MemberId;
-  /** True if no event has named the member in this group, although the member is known. */
+  /** True for a known member that no event has named in this group. */
   readonly isOutside?: boolean;
-  /** Set if no event has named the member in any group: the error, with similar names. */
+  /** Set if no event has named the member in any group. It is the error for this case, with similar names. */
   readonly stranger?: NotFound;
 }
 
@@ -112,7 +112,7 @@ async function findMember(
   ]);
   if (register !== undefined) return { member: id };
   const only = bound.length === 1 ? bound[0] : undefined;
-  // If the text is the exact id of a known user, it is not searched as a part of a name.
+  // If the text is the exact id of a known user, the search by parts of names is skipped.
   if ((await ports.users.read(ref.connection, [id])).has(id)) return { member: id, isOutside: true };
   // Skip the full scan if the address belongs to exactly one member.
   if (only !== undefined && (await registersIn(state, [only], ports)).length > 0) return { member: only };
@@ -157,7 +157,9 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
   });
 }
 
-/** Adds the person that has this address or id on the platform. Any other text counts as a platform user id. */
+/**
+ * Adds the person with this address or id on the platform. If there is none, the text is used as a platform user id.
+ */
 async function withStranger(
   who: Who,
   text: string,
@@ -175,7 +177,9 @@ async function withStranger(
 
 const MOST_ENTRIES = 20;
 
-/** The newest log entries about a member of this group, with external changes. The newest entry is last. */
+/**
+ * Returns the newest log entries about a member of this group, including external changes. The newest entry is last.
+ */
 const entriesAbout = async (
   { connection, group }: GroupRef,
   { member, platformUser }: Who,
@@ -185,7 +189,7 @@ const entriesAbout = async (
   return (await readLog(connection, { group, member: ids, limit: MOST_ENTRIES }, ports)).entries;
 };
 
-/** Describes the external change that added the member; undefined if there is none. */
+/** Describes the external change that added the member; undefined if there is no such change. */
 function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who): string | undefined {
   const added = entries.findLast(({ action }) => action === 'drift_members_added');
   if (added === undefined) return undefined;
@@ -198,7 +202,7 @@ function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who)
   return `added by hand on the platform by ${name === null ? id : `${name} (${id})`} at ${added.at}${end}`;
 }
 
-/** The newest write that added or removed the member. */
+/** Returns the newest write that added or removed the member. */
 function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who): Explanation['write'] {
   const write = entries.findLast(({ actor }) => actor.kind !== 'platform');
   const change = write?.changes.find(

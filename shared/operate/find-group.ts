@@ -4,7 +4,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { GroupSummary } from '../sync/ports/group-index.ts';
 import { visible, withId } from './names.ts';
 
-/** Thrown if no item matches a text, or if several do. The message contains the next step. */
+/** Thrown if no item or several items match a text. The message contains the next step. */
 export class NotFound extends Error {
   override readonly name = 'NotFound';
 
@@ -16,7 +16,7 @@ export class NotFound extends Error {
 /** No item matches the text. The message suggests similar items. */
 export class NothingFits extends NotFound {}
 
-/** For `catch`: returns undefined if nothing matched, and throws any other error. */
+/** Used in `catch`: returns undefined if no item matched, and throws any other error. */
 export function unlessNothing(error: unknown): undefined {
   if (!(error instanceof NothingFits)) throw error;
 }
@@ -25,17 +25,17 @@ export function unlessNothing(error: unknown): undefined {
 export interface Findable<Item> {
   readonly item: Item;
   readonly names: readonly string[];
-  /** The text for messages. */
+  /** The text that messages show for this item. */
   readonly label: string;
 }
 
 const SUGGESTED = 3;
 
 /**
- * Returns the item that a text means. An exact match of one of its names comes first, then a match without case, then a
+ * Returns the item that a text identifies. The function tries an exact match first, then a match without case, then a
  * unique prefix.
- * @param none the message if nothing matches; similar items are added to the message
- * @param isWhole true if a prefix does not match
+ * @param none the message if no item matches; the function adds similar items to it
+ * @param isWhole true if prefixes are not allowed
  * @throws NotFound
  */
 export function findOne<Item>(text: string, all: readonly Findable<Item>[], none: string, isWhole = false) {
@@ -52,7 +52,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
     if (others.length === 0) return only.item;
     const shown = found.slice(0, SUGGESTED).map(({ label }) => label);
     const rest = found.length > SUGGESTED ? `, and ${found.length - SUGGESTED} more` : '';
-    throw new NotFound(`"${text}" matches ${found.length}; give the id: ${shown.join(', ')}${rest}`);
+    throw new NotFound(`"${text}" matches ${found.length} items; give the id: ${shown.join(', ')}${rest}`);
   }
   const alike = all
     .map(({ names, label }) => ({ label, score: Math.max(0, ...names.map((name) => likeness(name, text))) }))
@@ -65,7 +65,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
 
 const ALIKE = 0.5;
 
-/** The share of character pairs that two words have in common (Dice coefficient). */
+/** Returns the share of character pairs that two words have in common (Dice coefficient). */
 function likeness(one: string, other: string): number {
   const [a, b] = [pairsOf(one), pairsOf(other)];
   const common = [...a].filter((pair) => b.has(pair)).length;
@@ -78,7 +78,7 @@ const pairsOf = (name: string): ReadonlySet<string> =>
   );
 
 /**
- * Returns the group that a text means: by its id in the directory, its name (case does not count), or a unique prefix.
+ * Returns the group that a text identifies: the id in the directory, the name (case is ignored), or a unique prefix.
  * @throws NotFound
  */
 export async function findGroup(
@@ -95,7 +95,7 @@ export async function findGroup(
   return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`, isWhole);
 }
 
-/** Every group of a connection, by id. */
+/** Returns every group of a connection, sorted by id. */
 export async function allGroups(
   connection: ConnectionName,
   { index }: Pick<ToolPorts, 'index'>,

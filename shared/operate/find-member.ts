@@ -12,9 +12,8 @@ import { formatPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
 
 /**
- * Finds a member of these groups by id, or by address, name or another attribute. Case is ignored, and a unique prefix
- * is enough.
- * @throws NotFound
+ * Finds a member of these groups by id, address, name or another attribute. Case is ignored, and a unique prefix is
+ * enough. @throws NotFound
  */
 export async function findMemberOf(
   groups: readonly GroupRef[],
@@ -57,9 +56,9 @@ export async function membersHolding(
 }
 
 /**
- * Finds a member of a connection by id, or by a value of the member's employee that a match rule compares (for example
- * an address). If this finds nothing, it searches the members of every group. A member without groups can be found by
- * name only if the member is a SCIM user, by the userName.
+ * Finds a member of a connection by id, or by a value that a match rule compares, such as the employee's address. If
+ * there is no such member, it searches the members of every group. The name of a member without groups is found only if
+ * it is a SCIM userName.
  * @throws NotFound
  */
 export async function findMember(
@@ -70,7 +69,7 @@ export async function findMember(
   const byId = memberId(text);
   if (text !== '' && (await ports.users.read(connection, [byId])).has(byId)) return byId;
   const known = await ports.connections.find(connection);
-  // Members of a removed connection can still be found. Only a connection that never existed is an error.
+  // Members of a removed connection can still be found. A connection that never existed is an error.
   if (!known && !(await ports.connections.companyOf(connection))) await requireConnection(connection, ports);
   const bound = known === undefined ? [] : await membersHolding(text, known, ports);
   if (bound.length > 1) throw new NotFound(`"${text}" matches ${bound.join(', ')}; give the id`);

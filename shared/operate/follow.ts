@@ -21,10 +21,10 @@ export type SyncPorts = WakePorts &
 
 export interface FollowOptions {
   readonly timeoutMs: number;
-  /** Whether to wait only for writes in progress, because a paused group or connection starts no other write. */
+  /** True for a paused group or connection: wait only for writes in progress, because no other write starts. */
   readonly writesOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Called once per group and reason, with the time before which the group is not written. */
+  /** Called once per group and reason. `waiting` contains the time before which the group is not written. */
   readonly onWaiting?: ((group: string, waiting: Waiting) => void) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -33,9 +33,9 @@ const LOOK_EVERY_MS = 400;
 
 /**
  * Wakes groups, and waits until each is written, held, failed or in sync. Apply first reads a linked group from the
- * platform, because the stored view may be out of date. So it finds external changes and deletions now, and handles
- * them by the drift policy. Members and fields that the platform refused are tried again. If the group is in sync, and
- * a fetch shows that it has not changed since groupsync's last write, it is not woken.
+ * platform, because the stored view may be out of date. So apply finds external changes and deletions immediately, and
+ * handles them by the drift policy. Members and fields that the platform refused are tried again. If the group is in
+ * sync, and a fetch shows that it has not changed since groupsync's last write, it is not woken.
  */
 export async function syncGroups(refs: readonly GroupRef[], ports: SyncPorts, options: FollowOptions) {
   await recordSync(refs, ports);
@@ -80,7 +80,10 @@ async function wakeChanged(refs: readonly GroupRef[], connection: Connection, po
   await wakeAll(others, ports, 'asked');
 }
 
-/** Whether a group needs no apply: in sync, no pending members, and the platform shows the stored view and version. */
+/**
+ * True if a group needs no apply: it is in sync without pending members, and the platform shows the stored view and
+ * version.
+ */
 async function isUntouched(state: SuspectedGroup['state'], connection: Connection, ports: SyncPorts) {
   const { ref, link, counts, flapDamping, uncertain, suspectedChange, dirtySinceMs } = state;
   const isSettled =
@@ -96,7 +99,7 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
     if (shown === undefined || written === undefined || written.acceptedDrift !== undefined) return false;
     return shown.version === link.version && shows(shown, written);
   } catch {
-    // Apply reads the group itself and reports the failure.
+    // False, because apply reads the group itself and reports the failure.
     return false;
   }
 }
@@ -159,7 +162,9 @@ function syncedRows(states: readonly GroupState[], nowMs: number): SyncReport['s
   return rows.toSorted((a, b) => (a.group < b.group ? -1 : 1));
 }
 
-/** Returns why the command can stop waiting now: every remaining group waits for longer than the timeout. */
+/**
+ * Returns why the command stops waiting: each remaining group must wait longer than the timeout. Undefined otherwise.
+ */
 function waitsBeyond(
   left: readonly GroupState[],
   { nowMs, endMs, count }: { readonly nowMs: number; readonly endMs: number; readonly count: number },

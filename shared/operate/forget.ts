@@ -10,9 +10,9 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
 
 /**
  * Erases the data of one person: the data from the directory and SCIM, the platform's data for every role of the user,
- * and the index items that lead from a value to this data. Ids, stamps, memberships and the binding stay, so that a
- * late event cannot restore old data. The journal records the erasure and its operator, but not the erased data. After
- * a crash, the erasure can be repeated.
+ * and the index items for the values of this data. Ids, stamps, memberships and the binding stay, so that a late event
+ * cannot restore old data. The journal records the erasure and its operator, but not the erased data. After a crash,
+ * the erasure can be repeated.
  * @returns the number of erased items; undefined if no data of the member is stored
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
@@ -23,8 +23,7 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   const attributes = await ports.users.forget(connection, member, ports.clock());
   const roles = await ports.people.rolesOf(connection, user ?? {});
   const described = roles.filter(({ values }) => values.size > 0);
-  // If a worker saves the person at the same time, it saves only data of the platform, which the hourly refresh would
-  // restore anyway.
+  // A worker that saves the person at the same time saves only platform data, which the hourly refresh would also save.
   for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
   const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);
@@ -40,7 +39,7 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 /**
  * Erases all stored data of a removed connection, except two things: its name stays reserved, so that no other company
  * can use it, and the record of this action stays. If the connection is created again, events from before the erasure
- * are refused, because the tombstones of removed members were erased too. The erasure begins when every worker has
+ * are refused, because the tombstones of removed members were erased too. The erasure begins after every worker has
  * noticed the removal of the connection. After a crash, it can be repeated.
  */
 export async function eraseConnection(

@@ -28,15 +28,13 @@ const BECAUSE = {
   no_event: 'the directory has the member, but the person may not be a member now',
 } satisfies Readonly<Record<RemovalReason, string>>;
 
-/** A held removal, with its reason as a key and the operator who sent its event, if known. */
+/** A held removal, with the key of its reason and the operator who sent its event, if known. */
 export interface HeldRemoval extends HeldMember {
   readonly reason: RemovalReason;
   readonly by: string | null;
 }
 
-/**
- * Returns every member whose removal a hold stops, with the name and with the directory event that removes the member.
- */
+/** Returns every member whose removal a hold stops, with the member's name and the event that removes the member. */
 export const readHeldMembers = async (
   state: GroupState,
   hold: Hold,
@@ -98,7 +96,7 @@ function whyGone({ registers }: GroupState, register: StoredMember | undefined, 
   return withoutEvent('no_event');
 }
 
-/** Returns the event with its author, if known. A group stores only the author of its latest event with an author. */
+/** Returns the event with its author, if known. A group stores an author only for its latest event that has one. */
 function signed({ author }: GroupRegisters, stamp: Stamp): HeldCause {
   if (author !== undefined && author.stamp > stamp) return { kind: 'unsigned_event' };
   return { kind: 'event', by: author?.stamp === stamp ? author.actor.by : undefined };

@@ -28,21 +28,21 @@ export type HoldPorts = JournalPorts &
   NamesPorts &
   Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit'> & {
     readonly connections: Pick<Connections, 'find'>;
-    /** The persons behind AWS identities, from the settings of the stage. */
+    /** Maps AWS identities to persons, from the settings of the stage. */
     readonly persons?: Persons;
   };
 
-/** An operator's decision, stored with the removals and in the audit log together with the operator's name. */
+/** An operator's decision. It is stored with the removals, and in the audit log with the operator's name. */
 export interface HoldRequest {
   readonly reason: string;
   /**
-   * Identifies the removals that the operator was shown. The decision covers only these, because the hold may contain
-   * more by now.
+   * Identifies the removals that the operator was shown. The decision covers only these removals, because the hold may
+   * now contain more.
    */
   readonly digest?: string | undefined;
   /**
-   * If the hold was decided before: the earlier decision that the operator was shown and now changes. Without it, only
-   * a waiting hold can be decided.
+   * The earlier decision that the operator was shown and now changes. If it is absent, only a waiting hold can be
+   * decided.
    */
   readonly decision?: HoldDecision | undefined;
   /** The removals to decide. If they are absent, all removals that the operator was shown are decided. */
@@ -56,7 +56,7 @@ export interface HoldRequest {
 export const approveHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<DecidedHold> =>
   decide(ref, 'approved', request, ports);
 
-/** Stops removals of a hold for a year, or until the directory no longer wants them. The others still wait. */
+/** Stops removals of a hold for a year, or until the directory no longer wants them. The other removals still wait. */
 export const rejectHold = (ref: GroupRef, request: HoldRequest, ports: HoldPorts): Promise<DecidedHold> =>
   decide(ref, 'rejected', request, ports);
 
@@ -65,7 +65,7 @@ export interface HeldGroup {
   readonly hold: Hold;
 }
 
-/** Every set of held removals of a connection, decided or not, in the order of the groups' ids. */
+/** Returns every set of held removals of a connection, decided or not, in the order of the groups' ids. */
 export async function listHolds(connection: ConnectionName, ports: Pick<ToolPorts, 'groups' | 'index'>) {
   const held: HeldGroup[] = [];
   for (const { ref, hasHolds } of await collectPages(ports.index.all(connection))) {
@@ -78,8 +78,8 @@ export async function listHolds(connection: ConnectionName, ports: Pick<ToolPort
 type Kind = Exclude<HoldDecision['kind'], 'waiting'>;
 
 /**
- * One conditional write moves the removals to the set of their decision; the message that follows may be lost. The
- * write is refused if a set of the group has changed since, so a decision from an outdated page changes nothing.
+ * One conditional write moves the removals to the set of their decision. The write fails if a set of the group has
+ * changed, so a decision from an outdated page has no effect. The message that is sent after the write may be lost.
  */
 async function decide(
   ref: GroupRef,
@@ -112,8 +112,8 @@ interface Chosen {
 }
 
 /**
- * Returns the removals that the operator decides; undefined if they are not in the set any more. Removals may have
- * joined the set since the operator was shown it.
+ * Returns the removals that the operator decides; undefined if they are no longer in the set. The set may also contain
+ * removals that were added after the operator was shown it.
  */
 async function choose(
   state: GroupState,
@@ -132,12 +132,12 @@ async function choose(
   return isShown && isIn && isSome ? { current, all, about, users: chosen } : undefined;
 }
 
-/** The sets stay while the link is gone, because the platform group may come back. */
+/** The sets stay stored while the link is gone, because the platform group may exist again later. */
 const platformIdOf = ({ link, previousLink }: GroupState) => link?.id ?? previousLink?.platformId;
 
 /**
- * Returns the removals of this platform group that were decided in the same way and are still stored; undefined if
- * that decision has expired, because apply must hold these removals again first.
+ * Returns the stored removals of this platform group that have the same decision. Returns undefined if that decision
+ * has expired, because apply must first hold these removals again.
  */
 async function decidedBefore(
   state: GroupState,
@@ -157,7 +157,7 @@ interface Given {
   readonly kind: Kind;
   readonly reason: string;
   readonly chosen: Chosen;
-  /** The removals that were decided in the same way before. */
+  /** The removals that already have the same decision. */
   readonly before: HeldSet;
 }
 
@@ -179,7 +179,7 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
   let now: Hold | undefined;
   const act = async () => {
     if (await ports.groups.decideHold(state, write, at)) return true;
-    // If the answer was lost and the SDK repeated the request, the removals already have this decision.
+    // If the first answer was lost, the SDK repeated the request, and the removals already have this decision.
     const after = await ports.groups.read(ref);
     const stored = after?.[STORED_AS[kind]];
     now = holdsOf(after ?? {})[0];
@@ -192,8 +192,8 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
 }
 
 /**
- * Returns the sets after a decision, without the decision itself. `part` describes only the removals that are decided
- * now. Approved removals do not count as users that stay.
+ * Returns the sets after a decision. `part` describes only the removals that are decided now. Approved removals are not
+ * counted in `keeps`.
  */
 function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
   const { current, all, about, users } = chosen;
@@ -224,10 +224,10 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
   };
 }
 
-/** The longest time between a cause and the first hold that it leads to. */
+/** The longest time between a cause and the first hold that results from it. */
 const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
 
-/** @throws Refused if the caller caused the hold, and the connection requires four eyes now or did when the hold was made */
+/** @throws Refused if the caller caused the hold, and four eyes is on now or was on when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
   const { connection } = state.ref;
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;
@@ -247,8 +247,9 @@ async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): P
 }
 
 /**
- * Actions of operators in the period in which the cause of a hold may be, newest first. The removals may come from
- * several holds: `createdAtMs` is the time of the first one. Removals may have joined until the last one started.
+ * Returns the operators' actions that may have caused a hold, newest first. A hold may contain removals of several
+ * holds. `createdAtMs` is the time when the first of them started, and `untilMs` the time when the last of them
+ * started.
  */
 async function actionsBefore(
   { createdAtMs, expiresAtMs, decision }: Hold,

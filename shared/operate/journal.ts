@@ -8,7 +8,7 @@ export { journalOf } from '../sync/ports/logs.ts';
 export interface Action {
   readonly action: string;
   readonly changes: readonly AuditedChange[];
-  /** The group of an action that is recorded in the journal of the connection. */
+  /** The group that the action is about, for an action in the connection's journal. */
   readonly group?: GroupRef['group'] | undefined;
   readonly reason?: string | undefined;
 }
@@ -17,15 +17,18 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/** Records the caller's action. It is called before the action, so after a crash the attempt is recorded. */
+/**
+ * Records the caller's action. Callers record an action before they perform it, so after a crash the attempt is
+ * recorded.
+ */
 export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
   await doRecorded(ref, action, ports, async () => true);
 }
 
 /**
  * Records an action and then performs it. If a concurrent change prevents the action, the record is corrected. At the
- * end, the link of the record is stored on the group's item; from then on, the record must not change. An action on an
- * unknown group is recorded in the connection's journal.
+ * end, the group's item stores the link of the record. After that, the record must not change. An action on an unknown
+ * group is recorded in the connection's journal.
  */
 export async function doRecorded(
   ref: GroupRef,

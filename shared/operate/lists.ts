@@ -7,7 +7,7 @@ import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import type { HeldGroup } from './holds.ts';
 
-/** Members who cannot be written yet, the longest waiting first. */
+/** Lists members who cannot be written yet. The member who has waited longest is first. */
 export async function listPending(
   connection: ConnectionName,
   { index }: { readonly index: Pick<GroupIndex, 'pending'> },
@@ -22,7 +22,7 @@ export async function listPending(
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
 }
 
-/** External changes on the platform, newest first. */
+/** Lists external changes on the platform, newest first. */
 export async function listDrift(
   connection: ConnectionName,
   { drift }: { readonly drift: Pick<DriftLog, 'list'> },

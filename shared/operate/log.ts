@@ -8,34 +8,32 @@ import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts'
 
 /*
  * The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
- * platform. For one group it reads the records of the group, and for a connection the index. It reads the newest
- * records first, only as many as it needs, and at most MAX_LOOKED of each kind.
+ * platform. For a group it reads the records of the group, and for a connection it reads the index. It reads the newest
+ * records first and stops when it has enough entries, or after MAX_LOOKED records of each kind.
  */
 
 export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;
 
-/** Selects entries. An entry must match each given part. */
+/** Selects entries. An entry must match each field that is set. */
 export interface LogFilter {
   readonly sinceMs?: number | undefined;
-  /** An empty id selects only the connection's journal. */
+  /** The empty id selects only the connection's journal. */
   readonly group?: GroupId | undefined;
-  /** Ids of a member: the id in the directory, and the platform's id of the person. */
+  /** The ids of a member: the id in the directory, and the id of the person on the platform. */
   readonly member?: ReadonlySet<string> | undefined;
-  /** Part of an id or a name; case does not count. */
+  /** A part of an id or a name. Case is ignored. */
   readonly actor?: string | undefined;
   /** An action, or its first word: `drift` selects all actions that begin with `drift_`. */
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
-  /** The group or member whose events are included. */
+  /** The group or member whose events are included; undefined: no events. */
   readonly taken?: Taken | undefined;
   readonly limit: number;
 }
 
 const MAX_LOOKED = 5_000;
 
-/**
- * Returns the newest matching entries, with the newest last. `complete` means that certainly no older entry matches.
- */
+/** Returns the newest matching entries, with the newest entry last. If `complete` is true, no older entry matches. */
 export async function readLog(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { group, sinceMs = 0 } = filter;
   const ref = group === undefined ? undefined : { connection, group };
@@ -55,8 +53,8 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
 }
 
 /**
- * Actions of operators on a connection: its journal, and the actions on dead-lettered messages, which are stored with
- * the group of a message.
+ * Returns actions of operators on a connection. They are in the connection's journal. Actions on dead-lettered messages
+ * are stored with the group of the message.
  */
 export async function readJournal(connection: ConnectionName, filter: LogFilter, ports: LogPorts) {
   const { action = DEAD_LETTERS } = filter;
@@ -90,7 +88,7 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
     entries.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
-    // Of the records of a group, those whose ids contain no time are not in order.
+    // Records of a group whose ids contain no time are not ordered by time.
     const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
     if (isPast) break;
     if ((entries.length > filter.limit && isOrdered) || looked >= MAX_LOOKED)
@@ -137,7 +135,7 @@ export const shownActor = ({ kind, id, name, arn }: AuditActor): LogEntry['actor
   arn: arn ?? null,
 });
 
-/** The log entry of an external change. The entry lists each added or removed user as one change. */
+/** Returns the log entry of an external change. Each added or removed user is one change in the entry. */
 function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   const { kind, before, after, initiator, actor, group, eventIds, settledBy } = record;
   const [from, to] = [listOf(before), listOf(after)];
@@ -148,8 +146,8 @@ function driftEntry(connection: ConnectionName, record: DriftRecord): LogEntry {
   ];
   const summary =
     initiator === UNKNOWN_INITIATOR
-      ? 'no event names the author'
-      : `reported by event ${eventIds.join(', ')}`;
+      ? 'no activity event names the author'
+      : `reported by activity event ${eventIds.join(', ')}`;
   const at = new Date(record.detectedAtMs).toISOString();
   return {
     ...EMPTY_ENTRY,
@@ -177,7 +175,7 @@ function listOf(side: DriftRecord['before']): readonly string[] {
   return typeof side === 'string' ? [side] : side;
 }
 
-/** Adds names to the shown entries. A write that reverted drift also gets the author of the drift. */
+/** Adds names to the shown entries. For a write that reverted drift, also adds the author of the drift. */
 async function named(
   connection: ConnectionName,
   entries: readonly LogEntry[],
@@ -211,5 +209,5 @@ async function named(
   }));
 }
 
-/** The prefix that `originOf` gives to the cause of a write that reverts drift. */
+/** The text with which `originOf` begins the cause of a write that reverts drift. */
 const DRIFT = 'drift ';

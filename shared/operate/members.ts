@@ -23,8 +23,8 @@ interface Asking {
 }
 
 /**
- * Lists every member of a group and every user of the platform's group. Each row says whether the user is in the
- * platform's group, and why. All rows use one preview of the group.
+ * Lists every member of a directory group and every user of its platform group. Each row says whether the user is in
+ * the platform's group, and why. All rows use one preview of the group.
  * @throws NotFound
  */
 export async function listMembers(ref: GroupRef, { connection, ports }: Asking): Promise<GroupMembers> {
@@ -89,7 +89,7 @@ async function rowOf(
   };
 }
 
-/** Returns the first of these attributes that has a value. */
+/** Returns the value of the first of these attributes that has a value. */
 function attributeOf(user: UserState | undefined, ...names: readonly string[]): string | null {
   const values = names.map((name) => user?.attributes.get(name)?.value);
   return values.find((value) => value !== undefined && value !== '') ?? null;
@@ -106,7 +106,7 @@ const externalRow = (user: PlatformUserId): GroupMember => ({
   because: 'no member of the directory is this user: another client has added the user',
 });
 
-/** The members that the directory has in each group, in a form that `import` can restore. */
+/** Returns the members that the directory has in each group, in a form that `import` can read. */
 export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts): Promise<ExportReport> {
   const exported = await mapConcurrently(READS_IN_FLIGHT, refs, (ref) => exportGroup(ref, ports));
   return {
@@ -115,7 +115,7 @@ export async function exportGroups(refs: readonly GroupRef[], ports: NamesPorts)
   };
 }
 
-/** @returns undefined for a group that the directory has deleted or not named, because a file cannot represent it */
+/** @returns undefined for a group that the directory has deleted or not named, because `import` cannot represent it */
 async function exportGroup(ref: GroupRef, ports: NamesPorts): Promise<ExportedGroup | undefined> {
   const state = await ports.groups.read(ref);
   const name = state === undefined || !groupExists(state.registers) ? undefined : groupName(state.registers);

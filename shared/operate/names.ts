@@ -6,11 +6,11 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 
-/** Formats ids with names: `Ada Archer <ada@acme.test> (00u7)`. An id without a known name stays as it is. */
+/** Formats ids with names: `Ada Archer <ada@acme.test> (00u7)`. An id without a known name is printed alone. */
 export interface Names {
   readonly group: (id: string) => string;
   readonly member: (id: string) => string;
-  /** A user in a platform group, shown as the member who is bound to this user. */
+  /** Formats a user of a platform group as the member who is bound to this user. */
   readonly user: (id: string) => string;
 }
 
@@ -19,17 +19,17 @@ export const NO_NAMES: Names = { group: itself, member: itself, user: itself };
 
 export type NamesPorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** The ids that will be printed. */
+/** The ids whose names are read. */
 export interface Named {
   readonly groups?: readonly string[];
   readonly members?: readonly string[];
-  /** Groups whose platform users are printed. */
+  /** The groups whose platform users are printed. */
   readonly usersOf?: readonly string[];
 }
 
 type Attributes = ReadonlyMap<string, Pick<Register<string>, 'value'>>;
 
-/** `Ada Archer <ada@acme.test>`, or the part of it that is known; undefined if nothing is known. */
+/** Returns `Ada Archer <ada@acme.test>`, or the known part of it; undefined if no part is known. */
 export function formatPerson(attributes: Attributes): string | undefined {
   const of = (name: string) => attributes.get(name)?.value || undefined;
   const name = of('name') ?? of('displayName');
@@ -40,7 +40,7 @@ export function formatPerson(attributes: Attributes): string | undefined {
 export const plural = (count: number, noun: string, several = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : several}`;
 
-/** Escapes characters that would move the cursor or change the direction of text. */
+/** Escapes characters that would move the cursor or change the direction of the text. */
 export const visible = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
@@ -48,25 +48,26 @@ export const visible = (text: string): string =>
   );
 
 /**
- * A name and an id in one line. Line breaks in a name are escaped, because a second line would look like other output.
+ * Returns a name and an id in one line. Line breaks in a name are escaped, because the second line of a name could look
+ * like other output.
  */
 export const withId = (label: string | undefined, id: string): string =>
   visible(label === undefined || label === id ? id : `${label} (${id})`);
 
-/** Quotes a text as one shell word. Invisible characters are escaped in `$'…'`, which bash and zsh read. */
+/** Quotes a text as one shell word. If the text has invisible characters, it is written as `$'…'` for bash and zsh. */
 export function shellWord(text: string): string {
   if (visible(text) !== text) return `$'${visible(text.replace(/[\\']/g, '\\$&'))}'`;
   return /^(?!=)[\w.,:=/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * Formats the last words of a command. If a word begins with `-`, `--` is put before the words. Otherwise the command
+ * Formats the last words of a command. If a word begins with `-`, the result begins with `--`. Otherwise the command
  * would read the word as an option.
  */
 export const shellWords = (...words: readonly string[]): string =>
   [...(words.some((word) => /^-./s.test(word)) ? ['--'] : []), ...words.map(shellWord)].join(' ');
 
-/** The register of each present or earlier member of the directory group, by platform user and by role. */
+/** Returns the registers of all present and earlier members of the directory group, by platform user and by role. */
 export async function usersOf(ref: GroupRef, ports: NamesPorts) {
   const registers = await ports.groups.members(ref);
   const members = registers.map(({ member }) => member);

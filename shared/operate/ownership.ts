@@ -15,25 +15,26 @@ export type OwnershipPorts = JournalPorts &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
-  /** The group is linked. Apply is woken and sends the whole group. `observed` is the content before the adoption. */
+  /**
+   * The group is linked. Apply is woken and sends the whole group. `observed` is the platform's content before that.
+   */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
   /**
-   * The connection does not exist, or the directory does not have the group. If the platform group were adopted,
-   * groupsync would delete it.
+   * The connection or the directory group does not exist. After an adoption, groupsync would delete the platform group.
    */
   | { readonly kind: 'not_in_directory' }
-  /** The group already has a platform group, which must be released first. */
+  /** The directory group already has a platform group, which an operator must release first. */
   | { readonly kind: 'linked'; readonly platformId: PlatformGroupId }
-  /** Another directory group owns the platform group, and the connection of that group exists. */
+  /** Another directory group owns the platform group. The connection of that group still exists. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
   | { readonly kind: 'not_on_platform' }
-  /** A write of the group is in progress, or has changed the group. The operator can try again. */
+  /** A write of the group is in progress or has just changed the group. The operator can try again. */
   | { readonly kind: 'busy' };
 
 /**
  * Links a platform group to this directory group, and ends a release. The claim is written first, so that only one of
- * two directory groups can adopt the same platform group (invariant 6). After that, the platform group is treated like
- * one that groupsync created.
+ * two directory groups can adopt the same platform group (invariant 6). After the adoption, groupsync treats the
+ * platform group like a group that groupsync created.
  * @throws PlatformFailure if the platform cannot be read
  */
 export async function adoptGroup(
@@ -70,23 +71,23 @@ export async function adoptGroup(
   const action = { action: 'adopt', changes: [change] };
   const act = async () =>
     (await ports.groups.adopt(seen, link, dirtyNow(ports))) ||
-    // If the answer was lost and the SDK repeated the request, the write fails although the group has this view.
+    // If the first answer was lost, the SDK repeated the write. The repeated write fails, although the group has this
+    // view.
     (await ports.groups.read(ref))?.link?.view.id === viewId;
   if (!(await doRecorded(ref, action, ports, act))) {
     await endClaim({ ...seen, releasedPlatformId: platformId }, company, ports);
     return { kind: 'busy' };
   }
-  // The claim is written again, because a sweep between the two writes may have ended the claim of a group without a
-  // link.
+  // The claim is written again. A sweep between the two writes may have ended the claim, because the group had no link.
   await ports.claims.claim(company, platformId, ref);
   await ports.applyQueue.wake([ref]);
   return { kind: 'adopted', observed };
 }
 
 /**
- * Releases a group permanently. Its platform group stays as it is, without an owner, and only `adoptGroup` links it
- * again. Apply then settles an open write, and ends the link and the claim with an audit entry.
- * @returns false if there is no such group
+ * Releases a group permanently. Its platform group is not changed and has no owner. Only `adoptGroup` links it again.
+ * Apply then settles an open write, and ends the link and the claim with an audit entry.
+ * @returns false if the group does not exist
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {
   const seen = await ports.groups.read(ref);

@@ -17,7 +17,7 @@ export type ConnectionPausePorts = JournalPorts & Pick<ToolPorts, 'gates' | 'con
 
 /**
  * Pauses a group: groupsync writes nothing to its platform group, and keeps its changes.
- * @returns false if there is no such group
+ * @returns false if the group does not exist
  */
 export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?: string): Promise<boolean> {
   const seen = await ports.groups.read(ref);
@@ -30,8 +30,8 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
 }
 
 /**
- * Ends a pause; apply then writes the changes that came during the pause. Returns false if the group is not paused.
- * @param seen the group as the operator saw it
+ * Ends a pause. Apply then writes the changes that arrived during the pause. Returns false if the group is not paused.
+ * @param seen the group that the operator was shown
  * @throws Error if the group was paused or resumed after that
  */
 export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: GroupState) {
@@ -42,7 +42,8 @@ export async function resumeGroup(ref: GroupRef, ports: GroupPausePorts, seen?: 
   const act = async () => {
     if (pausedAtMs !== undefined && (await ports.groups.resume(ref, { ...dirtyNow(ports), pausedAtMs })))
       return true;
-    // If the answer was lost and the SDK repeated the request, the write fails although the group is resumed.
+    // If the first answer was lost, the SDK repeated the write. The repeated write fails, although the group is
+    // resumed.
     const after = await ports.groups.read(ref);
     return after !== undefined && after.pausedAtMs === undefined;
   };
@@ -63,7 +64,7 @@ const pauseAction = (action: string, before: string, after: string): Action => (
 /**
  * Closes the connection's gate until an operator resumes the connection. Events are still accepted, and their groups
  * stay dirty.
- * @param seen the gate as the operator saw it
+ * @param seen the gate that the operator was shown
  * @throws Error if the connection was paused or resumed after that
  */
 export async function pauseConnection(
@@ -79,11 +80,11 @@ export async function pauseConnection(
 }
 
 /**
- * Opens the gate, for any reason for which it is closed, and ends the observing mode of the connection. The requeue job
- * then wakes the waiting groups at a limited rate. If the cause still exists, the first failed call closes the gate
- * again.
- * @param seen the gate and the mode as the operator saw them
- * @returns false if there is no such connection
+ * Opens the gate, whatever the reason for which it is closed, and ends the observing mode of the connection. The
+ * requeue job then wakes the waiting groups at a limited rate. If the cause still exists, the first failed call closes
+ * the gate again.
+ * @param seen the gate and the mode that the operator was shown
+ * @returns false if the connection does not exist
  * @throws Error if the connection was paused or set to observe after that
  */
 export async function resumeConnection(
@@ -101,7 +102,7 @@ export async function resumeConnection(
   return true;
 }
 
-/** Makes the connection observe: it plans and writes nothing until it is resumed. */
+/** Makes the connection observe: it plans, and writes nothing until an operator resumes it. */
 export async function observeConnection(
   read: Connection,
   action: string,
@@ -134,5 +135,5 @@ async function setGate(
   throw new Error(changedMeanwhile(what, 'groupsync status'));
 }
 
-/** Identifies an operator's pause; '' for a gate in any other state. */
+/** Returns a text that identifies an operator's pause; '' for a gate in any other state. */
 const pauseIn = ({ state, reason, sinceMs }: Gate) => (state === 'paused' ? `${sinceMs} ${reason}` : '');

@@ -13,7 +13,7 @@ import type { SettingsPlan } from './settings.ts';
 
 type PeoplePorts = Pick<ToolPorts, 'people' | 'platforms' | 'clock'>;
 
-/** The settings and ports for plans with other settings. */
+/** The connection, settings and ports for plans with other settings. */
 export interface Planning<Ports> {
   readonly settings: ConnectionSettings;
   readonly ports: Ports;
@@ -21,7 +21,7 @@ export interface Planning<Ports> {
 
 /**
  * Returns the ports for planning with other settings. If the settings change the matches, all employees are read from
- * the platform, because the people index lacks values that only the new rules compare.
+ * the platform, because the people index does not contain values that only the new match rules compare.
  * @throws PlatformFailure
  */
 export async function planningWith<Ports extends PeoplePorts>(
@@ -36,7 +36,7 @@ export async function planningWith<Ports extends PeoplePorts>(
 
 /**
  * Returns, in memory, the people index that a refresh would produce. Nothing is written.
- * @throws PlatformFailure if the platform does not answer for every employee
+ * @throws PlatformFailure if an employee cannot be read
  */
 export async function peopleNow(
   connection: Connection,
@@ -65,7 +65,7 @@ export async function peopleNow(
   return readingOf(now, settings, people);
 }
 
-/** Reads people from `now`. A person who is not in the list and was not fetched by id is taken from the table. */
+/** Reads people from `now`. Other people are read from the table. */
 function readingOf(
   now: ReadonlyMap<RoleId, Person>,
   settings: ConnectionSettings,

@@ -11,16 +11,19 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { formatPerson } from './names.ts';
 
-/** The maximum number of groups, because each group must be planned as a whole. `explain` can show any other group. */
+/**
+ * The maximum number of groups. It is limited, because each group is planned completely. `explain` can show further
+ * groups.
+ */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;
 const MOST_ACTIONS = 20;
 
 /**
- * Reports one member of the directory: the person on the platform, and actions of operators about the member. It lists
- * every group in which an event has named the member, with the outcome and its reason.
- * @param text the member's id, or a value of one of its attributes. For a bound member also a value of the employee
- * that a match rule compares (an address)
+ * Reports one member of the directory: the person on the platform, operators' actions about the member, and every group
+ * in which an event has named the member, with the outcome and its reason.
+ * @param text the member's id, or a value of one of its attributes. For a bound member, the text may also be a value of
+ * the employee that a match rule compares, such as an address
  * @throws NotFound
  */
 export async function reportPerson(

@@ -29,7 +29,7 @@ const ORDER = { adoptable: 0, unmanaged: 1, managed: 2 } as const;
 
 /**
  * Returns every group of the platform with its state, and the directory groups that could adopt it. A directory group
- * does not match if an operator released it, or if the settings do not let groupsync create it.
+ * cannot adopt a platform group if an operator released it, or if the settings exclude it.
  * @throws PlatformFailure if the platform cannot be read
  */
 export async function listPlatformGroups(
@@ -79,7 +79,7 @@ const readListed = async (connection: Connection, ports: ToolPorts): Promise<rea
 const statesOf = async ({ name }: Connection, ports: ToolPorts): Promise<readonly GroupState[]> =>
   ports.groups.readMany(await allGroups(name, ports), () => {});
 
-/** The directory group that owns each platform group. Owners of removed connections do not count. */
+/** Returns the directory group that owns each platform group. Owners of removed connections are left out. */
 async function ownersOf(
   listed: readonly ListedGroup[],
   { company }: Connection,
@@ -110,7 +110,7 @@ const nameOf = (
   names: ReadonlyMap<string, string | null>,
 ): string | null => (owner.connection === name ? (names.get(owner.group) ?? null) : null);
 
-/** The pairs that need no choice. @param only the platform groups to adopt; undefined: all */
+/** Returns the pairs for which no operator must choose. @param only the platform groups to adopt; undefined: all */
 export function certainPairs(
   { groups }: PlatformGroupsReport,
   only?: ReadonlySet<string>,
@@ -157,7 +157,7 @@ function problemOf({ state, observed, owner }: FoundPair): string | null {
   if (state === undefined || !groupExists(state.registers)) return 'the directory has no such group';
   if (state.link !== undefined) return `the group already has the platform group ${state.link.id}`;
   const { connection, group } = state.ref;
-  // The text does not name the other connection, because the reader may have no role for it.
+  // The text does not name the other connection, because the operator may have no role for it.
   if (owner !== undefined && owner.connection !== connection) return 'it belongs to another connection';
   if (owner !== undefined && owner.group !== group) return `it belongs to the group ${owner.group}`;
   if (observed === undefined || !isWhole(observed)) return 'the platform does not show such a group';

@@ -21,25 +21,25 @@ export type ProbePorts = JournalPorts &
 
 export interface ProbeRequest {
   readonly connection: Connection;
-  /** Ends the probe between two steps. The group is deleted in any case. */
+  /** If it fires, the probe ends before its next step. The group is deleted in any case. */
   readonly signal: AbortSignal;
 }
 
 interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
-  /** The name is also the spokeId. No other group has it. */
+  /** The name of the test group, and also its spokeId. No other group has this name. */
   readonly name: string;
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ProbePorts;
-  /** The longest time so far for which reads showed the state from before a write. */
+  /** The longest time after a write for which reads still showed the earlier state. */
   behindMs: number;
 }
 
 /** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** The feed is read from this long before the present time, because the platform's clock may differ. */
+/** The feed is read from this long before the current time, because the platform's clock may differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
@@ -56,8 +56,8 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * Tests behaviour on the real platform that its specification leaves open. It creates one group without members, and
- * deletes it in any case.
+ * Tests behaviour of the platform that the specification does not define. The probe creates one group without members,
+ * and deletes it in any case.
  * @throws PlatformFailure if no group could be created
  */
 export async function probePlatform(
@@ -75,7 +75,7 @@ export async function probePlatform(
   };
   await recordAction(journalOf(connection.name), { action: 'probe', changes: [change] }, ports);
   const created = await create(name, platform);
-  // No other group has this name. An answer with another name shows another group, and counts as no answer.
+  // No other group has this name. A response with another name is about another group, so it is not used.
   const id = !(created instanceof PlatformFailure) && isNamed(name, created) ? created.id : undefined;
   const findings: Finding[] = [];
   let stopped: string | null = null;
@@ -105,7 +105,7 @@ async function refuseClosedGate({ name }: Connection, { gates }: ProbePorts): Pr
   if (fix !== undefined) throw new Refused(`nothing may be written now: the gate is ${state}; next: ${fix}`);
 }
 
-/** @returns the failure, if the group may exist in spite of the failure */
+/** @returns the failure, if the group may exist although the call failed */
 const create = (name: string, { groups }: Platform): Promise<ObservedGroup | PlatformFailure> =>
   groups.create({ name, spokeId: name, users: [] }).catch((error: unknown) => {
     if (!(error instanceof PlatformFailure)) throw error;
@@ -114,20 +114,23 @@ const create = (name: string, { groups }: Platform): Promise<ObservedGroup | Pla
     return error;
   });
 
-/** Why the probe ended early. @throws any error except a PlatformFailure or an interruption */
+/** Returns why the probe ended early. @throws any error except a PlatformFailure or an interruption */
 function whyStopped(error: unknown, signal: AbortSignal): string {
   if (error instanceof PlatformFailure) return error.message;
   if (signal.aborted) return 'it was interrupted';
   throw error;
 }
 
-/** Whether the report has a result about versions in PATCH. A report without one does not replace a report with one. */
+/**
+ * Returns whether the report shows how PATCH handles versions. A report without this result does not replace a report
+ * with it.
+ */
 const showsPatchVersion = (findings: readonly Finding[]): boolean => {
   const version = findings.find(({ about }) => about === PATCH_VERSION)?.found ?? '';
   return !version.startsWith('unknown');
 };
 
-/** For `catch`: returns a failure that counts as an answer, and throws any other error. */
+/** Used in `catch`: returns a failure that counts as an answer, and throws any other error. */
 const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: unknown) => {
   if (error instanceof PlatformFailure && counts(error)) return error;
   throw error;
@@ -179,7 +182,7 @@ async function tryScope(scope: WriteScope, write: () => Promise<unknown>): Promi
   if (failure?.kind === 'forbidden') throw new ScopeRefused(scope, failure);
 }
 
-/** Ends the probe; the message names the write scope that the credential lacks. */
+/** Ends the probe. The message names the write scope that the credential does not have. */
 class ScopeRefused extends PlatformFailure {
   constructor(scope: WriteScope, failure: PlatformFailure) {
     super('forbidden', `${SCOPE_REFUSALS[scope].join('; ')} (${failure.message})`, { cause: failure });
@@ -187,9 +190,9 @@ class ScopeRefused extends PlatformFailure {
 }
 
 /**
- * Sends a write with an old version, and reads the group afterwards. `honoured`: the write was refused and the group
- * did not change. `ignored`: the group changed, whatever the status was. If the same write with the current version has
- * no effect either, the result is unknown.
+ * Sends a write with an old version, and reads the group afterwards. `honoured`: the platform refused the write and the
+ * group did not change. `ignored`: the group changed. The result is unknown if the same write with the current version
+ * also has no effect.
  */
 async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
@@ -209,8 +212,8 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
 }
 
 /**
- * Tests whether one unknown user makes the whole write fail. The write also changes the name, which shows the result
- * without a real user.
+ * Tests whether one unknown user makes the platform refuse the whole write. The write also changes the name, so no real
+ * user is needed to see whether it took effect.
  */
 async function tryUnknownUser(group: Throwaway): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
@@ -220,8 +223,8 @@ async function tryUnknownUser(group: Throwaway): Promise<string> {
 }
 
 /**
- * Tests two parameters of the feed: with a start time, no event may be older; with a page size of one, a page has one
- * event.
+ * Tests two parameters of the feed. With a start time, no event may be older. With a page size of one, a page must have
+ * one event.
  */
 async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
   const { id, connection, platform, ports, signal } = group;
@@ -257,14 +260,14 @@ async function eventsOf(id: PlatformGroupId, platform: Platform, sinceMs: number
 }
 
 interface Written {
-  /** Whether the group shows the name that was sent, apart from white space and case. */
+  /** True if the group shows the name that was sent. White space and case are ignored. */
   readonly isDone: boolean;
   readonly isRefused: boolean;
   readonly answer: string;
   readonly shown: ObservedGroup;
 }
 
-/** @throws PlatformFailure if the failure is not about the content of the write */
+/** @throws PlatformFailure if the failure does not depend on the content of the write */
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
@@ -276,7 +279,7 @@ async function write(
     if (behindMs >= POLL_MS) await ports.sleep(behindMs + POLL_MS, signal);
     const shown = await groups.get(id);
     if (shown !== undefined) return shown;
-    throw new PlatformFailure('not_found', `404 for ${id}, which was just made`, {});
+    throw new PlatformFailure('not_found', `404 for ${id}, which was just created`, {});
   };
   const version = given ?? (await look()).version;
   const whole = { spokeId, users: [], ...sent };
@@ -288,7 +291,7 @@ async function write(
   return { isDone, isRefused, answer: isRefused ? `is refused with ${answer.status}` : 'is accepted', shown };
 }
 
-/** Repeats a read until it returns a value, or the time is over. */
+/** Repeats a read until it returns a value or the time is over. */
 async function until<Value>(
   read: () => Promise<Value | undefined>,
   { ports, signal }: { readonly ports: ProbePorts; readonly signal?: AbortSignal },
@@ -302,7 +305,7 @@ async function until<Value>(
 }
 
 /**
- * Deletes the group, also after Ctrl-C. If no answer contained its id, the group is found by its name.
+ * Deletes the group, also after Ctrl-C. If no response contained its id, the group is searched by its name.
  * @throws PlatformFailure if the group may still exist
  */
 async function remove(known: string | undefined, name: string, at: Pick<Throwaway, 'platform' | 'ports'>) {

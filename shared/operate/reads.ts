@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
-/** Data of people that a person was shown. */
+/** A record that a person was shown data of people. */
 export interface ReadOfPeople {
   readonly what:
     | 'activity'
@@ -21,8 +21,8 @@ export interface ReadOfPeople {
 }
 
 /**
- * Records who reads which data of people, if the setting `auditReads` is on. The caller shows the data afterwards, so no
- * data is shown without its entry.
+ * If the setting `auditReads` is on, records who reads which data of people. The caller shows the data only after this
+ * function returns, so no data is shown without an entry.
  */
 export async function recordRead(
   connection: ConnectionName,
@@ -36,5 +36,5 @@ export async function recordRead(
   await recordAction(journalOf(connection), { action, group, changes: [change] }, ports);
 }
 
-/** The beginning of the actions of these entries. */
+/** All these actions begin with this text. */
 export const READ = 'read_';

@@ -7,14 +7,17 @@ import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
 
 export type RebindOutcome =
-  /** The member is bound, and these groups were woken. If some could not be woken, the requeue job wakes them later. */
+  /**
+   * The member is bound, and these groups are woken. The requeue job later wakes the groups that could not be woken.
+   */
   | { readonly kind: 'rebound'; readonly groups: readonly GroupId[]; readonly unwoken: number }
-  /** The people index does not have this person. The index must be refreshed, or the id is wrong. */
+  /** The people index does not contain this person. Either the index must be refreshed, or the id is wrong. */
   | { readonly kind: 'unknown_person' };
 
 /**
- * Binds a member to a person, regardless of the match rules, and ends a review or an ambiguity. One write stores the
- * binding, a higher revision and the open fan-out, so after a crash the requeue job resumes the fan-out.
+ * Binds a member to a person, regardless of the match rules. This ends a review, and makes an ambiguous member
+ * unambiguous. One write stores the binding, a higher revision and the open fan-out, so after a crash the requeue job
+ * resumes the fan-out.
  */
 export async function rebindMember(
   connection: ConnectionName,

@@ -1,4 +1,4 @@
-/** Thrown if this caller may not perform the action, although another person may. */
+/** Thrown if this caller must not perform the action, although another person may. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

@@ -12,7 +12,7 @@ type Shown = Pick<GroupState, 'pausedAtMs' | 'dirtySinceMs' | 'failedAtMs' | 'se
   readonly registers?: GroupRegisters | undefined;
 };
 
-/** The name of the state of a group, from its item or from the index. */
+/** Returns the name of the state of a group, from the group's item or from the index. */
 export function stateName({
   pausedAtMs,
   dirtySinceMs,
@@ -41,7 +41,9 @@ export async function* summaries(
   }
 }
 
-/** Returns every group of a connection, sorted by id. The names are those that the platform shows, from the view. */
+/**
+ * Returns every group of a connection, sorted by id. The names are the names on the platform, from the stored views.
+ */
 export async function reportGroups(connection: ConnectionName, ports: ReportPorts) {
   const reports: GroupReport[] = [];
   for (const { ref } of await collectPages(ports.index.all(connection))) {

@@ -17,7 +17,10 @@ type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>;
 const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-/** Creates an OAuth client, and records it before its secret is shown. @param expiresMs expiry of the secret, if any */
+/**
+ * Creates an OAuth client. The journal records it before its secret is shown. @param expiresMs expiry of the secret, if
+ * any
+ */
 export async function issueClient(
   connection: ConnectionName,
   expiresMs: number | undefined,
@@ -36,8 +39,8 @@ export async function issueClient(
 
 /**
  * Creates another secret of an OAuth client.
- * @throws NotFound if the connection has no such client, or the client has no valid secret (a revoked client stays
- * revoked)
+ * @throws NotFound if the connection has no such client, or if the client has no valid secret, because a revoked client
+ * must stay revoked
  */
 export async function renewClient(
   connection: ConnectionName,
@@ -48,22 +51,24 @@ export async function renewClient(
   const client = (await listClients(connection, ports)).find((one) => one.id === id);
   if (client === undefined || !isActiveClient(client)) {
     const what = client === undefined ? 'no OAuth client' : 'no active secret of OAuth client';
-    throw new NotFound(`connection ${connection} has ${what} ${id}; make one: groupsync scim client create`);
+    throw new NotFound(
+      `connection ${connection} has ${what} ${id}; create one: groupsync scim client create`,
+    );
   }
   const made = await rotateSecret(connection, id, rotation, ports);
-  const reason = `${untilText(rotation.expiresMs)}; earlier secrets end by ${new Date(rotation.previousEndMs).toISOString()}`;
+  const reason = `${untilText(rotation.expiresMs)}; earlier secrets expire by ${new Date(rotation.previousEndMs).toISOString()}`;
   const change = { kind: 'rotate_client', before: id, after: made.kept.prefix, reason };
   await recordAction(journalOf(connection), { action: 'scim_client_rotate', changes: [change] }, ports);
   return made;
 }
 
-/** Revokes an OAuth client immediately. @returns false if the connection has no client with that id */
+/** Revokes an OAuth client immediately. @returns false if the connection has no such client */
 export async function withdrawClient(
   connection: ConnectionName,
   id: string,
   ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
-  // If the text is not an id of a client, it may be a secret. So it must not be recorded.
+  // A text that is not the id of a client may be a secret by mistake. So it must not be recorded.
   if (!(await listClients(connection, ports)).some((client) => client.id === id)) return false;
   const change = { kind: 'revoke_client', before: id, after: null, reason: 'ends at once' };
   const action = { action: 'scim_client_revoke', changes: [change] };

@@ -4,7 +4,7 @@ import { createToken, revokeToken, type TokenSummary } from '../sync/scim/tokens
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
 import { instant } from './status.ts';
 
-/** Creates a token for an operator. It is recorded in the journal before it is shown. */
+/** Creates a token for an operator. The journal records it before it is shown. */
 export async function issueToken(
   connection: ConnectionName,
   expiresMs: number | undefined,
@@ -24,7 +24,7 @@ export async function withdrawToken(
   prefix: string,
   ports: JournalPorts & Pick<ToolPorts, 'tokens'>,
 ): Promise<boolean> {
-  // If the text is not a prefix of a token, it may be a whole token. So it must not be recorded.
+  // A text that is not the prefix of a token may be a whole token by mistake. So it must not be recorded.
   if ((await ports.tokens.find(prefix))?.connection !== connection) return false;
   const change = { kind: 'revoke_token', before: prefix, after: null, reason: 'ends at once' };
   const action = { action: 'scim_token_revoke', changes: [change] };

@@ -1,13 +1,13 @@
 import type { Plan } from '../contract/answers/groups.ts';
 import type { PlanEffect } from '../contract/answers/reconcile.ts';
 
-/** The difference that a change makes to the plan of one group. */
+/** The effect of a change on the plan of one group. */
 export interface GroupEffect {
   readonly group: string;
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that were planned before and are not in the new plan. */
+  /** The number of changes in the earlier plan that the new plan does not contain. */
   readonly dropped: number;
 }
 

@@ -4,13 +4,13 @@ import { type ProtectedSetting, weakenedSettings } from '../contract/weakening.t
 import type { Connection, SettingRequest } from '../sync/ports/connections.ts';
 import type { AuditedChange } from '../sync/ports/logs.ts';
 
-/** Returns the keys of the settings whose change must be confirmed by another person. */
+/** Returns the keys of settings whose changes another person must confirm. */
 export const requestedKeys = (
   before: Connection['settings'],
   wanted: Connection['settings'],
 ): readonly ProtectedSetting[] => (before.fourEyes ? weakenedSettings(before, wanted) : []);
 
-/** The settings that apply until another person has confirmed the changes that weaken four eyes or the guard. */
+/** Returns the settings that apply until another person confirms the changes that weaken four eyes or the guard. */
 export function untilConfirmed(
   before: Connection['settings'],
   wanted: Connection['settings'],
@@ -20,8 +20,8 @@ export function untilConfirmed(
 }
 
 /**
- * Returns the connection after a change under four eyes. If a change makes a protected setting weaker, the setting
- * keeps its value, and the change is stored as a request. A request ends when its setting is changed in another way.
+ * Returns the connection after a change under four eyes. A change that weakens a protected setting is stored as a
+ * request, and the setting keeps its value. A request ends if its setting is changed otherwise.
  */
 export function withRequests(
   before: Connection,
@@ -36,7 +36,7 @@ export function withRequests(
   return { ...wanted, settings, requests: [...open, ...asked] };
 }
 
-/** The requested change in the form that the journal stores. */
+/** Returns the requested changes in the form that the journal stores. */
 export function requestsBetween(before: Connection, after: Connection): readonly AuditedChange[] {
   const known = before.requests ?? [];
   const added = (after.requests ?? []).filter((one) => !known.some((other) => isSame(one, other)));
@@ -48,7 +48,7 @@ export function requestsBetween(before: Connection, after: Connection): readonly
   }));
 }
 
-/** The open requests of a connection, with the values that they would change. */
+/** Returns the open requests of a connection, with the values that they would change. */
 export const rowsOf = ({ settings, requests = [] }: Connection): readonly SettingRequestRow[] =>
   requests.map(({ key, value, by, atMs }) => ({
     key,

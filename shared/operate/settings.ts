@@ -34,14 +34,14 @@ export interface SettingChange {
 export interface SettingsPlan {
   readonly connection: Connection;
   readonly next: ConnectionSettings;
-  /** The settings that apply until another person has confirmed all requests; without requests, equal to `next`. */
+  /** The settings that apply until another person has confirmed all requests. Without requests, they equal `next`. */
   readonly effective: ConnectionSettings;
   readonly changes: readonly SettingDifference[];
   /** The changed settings that another person must confirm, because four eyes is on. */
   readonly requested: readonly string[];
-  /** Whether every group must be planned again. */
+  /** True if every group must be planned again. */
   readonly replans: boolean;
-  /** Whether a refresh of people is needed, because the people index lacks values that the new rules compare. */
+  /** True if people must be refreshed, because the people index does not contain values that the new rules compare. */
   readonly needsPeople: boolean;
 }
 
@@ -82,7 +82,7 @@ export function refuseLoopback(
   }
 }
 
-/** Returns the effects of a change of settings. Changes nothing. @throws InvalidSettingError, NotFound */
+/** Returns the effects of a change of settings, and changes nothing. @throws InvalidSettingError, NotFound */
 export async function planSettings(
   name: ConnectionName,
   changes: readonly SettingChange[],
@@ -108,9 +108,10 @@ export async function planSettings(
 }
 
 /**
- * Saves settings, and marks all groups dirty if their plans may change. The requeue job wakes them when all workers
- * have noticed the change.
- * @param onDiffering called with changes that other operators have made in the meantime. These changes stay
+ * Saves settings. If plans may change, all groups are marked dirty. The requeue job wakes them after all workers have
+ * noticed the change.
+ * @param onDiffering called with the changes that other operators have made since the settings were read. These changes
+ * stay
  * @returns how many groups are planned again, and which settings another person must confirm
  * @throws InvalidSettingError if the groups of a directory would have no source
  * @throws Error if another operator has changed the same setting since
@@ -144,10 +145,9 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
 
 /**
  * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
- * stays in the table. If the same company is connected again under the same name, the stored state is used. No other
- * company may use the name. The connection itself is removed last, so that after a crash the command can be repeated.
- * @throws Refused under four eyes, because the next connection of this name could be without four eyes and with a
- * weaker guard
+ * stays in the table. Only the same company may use the name again, and then the stored state is used again. The
+ * connection's item is removed last, so the command can be repeated after a crash.
+ * @throws Refused under four eyes, because a new connection with this name could have no four eyes and a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {
   const { company, settings } = await requireConnection(name, ports);
@@ -164,14 +164,14 @@ export async function removeConnection(name: ConnectionName, ports: SettingsPort
 const underFourEyes = (name: string): string =>
   `nothing was changed: four eyes is on for ${name}, and a new connection would not have it. First switch it off, which another person must confirm: groupsync connections set ${name} fourEyes=false`;
 
-/** The settings about calls to the platform and the directory, and about the audit. They have no influence on plans. */
+/** Settings that do not influence plans: calls to the platform and the directory, and the audit. */
 const NOT_PLANNED = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory', 'auditReads']);
 
-/** Whether every group must be planned again. */
+/** True if every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !NOT_PLANNED.has(key));
 
-/** The maximum number of attempts while other changes of the connection interfere. More point to a fault elsewhere. */
+/** The maximum number of attempts if other changes of the connection interfere. More changes point to another fault. */
 const MAX_RACES = 20;
 
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
@@ -180,15 +180,15 @@ interface ConnectionChange {
   readonly read: Connection;
   readonly wanted: Connection;
   readonly action: string;
-  /** Runs before the changed connection is stored. */
+  /** Called before the changed connection is stored. */
   readonly first?: () => Promise<unknown>;
 }
 
 /**
- * Stores an operator's change of a connection. If other operators have changed other settings since the connection was
- * read, these changes stay. If they have changed the same setting, nothing is written. The journal records each change
- * with the values before and after.
- * @returns the connection just before the change, and after it
+ * Stores an operator's change of a connection. Settings that other operators have changed since `read` stay changed. If
+ * another operator has changed the same setting, nothing is written. The journal records each change with the values
+ * before and after.
+ * @returns the connection immediately before the change, and after it
  * @throws NotFound if the connection was removed meanwhile
  * @throws Error that names the conflicting changes of another operator
  */
@@ -211,7 +211,7 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
   throw new Error(`the connection ${read.name} changed ${MAX_RACES} times during this change: try again`);
 }
 
-/** @throws Error if `now` and `wanted` both changed the same setting since it was read */
+/** @throws Error if `now` and `wanted` differ from `read` in the same setting */
 function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wanted'>, now: Connection) {
   const merged = mergeSettings({ read: read.settings, wanted: wanted.settings, now: now.settings });
   if (merged.conflicts.length > 0) {

@@ -21,7 +21,7 @@ import { readSources, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
-/** Returns the state of the gate, and for a refused credential the person who can replace it. */
+/** Returns the state of the gate. For a refused credential, also the person who can replace it. */
 export const reportGate = (
   { state, reason, untilMs }: Gate,
   health: Health | undefined,
@@ -42,7 +42,7 @@ export function reportCredential(health: Health | undefined, nowMs: number): Cre
   };
 }
 
-/** Returns the endpoints whose calls fail now, as the workers have recorded them on the gate. */
+/** Returns the endpoints whose calls fail now, as recorded on the gate by the workers. */
 export function failingEndpoints({ failingCalls = [] }: Gate, nowMs: number): readonly FailingEndpoint[] {
   const failing = failingCalls.filter((one) => isFailing(one, nowMs));
   return failing.map(({ endpoint, failed, total, sinceMs, lastFailedMs, reason }) => ({
@@ -100,7 +100,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
   };
 }
 
-/** Returns for each source of a connection when data last arrived, and when it is expected. */
+/** Returns for each source of a connection when its last data arrived, and when its next data is expected. */
 export const reportSources = async (
   connection: Pick<Connection, 'name' | 'settings'>,
   ports: SourcePorts,
@@ -116,7 +116,7 @@ export const sourceRows = (freshness: readonly Freshness[], nowMs: number): read
     late: lateMs > 0,
   }));
 
-/** Freshness as a sentence: “last received 3 min ago, expected every 5 min”. */
+/** Formats the freshness of a source: “last received 3 min ago, expected every 5 min”. */
 export function formatSource(
   { receivedAgeMs, expectedEveryMs, late }: SourceReport,
   durationOf: (ms: number) => string,
@@ -165,7 +165,7 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
   return { events, eventsDlq, apply, applyDlq };
 }
 
-/** undefined if there is no such group. */
+/** Returns undefined if the group does not exist. */
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;
@@ -184,14 +184,14 @@ export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<
 }
 
 /**
- * The maximum length of a shown reason, which may contain a response of the platform. `--json` has the whole reason.
+ * The maximum length of a shown reason, because a reason may contain a response of the platform. `--json` shows all.
  */
 const REASON_SHOWN = 160;
 
 export const shortened = (text: string): string =>
   text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
 
-/** The command that opens a gate, or shows more about it. */
+/** Returns the command that opens a gate, or shows more about it. */
 export const fixForGate = (
   gate: Pick<StatusReport['gate'], 'state'>,
   connection: string,
@@ -205,7 +205,7 @@ export const fixForGate = (
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** Why a group waits and until when, in the time zone of this machine. */
+/** Formats why a group waits, and until when, in the time zone of this machine. */
 export const formatWaiting = ({ until, reason }: Waiting): string =>
   `waiting until ${CLOCK.format(new Date(until))}: ${shortened(reason.split(ANSWER_PREFIX, 1)[0] ?? '')}`;
 

@@ -8,9 +8,8 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
 /*
- * Events are not stored as such. The log of events is derived from the registers, each of which has its value, the
- * event that set it, and the actor. So if later events have replaced all values of an event, this event is missing in
- * the log.
+ * Whole events are not stored. The log of events is derived from the registers. Each register contains its value, the
+ * event that set it, and the actor. So an event is not in the log if later events have replaced all its values.
  */
 
 export type TakenPorts = Pick<ToolPorts, 'groups' | 'users'>;
@@ -63,7 +62,7 @@ export interface Taken {
 const MAX_GROUPS = 200;
 const MAX_CHANGES = 1_000;
 
-/** An entry for each event that set a current register, unsorted. */
+/** Returns an entry for each event that set a current register, in no particular order. */
 export async function readTaken(connection: ConnectionName, { group, member }: Taken, ports: TakenPorts) {
   const isEverywhere = group === undefined && member !== undefined;
   const others = isEverywhere ? await collectPages(ports.users.groupsOf(connection, member)) : [];

@@ -2,15 +2,15 @@ import type { UpgradeReport } from '../contract/answers/status.ts';
 import type { Release } from '../contract/releases.ts';
 
 interface Versions {
-  /** Undefined if the stack does not say its version. */
+  /** Undefined if the stack does not state its version. */
   readonly deployed: string | undefined;
-  /** The oldest version that can read what the deployed version has written. */
+  /** The oldest version that can read the data of the deployed version. */
   readonly oldestReader: string | undefined;
 }
 
 /**
  * Compares the deployed version with the installed one.
- * @param releases all versions up to the installed one, the oldest first
+ * @param releases all versions up to the installed version, the oldest first
  */
 export function compareReleases(
   { deployed, oldestReader }: Versions,
@@ -43,7 +43,7 @@ function directionOf(order: number | undefined): UpgradeReport['direction'] {
   return order > 0 ? 'upgrade' : 'downgrade';
 }
 
-/** Returns a number below, equal to or above 0, as for `sort`. Versions have three numbers (Semantic Versioning, 2). */
+/** Compares two versions of three numbers (Semantic Versioning, 2). Returns a number for `sort`. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split('.').map(Number));
   const at = [0, 1, 2].find((place) => left?.[place] !== right?.[place]);

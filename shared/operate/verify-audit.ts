@@ -10,16 +10,15 @@ const LIFE_MS = 400 * 86_400_000;
  *
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
- * A changed or removed entry is detected, unless all later entries and the item were changed too. If a worker died
- * after it wrote an entry, it may be that neither the item nor a later entry names this entry. A change of it cannot be
- * detected.
+ * A changed or removed entry is detected if at least one later entry, or the item, still names the original. If a
+ * worker died after it wrote an entry, perhaps nothing names this entry. Then its change cannot be detected.
  */
 export async function verifyAudit(
   ref: GroupRef,
   { audit, clock }: { readonly audit: Pick<AuditLog, 'read' | 'head'>; readonly clock: () => number },
 ): Promise<AuditCheck> {
   const { named, found } = await readLinks(ref, audit);
-  // If there is an entry of the same time that nothing names, it is the missing entry with changed content.
+  // If an entry of the same time exists that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
     .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)
@@ -31,19 +30,19 @@ export async function verifyAudit(
   return { ...counts, broken: { at: new Date(first).toISOString(), problem } };
 }
 
-/** The links of the stored entries, and the links that a later entry or the group's item names. */
+/** Returns the links of the stored entries, and the links that later entries or the group's item name. */
 async function readLinks(ref: GroupRef, audit: Pick<AuditLog, 'read' | 'head'>) {
   const named = new Set(linksOf((await audit.head(ref)) ?? {}));
   const found = new Set<string>();
   for await (const page of audit.read(ref)) {
     for (const { link, action, previous = [] } of page) {
       found.add(link);
-      // This entry records that all earlier entries were erased.
+      // An entry with this action records that all earlier entries were erased, so its links lead to nothing.
       for (const one of action === ERASING ? [] : previous) named.add(one);
     }
   }
   return { named, found };
 }
 
-/** Links are `<milliseconds since 1970>#<hash>`. */
+/** A link has the form `<milliseconds since 1970>#<hash>`. */
 const atMsOf = (link: string): number => Number.parseInt(link, 10);

@@ -27,7 +27,7 @@ import { shellWords } from './names.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** A member, and the person of the platform that belongs to the member. */
+/** A member, and the person on the platform who belongs to the member. */
 export interface Who {
   readonly member: MemberId;
   readonly register: StoredMember | undefined;
@@ -74,7 +74,7 @@ export const askedOf = (
 });
 
 /**
- * Returns the facts with the wanted members and the views, which operators must see. They are read here if the
+ * Returns the facts with the wanted members and the views, which operators are always shown. They are read here if the
  * decisions of apply did not need them.
  */
 export const withWantedState = (facts: Facts, connection: Connection, ports: WhoPorts): Promise<Facts> =>
@@ -82,7 +82,7 @@ export const withWantedState = (facts: Facts, connection: Connection, ports: Who
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** Returns the reason why groupsync does not write the group now, such as a pause; undefined if there is none. */
+/** Returns why groupsync does not write the group now, for example a pause; undefined if no reason prevents it. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);
@@ -108,25 +108,25 @@ const WHY_PENDING: Readonly<
   solved: ({ register }) =>
     register?.pending?.unshown === undefined
       ? ''
-      : 'the platform did not show them in its answer to our write; they are sent with each write, and at least once an hour',
-  refused: () => 'the platform refuses each write that adds them; they are tried again once a day',
+      : 'the platform did not show the user in its answer to our write; groupsync sends the user with each write, and at least once an hour',
+  refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);
     return user?.role !== undefined || several === undefined
-      ? `their attributes now match another person than ${user?.role ?? 'before'}`
+      ? `the member's attributes now match another person than ${user?.role ?? 'before'}`
       : `several employees have the same ${several.rule.split('=')[1]}`;
   },
   inactive: ({ person }, { settings }) =>
     person?.state === GONE
-      ? 'the platform has no such employee any more: it answers 404 to their id'
-      : `their roleState is ${person?.state}; members may be ${settings.includeStates.join(', ')}`,
+      ? 'the platform no longer has the employee: it answers 404 to the id'
+      : `the roleState is ${person?.state}; the setting includeStates allows ${settings.includeStates.join(', ')}`,
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not show the userId of ${person.role}`;
     if (user?.role !== undefined)
-      return `no refresh of people has found ${user.role}, the employee that they are bound to`;
+      return `no refresh of people has found ${user.role}, the employee to which the member is bound`;
     const values = rules.filter(({ value }) => value !== null);
     return values.length === 0
-      ? `no event gave them an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
+      ? `no event gave the member an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`
       : `no employee has this value: ${values.map(({ rule, value }) => `${rule} "${value}"`).join(', ')}`;
   },
 };

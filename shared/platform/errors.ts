@@ -59,7 +59,7 @@ export class InvalidGrantError extends UnauthorizedError {}
 export class ForbiddenError extends PlatformError {}
 /** 404: the company has no such record. */
 export class NotFoundError extends PlatformError {}
-/** 409 or 412: the record has changed after the version in the request. */
+/** 409 or 412: the record has changed since the version in the request. */
 export class ConflictError extends PlatformError {}
 /** 429: too many calls. The platform did nothing. If the response requests a wait, `retryAfterMs` contains it. */
 export class RateLimitedError extends PlatformError {}
@@ -133,7 +133,7 @@ export function errorOfStatus(
   if (status === 404) return new NotFoundError('not found', full);
   if (status === 408) return new TimeoutError('the platform did not receive the whole request in time', full);
   if (status === 409 || status === 412)
-    return new ConflictError('the record has changed after the version in the request', full);
+    return new ConflictError('the record has changed since the version in the request', full);
   if (status === 429) return new RateLimitedError('too many requests', full);
   if (status >= 500) return new ServerError('the platform failed', full);
   if (status >= 300 && status < 400) return new UnexpectedStatusError('redirects are not followed', full);

@@ -41,7 +41,7 @@ describe('search for a group or member', () => {
   });
 
   it.each([
-    ['en', /"en" matches 2; give the id: .*Engineering \(g\)/],
+    ['en', /"en" matches 2 items; give the id: .*Engineering \(g\)/],
     ['Enginering', /no group of .*; is it Engineering \(g\)/],
   ])(
     'the ambiguous or misspelt name %s finds no group, and the error lists candidates',
@@ -255,7 +255,7 @@ it('import uses the time of the file, so it does not add a member that the direc
   expect(sent[0]?.body).toContain(`"time":"${new Date(exportedMs).toISOString()}"`);
   utimesSync(file, (clock.ms + 600_000) / 1_000, (clock.ms + 600_000) / 1_000);
   expect((await cli('import', file, '--yes')).stderr).toMatch(
-    /time_in_future.*--as-of is the time of the file's content$/m,
+    /time_in_future.*--as-of is the time at which the file was exported$/m,
   );
   expect((await cli('import', file, '--yes', '--as-of', 'noon')).code).toBe(1);
   expect(sent).toHaveLength(1);

@@ -64,7 +64,7 @@ describe('removed connection', () => {
     await remove();
     const refused = await connect('another');
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('the name default is kept for the company company');
+    expect(refused.stderr).toContain('the name default is reserved for the company company');
     expect(refused.stderr).toContain('under another name');
     expect(stored).toEqual([]);
     expect(await ports.connections.current(NAME)).toBeUndefined();

@@ -393,7 +393,7 @@ describe('Ctrl-C during a command', () => {
   const rows = (count: number) => Array.from({ length: count }, (_, at) => `g${at},N,m,\n`).join('');
   const importing = (file: string) => ['import', file, '--yes', '--as-of', '2026-11-20T09:00:00Z'];
   const STOPPED = 'groupsync: stopped; nothing was changed\n';
-  const SAYS = 'stopped: neither this line nor what follows was sent';
+  const SAYS = 'stopped: this line and all later lines were not sent';
 
   it('events send reports the first line that was not sent, and exits with 3', async () => {
     const { cli, taken } = await stoppedAfter(100);

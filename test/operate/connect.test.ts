@@ -41,7 +41,7 @@ describe('connect', () => {
     expect(await preview('userId')).toMatchObject({ matched: 2, ambiguous: 1, unmatched: 1 });
   });
 
-  it('connect matches the active one of several roles if groups contain roles', async () => {
+  it('connect matches the active role of a user who has several roles if groups contain roles', async () => {
     expect(await preview('id')).toMatchObject({ matched: 1, ambiguous: 2, unmatched: 1 });
   });
 });

@@ -58,7 +58,7 @@ describe('surveyDeadLetters', () => {
     expect(told[0]).toEqual([10, 24]);
   });
 
-  it('surveyDeadLetters with a patience of 0 counts messages of another consumer, and does not wait for them', async () => {
+  it('surveyDeadLetters with patienceSeconds 0 counts messages of another consumer without a wait', async () => {
     const world = await worldWith(30);
     const theirs = await world.mailboxes.events.take(10, 300);
     const nowMs = world.clock.ms;
@@ -112,37 +112,42 @@ describe('isSuperseded', () => {
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
-    ['a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
-    ['a member without a newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
-    ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
+    ['adding a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['adding a member who has no newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
     [
-      'a member without attributes, in a group that was deleted later',
+      'adding two members, one of them without a newer event',
+      [removed('g', 'ann')],
+      added('g', 'ann', 'bob'),
+      false,
+    ],
+    [
+      'adding a member without attributes to a group that was deleted later',
       [deleted('g')],
       bare('g', 'ann'),
       true,
     ],
     [
-      'a member of a group that was deleted later, if only this event has the address of the member',
+      'adding a member whose address only this event has to a group that was deleted later',
       [deleted('g')],
       added('g', 'ann'),
       false,
     ],
     [
-      'a member of a group that was deleted later, if a newer event has the address of the member',
+      'adding a member whose address a newer event has to a group that was deleted later',
       [added('h', 'ann'), deleted('g')],
       added('g', 'ann'),
       true,
     ],
-    ['a name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
-    ['a name of an unknown group', [], group('g', 'Old'), false],
-    ['a deletion of a group that was deleted again', [deleted('g')], deleted('g'), true],
-    ['a deletion of a group that still exists', [group('g')], deleted('g'), false],
-    ['a deleted user', [leaver], leaver, true],
-  ])('an event about %s is superseded: $3', async (_, history, late, expected) => {
+    ['a group name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
+    ['the name of an unknown group', [], group('g', 'Old'), false],
+    ['the deletion of a group that was deleted again later', [deleted('g')], deleted('g'), true],
+    ['the deletion of a group that has no newer deletion', [group('g')], deleted('g'), false],
+    ['a user who was deleted later', [leaver], leaver, true],
+  ])('isSuperseded returns for an event about %s: $3', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
 
-  it('isSuperseded returns false for a message whose own event is the latest stored one', async () => {
+  it('isSuperseded returns false for a message whose own event is the latest stored event', async () => {
     const world = await savedWorld();
     const body = bodyOf(added('g', 'ann'));
     await ingest([{ messageId: 'd', body, sentAtMs: NOW_MS }], world.ports);
@@ -183,7 +188,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('a crash of replayDeadLetters before any call loses no message, and the next run replays the rest', async () => {
+  it('replayDeadLetters loses no message if it crashes before any of its calls', async () => {
     for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
       const world = await worldWith(45);
       const everything = world.mailboxes.events.ids();
@@ -224,7 +229,7 @@ describe('replayDeadLetters', () => {
     expect(report).toMatchObject({ replayed: 20, remaining: 0 });
   });
 
-  it('replayDeadLetters sends each message once, even if the messages fail again and return to the dead-letter queue', async () => {
+  it('replayDeadLetters sends each message once, even if it is dead-lettered again during the replay', async () => {
     const world = await worldWith(25);
     let back = 0;
     const send = async (messages: readonly { body: string }[]) =>
@@ -239,7 +244,7 @@ describe('replayDeadLetters', () => {
     expect(world.mailboxes.events.ids()).toHaveLength(25);
   });
 
-  it('a replayed message that fails again keeps the time of its first failure, and counts one more failure', async () => {
+  it('a replayed message that fails again keeps the time of its first failure, and counts its failures', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd1', body: '{', code: 'invalid_json' });
     const firstMs = world.clock.ms;
@@ -266,7 +271,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 2, inFlight: 0 });
   });
 
-  it('surveyDeadLetters tolerates a failed return of messages, and replayDeadLetters reports the number sent before a deletion fails', async () => {
+  it('replayDeadLetters reports the number of sent messages if it cannot delete them', async () => {
     const world = await worldWith(25);
     const fails = () => Promise.reject(new Error('the queue did not answer'));
     const events = { ...world.mailboxes.events, giveBack: fails };
@@ -277,7 +282,9 @@ describe('replayDeadLetters', () => {
     world.clock.ms += HOLD_SECONDS * 1_000;
     events.remove = fails;
     const replayed = replayDeadLetters('events', ports, { connection, selection: {} });
-    await expect(replayed).rejects.toThrow('10 messages were sent, some perhaps not deleted: the queue');
+    await expect(replayed).rejects.toThrow(
+      '10 messages were sent, but some may still be in the dead-letter queue: the queue',
+    );
   });
 
   it('replayDeadLetters stops between two batches on request, and sends no faster than the given rate', async () => {
@@ -305,7 +312,7 @@ describe('replayDeadLetters', () => {
       const report = await replayDeadLetters('events', world.ports, { connection, selection, rate });
       expect(report).toMatchObject({ replayed: 20, failed: 0, remaining: 0, cancelled: false });
       expect(world.clock.ms - startMs).toBeGreaterThanOrEqual((19 / rate) * 1_000);
-      // Each message outside the selection is received once, and stays hidden until the replay ends.
+      // Each message that is not selected is received once. Then it stays hidden until the replay ends.
       expect(world.mailboxes.events.mostTaken()).toBe(1);
       expect(await world.mailboxes.events.counts()).toEqual({ visible: 40, inFlight: 0 });
     },
@@ -347,7 +354,7 @@ describe('edited or discarded dead-lettered message', () => {
   const reason = 'fixed the producer';
   const journal = ({ audit }: Awaited<ReturnType<typeof savedWorld>>) => audit(journalOf(connection).group);
 
-  it('an edited message is sent with its new body, and the journal keeps the original when its group is unknown', async () => {
+  it('an edited message is sent with its new body, and its original is recorded even without a group', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g', '')) });
     const [deadLetter] = await findDeadLetters(['d'], ['events', 'apply'], world.ports);
@@ -377,7 +384,7 @@ describe('edited or discarded dead-lettered message', () => {
     expect(counted.map(({ member }) => member)).toEqual(['m-ann']);
   });
 
-  it('the journal keeps the whole text of a large discarded message that belongs to no group', async () => {
+  it('the journal records the whole text of a large discarded message that belongs to no group', async () => {
     const world = await savedWorld();
     const body = `{"${'é"🚀'.repeat(140_000)}`;
     world.mailboxes.events.add({ id: 'd', body });
@@ -396,11 +403,11 @@ describe('edited or discarded dead-lettered message', () => {
     mailboxes.events.remove = () => Promise.reject(new Error('the queue did not answer'));
     const words = { body: bodyOf(group('g', 'X')), reason };
     await expect(sendAmended(deadLetter, words, ports)).rejects.toThrow(
-      /^it was sent, .* groupsync dlq discard d0$/,
+      /^the edited message was sent, .* groupsync dlq discard d0$/,
     );
   });
 
-  it('an edited message is not sent when another client received the original meanwhile', async () => {
+  it('an edited message is not sent if another client has received the original', async () => {
     const world = await savedWorld();
     world.mailboxes.events.add({ id: 'd', body: bodyOf(group('g')) });
     const [deadLetter] = await findDeadLetters(['d'], ['events'], world.ports);
@@ -414,10 +421,10 @@ describe('edited or discarded dead-lettered message', () => {
 
 describe('dead-lettered message of a queue that is bound to a connection', () => {
   it.each([
-    ['without a connection changes', undefined, undefined],
-    ['with an attribute of another connection is refused, and changes', 'default', undefined],
-    ['with an event of another connection is refused, and changes', undefined, 'default'],
-  ])('a dead-lettered message %s nothing of the other company', async (_, attribute, named) => {
+    ['without a connection', undefined, undefined],
+    ['with an attribute of another connection', 'default', undefined],
+    ['with an event of another connection', undefined, 'default'],
+  ])('a dead-lettered message %s does not change data of another company', async (_, attribute, named) => {
     const world = await savedWorld();
     const { ports, mailboxes } = world;
     await ports.connections.save({ ...world.connection, name: OF_ACME.to });
@@ -443,7 +450,7 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
     expect([await world.audit('g', OF_ACME.to), await world.audit('g')]).toMatchObject([[{}], []]);
   });
 
-  it('a message of a removed source keeps the connection that it names, and otherwise belongs to no connection', async () => {
+  it('a message of a removed source belongs to the connection that it names, or to no connection', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));
     const gone = { body: bodyOf(group('g')), queue: 'groupsync-events-gone' };
@@ -452,7 +459,7 @@ describe('dead-lettered message of a queue that is bound to a connection', () =>
     const deadLetters = await findDeadLetters(['of-acme', 'of-undefined'], ['events'], world.ports);
     expect(deadLetters).toMatchObject([{ connection: 'acme' }, { connection: undefined }]);
     for (const deadLetter of deadLetters) await discardDeadLetter(deadLetter, 'r', world.ports);
-    // The message without a connection is in the journal of the default connection, and not in the audit of group g.
+    // The action on the message without a connection is recorded in the journal of the default connection.
     const [theirs, ours] = [journalOf(OF_ACME.to), journalOf(connection)].map((one) => one.group);
     expect(await world.audit(theirs as string, OF_ACME.to)).toHaveLength(1);
     expect([await world.audit(ours as string), await world.audit('g')]).toMatchObject([[{}], []]);

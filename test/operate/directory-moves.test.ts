@@ -45,7 +45,7 @@ async function takeOver(
 type ToolPorts = Reader['world']['toolPorts'];
 type Effect = readonly ['groups' | 'claims' | 'reader', string];
 
-/** The effects of a takeover, in their order. */
+/** The writes of a takeover, in their order. */
 const EFFECTS: readonly Effect[] = [
   ['reader', 'noteMove'],
   ['reader', 'dropMove'],
@@ -56,7 +56,7 @@ const EFFECTS: readonly Effect[] = [
   ['groups', 'adopt'],
 ];
 
-/** Returns ports that call `before` before each of these effects. */
+/** Returns ports that call `before` immediately before each of these writes. */
 function intercepted(ports: ToolPorts, effects: readonly Effect[], before: () => Promise<void>): ToolPorts {
   const replaced: Record<string, object> = {};
   for (const [port, method] of effects) {
@@ -75,7 +75,7 @@ async function resume(reader: Reader) {
   await reader.pass(20 * MINUTE_MS);
 }
 
-/** A SCIM client of a provider that pushes its own copies of users and groups. */
+/** Creates a SCIM client of an identity provider, which sends its own copies of users and groups. */
 async function scimOf(reader: Reader) {
   const client = await clientNextTo(reader);
   const users = new Map<string, string>();
@@ -102,7 +102,7 @@ async function scimOf(reader: Reader) {
 }
 
 describe('takeover from a reader to SCIM', () => {
-  it('the same platform group follows the SCIM client, and the reader only compares it', async () => {
+  it('after a takeover to SCIM, the SCIM client owns the platform group, and the reader only compares', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     const before = platformGroupsOf(reader);
@@ -135,7 +135,7 @@ describe('takeover from a reader to SCIM', () => {
     expect((await plan(reader, 'scim')).groups).toMatchObject([{ target: group, by: 'externalId' }]);
   });
 
-  it('a group without a counterpart stays with the reader, and its reading cannot be ended', async () => {
+  it('a group without a counterpart stays with the reader, and the directory cannot be disconnected', async () => {
     const reader = await openWith({ rowing: ['a'], chess: ['b'] });
     await reader.passMinutes(30);
     const scim = await scimOf(reader);
@@ -153,7 +153,7 @@ describe('takeover from a reader to SCIM', () => {
     await expect(changeSettings(off, toolPorts)).rejects.toThrow('the reader owns 1 group (chess)');
   });
 
-  it('the reading can be ended after all groups have moved, and SCIM changes still arrive', async () => {
+  it('the directory can be disconnected after all groups have moved, and SCIM changes are still applied', async () => {
     const reader = await openWith({ rowing: ['a'] });
     await reader.passMinutes(30);
     const scim = await scimOf(reader);
@@ -170,7 +170,7 @@ describe('takeover from a reader to SCIM', () => {
   });
 });
 
-/** Creates the group Group rowing in a source, with these members. @returns its id there */
+/** Creates the group "Group rowing" with these members in a source. @returns the group's id in this source */
 const BY_SOURCE: Readonly<
   Record<Source, (reader: Reader, members: readonly string[], scim: Scim) => Promise<string>>
 > = {
@@ -203,7 +203,7 @@ const DIRECTIONS: readonly (readonly [Source, Source])[] = [
 
 describe('takeover in each direction', () => {
   it.each(DIRECTIONS)(
-    'a group of %s moves to %s and back: one platform group with one id, changed only after a resume',
+    'a group of %s that moves to %s and back keeps its platform group, which changes only after a resume',
     async (from, to) => {
       const hasReader = from === 'directory' || to === 'directory';
       const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
@@ -240,7 +240,7 @@ describe('takeover in each direction', () => {
   );
 });
 
-describe('wrong order of steps', () => {
+describe('takeover with steps in the wrong order', () => {
   it.each([
     ['events', 'scim'],
     ['scim', 'events'],
@@ -262,7 +262,7 @@ describe('wrong order of steps', () => {
     },
   );
 
-  it('a group with the same name is created after the group of the other source was released or renamed', async () => {
+  it('a group gets its own platform group after the group of the other source was released or renamed', async () => {
     const reader = await openWith({}, {});
     const scim = await scimOf(reader);
     await BY_SOURCE.events(reader, ['a'], scim);
@@ -273,7 +273,7 @@ describe('wrong order of steps', () => {
     expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
   });
 
-  it('an early resume removes no member that the reader has not read yet', async () => {
+  it('a resume before the reader has read the members removes no member', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     const scim = await scimOf(reader);
     await BY_SOURCE.directory(reader, [], scim);
@@ -290,7 +290,7 @@ describe('wrong order of steps', () => {
   });
 });
 
-/** Each source is left once and joined once. */
+/** Three directions in which each source is left once and joined once. */
 const INTERRUPTED: typeof DIRECTIONS = [
   ['events', 'directory'],
   ['directory', 'scim'],
@@ -303,7 +303,7 @@ describe('interrupted takeover', () => {
   };
 
   it.each(INTERRUPTED.flatMap(([from, to]) => EFFECTS.map((effect) => [from, to, effect] as const)))(
-    'a takeover from %s to %s that dies before %j is completed by the next one',
+    'after a takeover from %s to %s has crashed before %j, the next takeover completes it',
     async (from, to, effect) => {
       const hasReader = from === 'directory' || to === 'directory';
       const reader = await openWith({ rowing: ['a', 'b'] }, hasReader ? { directory } : {});
@@ -327,7 +327,7 @@ describe('interrupted takeover', () => {
 
 describe('interrupted takeover back', () => {
   it.each(EFFECTS)(
-    'a takeover back that dies before %s.%s is completed by the next one',
+    'after a reverse takeover has crashed before %s.%s, the next takeover completes it',
     async (...effect) => {
       const reader = await openWith({}, {});
       const scim = await scimOf(reader);
@@ -386,7 +386,7 @@ describe('takeover while events arrive', () => {
 });
 
 describe('takeover to events that use the ids of the directory', () => {
-  it('a takeover with --same-ids keeps the id and the members of the group, and the next event takes effect', async () => {
+  it('a takeover with --same-ids keeps id and members of the group, and the next event is applied', async () => {
     const reader = await openWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     const [before] = platformGroupsOf(reader);

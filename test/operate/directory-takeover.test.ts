@@ -55,7 +55,7 @@ describe('directory takeover', () => {
     expect((await reader.state('okta-1'))?.link?.id).toBeUndefined();
   });
 
-  it('after a takeover, the plan of the old group names the group that it was moved to', async () => {
+  it('after a takeover, the plan of the old group names the group to which its platform group moved', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     await takeOver(reader);
@@ -66,7 +66,7 @@ describe('directory takeover', () => {
     });
   });
 
-  it('a takeover of fifty groups keeps their fifty platform groups, and changes only the external ids if the members are equal', async () => {
+  it('a takeover of fifty groups with equal members changes only the external ids of their platform groups', async () => {
     const names = Array.from({ length: FIFTY }, (_, index) => `g${index}`);
     const reader = await readerWith(Object.fromEntries(names.map((name) => [name, ['a', 'b']])));
     const events = names.map((name) => ({ snapshot: `okta-${name}`, name: `Group ${name}`, of: ['a', 'b'] }));
@@ -129,7 +129,7 @@ describe('directory takeover', () => {
   });
 
   it.each(['release', 'storeObserved', 'adopt'] as const)(
-    'a second takeover completes the first one after a crash before the call %s',
+    'after a takeover has crashed before the call %s, a second takeover completes it',
     async (step) => {
       const reader = await readerWith({ rowing: ['a', 'b'] });
       await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });

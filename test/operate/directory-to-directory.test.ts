@@ -16,7 +16,7 @@ async function resume(reader: Reader) {
 }
 
 describe('takeover from a directory to another directory', () => {
-  /** Returns a reader of Google, and the groups of Entra ID that are to own its groups. */
+  /** Returns a reader of Google, and the groups of Entra ID that will own the platform groups of the Google groups. */
   async function openBoth() {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }), settings: { directory } });
     await reader.hire('a', 'b', 'c');
@@ -51,7 +51,7 @@ describe('takeover from a directory to another directory', () => {
     };
   }
 
-  it('the new directory can be connected after the takeover only, and owns the same platform group', async () => {
+  it('the new directory can be connected only after the takeover, and then owns the same platform group', async () => {
     const { reader, plan, takeOver, connect } = await openBoth();
     const [before] = platformGroupsOf(reader);
     await expect(connect()).rejects.toThrow('the reader owns 1 group (rowing)');
@@ -64,13 +64,13 @@ describe('takeover from a directory to another directory', () => {
     expect(platformGroupsOf(reader)).toEqual([{ ...before, spokeId: 'e-rowing', users: ['u-b', 'u-c'] }]);
   });
 
-  it('a repeated takeover moves no group again', async () => {
+  it('a repeated takeover does not move a group again', async () => {
     const { plan, takeOver } = await openBoth();
     await takeOver(await plan());
     expect(await plan()).toMatchObject({ groups: [], unmapped: [] });
   });
 
-  it('a takeover is reversed before the new directory is connected', async () => {
+  it('a takeover can be reversed before the new directory is connected', async () => {
     const { reader, plan, planBack, takeOver } = await openBoth();
     const [before] = platformGroupsOf(reader);
     await takeOver(await plan());
@@ -82,7 +82,7 @@ describe('takeover from a directory to another directory', () => {
     expect(platformGroupsOf(reader)).toEqual([before]);
   });
 
-  it('after a takeover to another customer of Google, the deletion of the old groups keeps the platform group', async () => {
+  it('after a takeover to another Google customer, deleting the old groups keeps the platform group', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }), settings: { directory } });
     await reader.hire('a', 'b', 'c');
     await reader.passMinutes(30);

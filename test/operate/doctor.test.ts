@@ -51,7 +51,7 @@ function soundDeployment(): Deployment {
   };
 }
 
-/** Creates a world in which doctor finds no problem. A test can then break one part of the world. */
+/** Creates a world in which doctor finds no problem. Then a test breaks one part of the world. */
 async function soundWorld() {
   const world = await savedWorld();
   await world.hire('ann');
@@ -361,7 +361,7 @@ describe('groupsync doctor', () => {
     expect(told).toContainEqual(expect.stringMatching(says));
   });
 
-  describe('groupsync doctor during an outage of the platform', () => {
+  describe('doctor during an outage of the platform', () => {
     const UNTIL_MS = Date.UTC(2026, 10, 20, 11, 30);
     const failed = (kind: FailureKind, detail: { retryAfterMs?: number } = {}) =>
       new PlatformFailure(kind, `GET /platform/api/me: ${kind}`, detail);
@@ -435,7 +435,7 @@ describe('groupsync doctor', () => {
       ]);
     });
 
-    it('doctor reports a failed daily check as no problem once the credential is accepted again', async () => {
+    it('doctor does not report a failed daily check as a problem if the credential is accepted now', async () => {
       const world = await soundWorld();
       const lastFailure = { atMs: world.clock.ms - 60_000, message: 'it answers 503' };
       await world.ports.health.write(world.connection.name, { checkedAtMs: world.clock.ms, lastFailure });
@@ -470,7 +470,7 @@ describe('groupsync doctor', () => {
     });
   });
 
-  it('doctor finds no problem in a SCIM server with a token, and sends it only one status request', async () => {
+  it('doctor finds no problem in a SCIM server with a valid token, and sends the server one request', async () => {
     const world = await soundWorld();
     const asked: string[] = [];
     await served({
@@ -488,7 +488,7 @@ describe('groupsync doctor', () => {
     expect(asked).toEqual(['https://scim.test/scim/v2/ServiceProviderConfig']);
   });
 
-  it('in the console, doctor checks one connection, names no other, and says who checks the rest', async () => {
+  it('doctor in the console checks only one connection, and says who can check the deployment', async () => {
     const world = await soundWorld();
     await world.ports.connections.save({ ...world.connection, name: connectionName('other') });
     await createToken(connectionName('other'), world.ports);

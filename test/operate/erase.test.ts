@@ -18,7 +18,7 @@ type World = Awaited<ReturnType<typeof twoCompanies>>;
 
 /**
  * Creates two companies. Each has members, audit and drift records, a SCIM user, a SCIM token, and a claimed group. The
- * result contains a function `cli` that runs a command.
+ * result also contains `cli`, which runs a command.
  */
 async function twoCompanies() {
   const world = await savedWorld();
@@ -140,7 +140,7 @@ describe('erased company', () => {
     }
   });
 
-  it('a company that is connected again after its erasure rejects events from before the erasure and accepts later ones', async () => {
+  it('a company that is connected again after its erasure rejects events from before the erasure', async () => {
     const world = await twoCompanies();
     const { ports, clock, publish, refOf } = world;
     const late = new Date(clock.ms).toISOString();
@@ -157,7 +157,7 @@ describe('erased company', () => {
 });
 
 describe('forgotten person', () => {
-  it('forget erases addresses and name from all items except the audit, even from an index item left by a crash', async () => {
+  it('forget erases addresses and name from all items except the audit, even after a crash', async () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });
@@ -201,7 +201,7 @@ describe('forgotten person', () => {
     expect(await ports.people.ofUser(ACME, 'u-ann')).toHaveLength(2);
   });
 
-  it('after forget, a late event restores no data of the person, and a new employee can get the same address', async () => {
+  it('after forget, a late event restores no data, and a new employee can have the same address', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(removed('g', 'ann'));
@@ -232,7 +232,7 @@ describe('forgotten person', () => {
   });
 });
 
-describe('person whose last membership ended', () => {
+describe('erasure of a person whose last membership ended', () => {
   const DAY_MS = 86_400_000;
   /**
    * Advances the clock, deletes expired items as DynamoDB does, and runs the daily erasure of leavers for the next 30
@@ -249,7 +249,7 @@ describe('person whose last membership ended', () => {
       .sort();
   }
 
-  it('a person without a group has all attributes 395 days after the last event, and none 435 days after it', async () => {
+  it('a person without a group has all attributes 395 days after the last event, and none after 435 days', async () => {
     const world = await twoCompanies();
     const { ports, table, publish, clock } = world;
     await publish(group('s'), added('s', 'eve'), group('d'), added('d', 'dan'));

@@ -35,7 +35,7 @@ const settings = fc.record({
 });
 
 it(
-  'explain names the same cause as apply for every pending member, and shows no other member as pending',
+  'explain and apply agree about which members are pending, and why',
   async () => {
     const met = new Set<string>();
     const explainsLikeApply = async (
@@ -58,7 +58,7 @@ it(
           met.add(decision.outcome);
           const waits = decision.outcome.startsWith('pending:');
           expect(waits ? decision.outcome : undefined).toBe(pending && `pending:${pending.cause}`);
-          // No other client changed the platform's group.
+          // In this test, no other client changes the platform's group.
           expect(decision.outcome).not.toBe('accepted');
         }
       }

@@ -18,7 +18,7 @@ async function company(settings: object = {}) {
   return {
     ...told,
     /**
-     * Activates or deactivates an account as the SCIM server does, and waits until the fan-out has reached the groups.
+     * Activates or deactivates an account as the SCIM server does. Then waits until the fan-out has reached the groups.
      */
     async switchAccount(member: string, active: 'true' | 'false') {
       const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: active, source: 'scim' });
@@ -98,7 +98,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });
   });
 
-  it('explain finds a member by an address that an event of another group contained', async () => {
+  it('explain finds a member by an address that only an event about another group contained', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });
     const byAddress = await explain('bob@acme.test');
@@ -123,7 +123,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
-  it('explain gives the reason for an active employee without a userId, and for a person who is no member yet', async () => {
+  it('explain names why an employee is pending who has no userId, or whose employment has not begun', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
@@ -137,11 +137,11 @@ describe('explain', () => {
     });
     expect(await explain('dan')).toMatchObject({
       match: { bound: null, person: { id: 'dan', state: 'HIRED' } },
-      decision: { outcome: 'pending:inactive', detail: expect.stringContaining('their roleState is HIRED') },
+      decision: { outcome: 'pending:inactive', detail: expect.stringContaining('the roleState is HIRED') },
     });
   });
 
-  it('explain distinguishes a user that another client removed from a user that mode report does not add', async () => {
+  it('explain distinguishes a user that another client removed and a user that mode report does not add', async () => {
     const { world, tell, shown, state, explain } = await company({ drift: 'report' });
     await tell({ snapshot: 'g', of: ['ann', 'bob'] });
     const id = (await state('g'))?.link?.id ?? '';

@@ -5,7 +5,9 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
-/** Creates a group of two members, in sync. Each sleep of the command runs apply for the groups that were woken. */
+/**
+ * Creates a group in sync with two members. Each time the command sleeps, apply runs for all groups that were woken.
+ */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld({ guard: null, ...settings });
   await world.hire('ann', 'bob');
@@ -32,7 +34,7 @@ describe('groupsync sync', () => {
   it('sync creates a group again that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
-    // The group counts as gone after a second 404 at the next attempt.
+    // The second 404, at the next attempt, proves that the group is gone.
     expect(await sync('g')).toEqual({
       synced: [{ group: 'g', state: 'in_sync', version: expect.any(String), lastError: null, waiting: null }],
       stopped: null,
@@ -41,12 +43,12 @@ describe('groupsync sync', () => {
     expect([...world.platform.groups.keys()]).not.toEqual([id]);
   });
 
-  it('sync of a group in sync stores only the action, and restores a user that another client removed', async () => {
+  it('sync of a group in sync stores only the action, but restores a user that another client removed', async () => {
     const { world, id, sync } = await company();
     const [before] = await world.ports.groups.readMany([world.refOf('g')]);
     expect((await sync('g')).synced).toMatchObject([{ group: 'g', state: 'in_sync' }]);
     const [after] = await world.ports.groups.readMany([world.refOf('g')]);
-    // The item changes only because the operator's request is recorded.
+    // The item changes only because the operator's action is recorded.
     expect(after).toEqual({ ...before, lastAction: expect.any(String) });
     // Within a minute of groupsync's last write, a read without a user does not count as a removal.
     world.clock.ms += 60_000;
@@ -64,15 +66,15 @@ describe('groupsync sync', () => {
   });
 
   it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
-    ['when an operator runs sync', ({ sync }) => sync('g')],
+    ['is reverted when an operator runs sync', ({ sync }) => sync('g')],
     [
-      'when the hour is over',
+      'is reverted when the hour is over',
       ({ world }) => {
         world.clock.ms += 3_600_000;
         return world.apply('g');
       },
     ],
-  ])('the first two external changes of an hour are reverted at once, and a third one %s', async (_, ask) => {
+  ])('two external changes within an hour are reverted at once, and a third change %s', async (_, ask) => {
     const told = await company();
     const { world, id, users } = told;
     const changeExternally = async (stranger: string) => {
@@ -121,7 +123,7 @@ describe('groupsync sync', () => {
     expect(await world.ports.groups.read(world.refOf('g'))).not.toHaveProperty('suspectedChange');
   });
 
-  it('sync leaves out an excluded group, and creates a group that is not on the platform yet', async () => {
+  it('sync skips an excluded group, and creates a group that does not exist on the platform', async () => {
     const { world, sync } = await company();
     await world.publish(group('h'));
     world.connection.settings.groups.exclude.push('Group g');

@@ -47,7 +47,7 @@ describe('hold made under four eyes', () => {
     return told;
   };
 
-  it('the person who caused a hold cannot approve the hold after a request for fourEyes=false', async () => {
+  it('the person who caused a hold cannot approve it after they requested fourEyes=false', async () => {
     const { set, stored, approve, state } = await held();
     await set('ann', 'fourEyes', false);
     expect((await stored()).settings.fourEyes).toBe(true);
@@ -55,7 +55,7 @@ describe('hold made under four eyes', () => {
     expect((await state('g'))?.hold?.decision.kind).toBe('waiting');
   });
 
-  it('the person who caused a hold cannot approve it even after two people have switched four eyes off', async () => {
+  it('the person who caused a hold cannot approve it even after four eyes was switched off', async () => {
     const { set, decide, stored, approve } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -64,7 +64,7 @@ describe('hold made under four eyes', () => {
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
 
-  it('the function that carries decisions out refuses the person who caused the hold, and accepts another person', async () => {
+  it('the function for decisions refuses an approval only by the person who caused the hold', async () => {
     const { as, ref, state } = await held();
     const decision = { about: 'hold', ...ref('g'), isApproved: true, request: WORD } as const;
     const send = (by: string) => answerDecision(decision, as(by), new AbortController().signal);
@@ -90,7 +90,7 @@ describe('hold made under four eyes', () => {
     });
   });
 
-  it('a hold with more removals that replaces a hold under four eyes is also under four eyes', async () => {
+  it('a hold that replaces a hold under four eyes is also under four eyes', async () => {
     const { set, decide, state, approve, tellAs } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
@@ -99,7 +99,7 @@ describe('hold made under four eyes', () => {
     await expect(approve('ann')).rejects.toThrow('other than ann');
   });
 
-  it('held removals stay held after their author requested guard=null', async () => {
+  it('held removals stay held after their author has requested guard=null', async () => {
     const { set, shown, tell } = await held();
     await set('ann', 'guard', null);
     await tell();
@@ -137,7 +137,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect(await confirm('console:bob@acme.test')).toMatchObject({ changed: [{ key: 'guard' }] });
   });
 
-  it('the author of a request can reject it, and then the setting does not change', async () => {
+  it('the author of a request can reject it, and the setting keeps its value', async () => {
     const { set, decide, stored } = await company();
     const { settings } = await stored();
     await set('ann', 'guard', null);
@@ -165,7 +165,7 @@ describe('request to weaken four eyes or the guard', () => {
     ]);
   });
 
-  it('a request is also stored when the company is connected again with weaker settings', async () => {
+  it('connecting a company again with weaker settings also stores a request', async () => {
     const { as, stored } = await company();
     const known = await stored();
     const settings = { ...known.settings, guard: null, fourEyes: false, drift: 'report' as const };
@@ -178,7 +178,7 @@ describe('request to weaken four eyes or the guard', () => {
     ]);
   });
 
-  it('stricter limits and other settings need no request, nor does a change while four eyes is off', async () => {
+  it('no request is needed for stricter limits, for other settings, or while four eyes is off', async () => {
     const strict = await company();
     await strict.set('ann', 'guard.maxRemovedShare', 0.1);
     await strict.set('ann', 'drift', 'report');
@@ -189,7 +189,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect((await free.stored()).settings.guard).toBeNull();
   });
 
-  it('a request ends when its setting changes without a request, and a new request replaces an older one', async () => {
+  it('a request ends when its setting changes without a request, or when a newer request replaces it', async () => {
     const { set, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'guard.maxRemovedCount', 200);
@@ -198,7 +198,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('the author of any of the open requests cannot confirm them', async () => {
+  it('a person who made one of several open requests cannot confirm any of them', async () => {
     const { set, decide, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'fourEyes', false);

@@ -18,7 +18,7 @@ const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
 const users = (...ids: string[]) => ids.map((id) => platformUserId(`u-${id}`));
 
-/** Returns ports for an operator. `act` runs before the operator's decision is stored. */
+/** Returns ports for an operator. `act` runs immediately before the operator's decision is stored. */
 function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
   const decideHold: typeof toolPorts.groups.decideHold = async (...args) => {
     await act();
@@ -39,7 +39,7 @@ async function company(guard: object = {}, settings: object = {}) {
 }
 
 describe('hold', () => {
-  it('a hold stops only removals: additions and the name of the same group are written', async () => {
+  it('a hold stops only removals, and additions and the name of the same group are written', async () => {
     const { tell, shown, state, world } = await company();
     await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
     expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
@@ -50,7 +50,7 @@ describe('hold', () => {
     });
   });
 
-  it('an approval of some removals permits exactly these removals, and the others stay held all the time', async () => {
+  it('an approval of some removals permits only these removals, and the other removals stay held', async () => {
     const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
@@ -91,7 +91,7 @@ describe('hold', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1, keeps: 1 } });
   });
 
-  it('an operator can decide about the other removals before the approved removals are written', async () => {
+  it('an operator can decide the other removals before apply has written the approved removals', async () => {
     const told = await company();
     const { tell, state, ref, world } = told;
     await tell({ snapshot: 'g', of: ['a'] });
@@ -113,7 +113,7 @@ describe('hold', () => {
     expect((await told.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
   });
 
-  it('all users are removed if the other removals are approved before the first are written', async () => {
+  it('all users are removed if all parts of a hold are approved before apply writes the first part', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
@@ -154,7 +154,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('the audit records a hold with its event, and the end of the hold once no removal is held', async () => {
+  it('the audit records a hold with its event, and the end of the hold when no removal is held any more', async () => {
     const { tell, audit, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await tell({ snapshot: 'g', of: EVERYBODY });
@@ -172,7 +172,7 @@ describe('hold', () => {
     expect({ broken, named }).toEqual({ broken: null, named: 3 });
   });
 
-  it('an approval removes the members once, even if its write is repeated, and is in the audit', async () => {
+  it('an approval is recorded in the audit, and removes the members once even if its write is repeated', async () => {
     const { tell, shown, state, ref, world, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const [held] = await listHolds(CONNECTION, world.toolPorts);
@@ -194,7 +194,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 
-  it('a rejection of some removals keeps exactly these users, and the others stay held all the time', async () => {
+  it('a rejection of some removals keeps only these users, and the other removals stay held', async () => {
     const { tell, shown, state, ref, world, work } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
@@ -222,7 +222,7 @@ describe('hold', () => {
     expect(await state('g')).not.toHaveProperty('hold');
   });
 
-  it('rejected parts of a hold are one set, and each part can be approved later', async () => {
+  it('parts of a hold that are rejected one by one are one set, and each can be approved later', async () => {
     const { tell, shown, state, ref, world, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     for (const user of users('b', 'c', 'd')) {
@@ -246,7 +246,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(3);
   });
 
-  it('rejected users stay until the directory wants them, and later removals are judged separately', async () => {
+  it('rejected removals stay stored until the directory wants the users, apart from later removals', async () => {
     const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
     await tell({ take: ['a', 'b', 'c'], from: 'g' });
     const { digest } = (await state('g'))?.hold ?? {};
@@ -264,7 +264,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 3 });
   });
 
-  it('one of two decisions about different parts is stored, and the other operator must read the hold again', async () => {
+  it('if two operators decide different parts at the same time, one must read the hold again', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const { digest } = (await state('g'))?.hold ?? {};
@@ -282,7 +282,7 @@ describe('hold', () => {
     expect(await state('g')).toMatchObject({ hold: { removes: 4 }, rejection: { removes: 1 } });
   });
 
-  it('removals that are approved while other approved removals are written are written too', async () => {
+  it('removals are written even if they are approved while apply writes other approved removals', async () => {
     const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 0 });
     await tell({ snapshot: 'g', of: ['a'] });
     const approve = async (user: string) => {
@@ -327,7 +327,7 @@ describe('hold', () => {
     }
   });
 
-  it('an approval is refused if there is no hold, or if its digest is not that of the hold', async () => {
+  it('an approval is refused if there is no hold, or if its digest differs from the digest of the hold', async () => {
     const { tell, ref, world } = await company();
     expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
     await tell({ snapshot: 'g', of: ['a'] });
@@ -340,26 +340,29 @@ describe('hold', () => {
   it.each([
     ['an approval', 'a rejection', approveHold, rejectHold, 'rejected'],
     ['a rejection', 'an approval', rejectHold, approveHold, 'approved'],
-  ] as const)('%s from a screen older than %s does not decide a hold', async (_, __, late, early, stands) => {
-    const { tell, ref, world, state, decided, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
-    const shown = (await state('g'))?.hold;
-    await early(ref('g'), { reason: 'looked at it' }, { ...world.toolPorts, ...calledBy('Bob') });
-    for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
-      expect(await late(ref('g'), old, world.toolPorts)).toMatchObject({
-        kind: 'changed',
-        hold: { decision: { kind: stands, by: 'Bob' } },
-      });
-    }
-    const now = await decided('g');
-    expect(now?.decision).toMatchObject({ kind: stands, by: 'Bob' });
-    const again = { ...WORD, digest: now?.digest, decision: now?.decision };
-    expect((await late(ref('g'), again, world.toolPorts)).kind).toBe('decided');
-    expect((await decided('g'))?.decision).toMatchObject({ by: 'operator' });
-    expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
-  });
+  ] as const)(
+    '%s from a page that is older than %s does not decide a hold',
+    async (_, __, late, early, stands) => {
+      const { tell, ref, world, state, decided, audit } = await company();
+      await tell({ snapshot: 'g', of: ['a'] });
+      const shown = (await state('g'))?.hold;
+      await early(ref('g'), { reason: 'looked at it' }, { ...world.toolPorts, ...calledBy('Bob') });
+      for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
+        expect(await late(ref('g'), old, world.toolPorts)).toMatchObject({
+          kind: 'changed',
+          hold: { decision: { kind: stands, by: 'Bob' } },
+        });
+      }
+      const now = await decided('g');
+      expect(now?.decision).toMatchObject({ kind: stands, by: 'Bob' });
+      const again = { ...WORD, digest: now?.digest, decision: now?.decision };
+      expect((await late(ref('g'), again, world.toolPorts)).kind).toBe('decided');
+      expect((await decided('g'))?.decision).toMatchObject({ by: 'operator' });
+      expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
+    },
+  );
 
-  it('one of two simultaneous decisions is stored, and the other operator sees its author', async () => {
+  it('if two operators decide at the same time, the second one is shown who decided first', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
@@ -377,7 +380,7 @@ describe('hold', () => {
     ]);
   });
 
-  it('new removals supersede a hold, and removals that are no longer wanted do not', async () => {
+  it('new removals replace a hold, but a hold stays if some of its removals are no longer wanted', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold?.digest;
@@ -393,7 +396,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
   });
 
-  it('a decision applies only to the removals that the operator saw, and later removals stay held', async () => {
+  it('a decision applies only to the removals that the operator was shown, and later removals stay held', async () => {
     for (const [decide, left] of [
       [approveHold, ['e', 'f']],
       [rejectHold, EVERYBODY],
@@ -423,7 +426,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 1, decision: { kind: 'waiting' } });
     await tell({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
-    // The plan removes no user of the rejected hold. So the new hold is like any other hold.
+    // The plan removes no user of the rejected hold, so the limits apply to the new hold as to any other hold.
     await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
@@ -466,7 +469,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
   });
 
-  it('a rejection lasts a year: the sweep then asks again about the removals that the directory still wants', async () => {
+  it('a rejection lasts a year, and then the sweep holds the removals again that are still wanted', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await rejectHold(ref('g'), WORD, world.toolPorts);
@@ -484,7 +487,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 
-  it('a per_hour hold is never approved automatically: after a week it expires, and its removals are held again', async () => {
+  it('a per_hour hold is not approved automatically, but expires after a week and is held again', async () => {
     const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -516,7 +519,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
-  it('an expired hold is always replaced by a new one, even after a crash at any point', async () => {
+  it('a new hold replaces an expired hold, even after a crash at any point', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
@@ -529,7 +532,7 @@ describe('hold', () => {
     }
   });
 
-  it('switching the guard off releases held removals, except rejected ones', async () => {
+  it('switching the guard off releases held removals, except rejected removals', async () => {
     const { tell, shown, ref, world } = await company({ perHourCount: 3 });
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ snapshot: 'h', of: EVERYBODY });
@@ -542,7 +545,7 @@ describe('hold', () => {
   });
 
   it.each(['waiting', 'rejected'])(
-    'a hold that is %s is kept when a wrong route ends the link, and the group is linked again',
+    'a hold that is %s survives the end of the link by a wrong base URL, and the next link',
     async (kind) => {
       const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
       await tell({ snapshot: 'h', of: EVERYBODY });
@@ -587,7 +590,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toBeUndefined();
   });
 
-  it('a hold of members does not hold the deletion of the group, but the hourly limit can', async () => {
+  it('a hold of members does not stop the deletion of the group, but the hourly limit can stop it', async () => {
     const { tell, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await tell({ remove: 'g' });
@@ -604,7 +607,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('a group below minSize is not held if one member is replaced again and again', async () => {
+  it('replacing one member of a group below minSize repeatedly causes no hold', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
@@ -614,7 +617,7 @@ describe('hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a hold shows the share of the group that all removals of the hour make up together', async () => {
+  it('a hold shows which share of the group all removals of the last hour are together', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });

@@ -79,8 +79,8 @@ describe('parseCsv', () => {
   });
 
   it.each([
-    ['a stray quote', 'a,b\nc"d,e\nf', 2, /start with a quote/],
-    ['text behind a quote', '"x\ny",2\n"f" g,h', 3, /after a closing quote/],
+    ['a quote inside a field', 'a,b\nc"d,e\nf', 2, /start with a quote/],
+    ['text after a closing quote', '"x\ny",2\n"f" g,h', 3, /after a closing quote/],
     ['a quote that is never closed', 'a\n"b\nc', 3, /before the end/],
     ['a record that is too long', `"${'x'.repeat(70_000)}`, 1, /at most 65536/],
   ])('parseCsv stops at %s, and returns the line number', async (_, text, line, says) => {
@@ -94,7 +94,7 @@ describe('parseCsv', () => {
 });
 
 describe('importCsv', () => {
-  it('importCsv gives its events the time of the file, so that newer directory events win', async () => {
+  it('importCsv gives its events the time of the file, so newer directory events take precedence', async () => {
     const { events } = await run('g1,One,u1,u1@acme.test', { asOf: '2026-11-01T08:00:00+01:00' });
     expect(events.map(({ stamp }) => stamp.slice(0, 20))).toEqual(['2026-11-01T07:00:00.']);
   });
@@ -106,7 +106,7 @@ describe('importCsv', () => {
     },
   );
 
-  it('importCsv makes one snapshot of each group, although the rows of a group are not together', async () => {
+  it('importCsv makes one snapshot per group, even if the rows of a group are scattered over the file', async () => {
     const csv =
       'group_id,group name,MEMBER ID,e-mail\ng2,Two,m1,a@x\ng1,One,m2,\ng2,Two,m0,b@x\ng1,One,m1,c@x\ng3,Three,,\n';
     const { report, events, planned } = await run(csv);
@@ -159,7 +159,7 @@ describe('importCsv', () => {
 
   it.each([
     [
-      'other order, other spellings and additional columns',
+      'another order, other spellings and additional columns',
       'Department,E-Mail,groupName,Group ID,Title,userId\nSales,a@x,One,g1,CEO,m1\nSales,,One,g1,,m2',
     ],
     ['snake case and no addresses', 'member_id,group_id,group_name\nm1,g1,One\nm2,g1,One'],
@@ -191,7 +191,7 @@ describe('importCsv', () => {
     expect(report.errors).toEqual([{ line: 1, message: expect.stringMatching(/a column "Squad"/) }]);
   });
 
-  it('importCsv reads the first row as data if only its group name looks like a column name', async () => {
+  it('importCsv reads the first line as a row if only its group name looks like a heading', async () => {
     const { events } = await run('g1,Mail,m1,a@x');
     expect(events.map(({ change }) => change)).toMatchObject([{ group: 'g1', name: 'Mail' }]);
   });
@@ -251,7 +251,7 @@ describe('importCsv', () => {
     await expect(rowSort.add(row)).rejects.toThrow(/^line 3: expected at most 2 rows in one file, got more/);
   });
 
-  it('importCsv sends nothing in a dry run, and nothing without consent', async () => {
+  it('importCsv sends nothing in a dry run, or if the operator does not confirm', async () => {
     const csv = 'g1,One,m1,\ng1,One,m2,\ng1,One,m3,\ng1,One,m4,';
     expect((await run(csv, { dryRun: true })).sent).toEqual([]);
     expect((await run(csv, { confirmed: false })).sent).toEqual([]);

@@ -148,7 +148,7 @@ describe('groupsync log', () => {
 });
 
 describe('audit check', () => {
-  it('the audit check finds every entry of a group and of the connection intact', async () => {
+  it('the audit check finds no changed or missing entry after normal operation', async () => {
     const { verify, ports, connection } = await company();
     expect(await verify()).toEqual({ group: 'g', entries: 5, named: 5, broken: null });
     expect(await verifyAudit(journalOf(connection.name), ports)).toMatchObject({
@@ -158,7 +158,7 @@ describe('audit check', () => {
     });
   });
 
-  it('the audit check names an entry that was removed or has a changed field', async () => {
+  it('the audit check reports an entry that was removed, and an entry of which a field was changed', async () => {
     const { verify, entries, table } = await company();
     const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
     expect(ofGroup).toHaveLength(5);
@@ -189,7 +189,7 @@ describe('audit check', () => {
     }
   });
 
-  it('the command line reports a broken audit with exit code 3', async () => {
+  it('audit --verify ends with exit code 3 if an entry is missing or changed', async () => {
     const { cli, entries, table } = await company();
     expect(await cli('audit', 'g', '--verify')).toMatchObject({
       code: 0,
@@ -214,7 +214,7 @@ describe('audit check', () => {
     expect(await verify()).toEqual({ group: 'g', entries: 7, named: 7, broken: null });
   });
 
-  it('audit entries that have expired do not count as missing', async () => {
+  it('the audit check does not report expired entries as missing', async () => {
     const { verify, entries, table, clock } = await company();
     const [first] = entries().sort((a, b) => (a.sk < b.sk ? -1 : 1));
     await table.delete(first as Item);
@@ -231,7 +231,7 @@ describe('actor of an event', () => {
   const g = { group: { id: 'g', name: 'Blue' } };
   const ann = { ...g, members: [{ id: 'm-ann', email: 'ann@acme.test' }] };
 
-  /** Publishes one event a minute and applies each. */
+  /** Publishes one event per minute, and runs apply after each event. */
   async function told(...bodies: readonly string[]) {
     const world = await savedWorld();
     await world.hire('ann');
@@ -249,7 +249,7 @@ describe('actor of an event', () => {
     return json.entries.map(({ actor }: { actor: { id: string } }) => actor.id);
   }
 
-  it('the audit names the actor of the event that caused the write', async () => {
+  it('the audit entry of a write names the actor of the event that caused the write', async () => {
     const other = { actor: 'eve@acme.test' };
     expect(
       await told(
@@ -270,7 +270,7 @@ describe('actor of an event', () => {
     ).toEqual(['00uada', 'okta', 'okta']);
   });
 
-  it('explain shows the actor with the name from Okta', async () => {
+  it('explain shows the actor of an Okta event with the name from Okta', async () => {
     const world = await savedWorld();
     const time = new Date(world.clock.ms).toISOString();
     const okta = {

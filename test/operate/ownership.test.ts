@@ -22,7 +22,7 @@ async function company(settings: object = {}) {
   return { ...told, theirs };
 }
 
-describe('platform group that existed before', () => {
+describe('platform group that existed before its directory group', () => {
   it.each([
     ['never', 'g', 'Group g', 2],
     ['bySpokeId', 'g', 'Another name', 1],
@@ -30,7 +30,7 @@ describe('platform group that existed before', () => {
     ['byName', 'x', 'Group g', 1],
     ['byName', 'x', 'group g', 2],
   ])(
-    'adoptExisting %s and an existing group with spokeId %s and name %s lead to %i groups in all',
+    'adoptExisting %s and an existing group with spokeId %s and name %s result in %i platform groups',
     async (adoptExisting, spokeId, name, count) => {
       const { tell, world } = await company({ adoptExisting });
       const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
@@ -93,7 +93,7 @@ describe('adoption by an operator', () => {
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
-  it('an adoption leaves no claim if the directory group changed before the link could be stored', async () => {
+  it('an adoption leaves no claim if the directory group changes before the link is stored', async () => {
     const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
     await tell({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
@@ -114,7 +114,7 @@ describe('adoption by an operator', () => {
     expect((await toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('h'));
   });
 
-  it('an adoption needs a known, unlinked directory group that exists, and a platform group that exists and has no owner', async () => {
+  it('an adoption needs an unlinked directory group, and a platform group without an owner', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -131,7 +131,7 @@ describe('adoption by an operator', () => {
 });
 
 describe('group that no event has named yet', () => {
-  it('an adopted platform group stays unchanged while no event has named the directory group', async () => {
+  it('an adopted platform group is not changed until an event has named the directory group', async () => {
     const { tell, world, ref, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
     const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
@@ -164,7 +164,7 @@ describe('released group', () => {
     expect(shown('g')).toEqual([users('b')]);
   });
 
-  it('a released group is no orphan after another platform group was adopted in its place', async () => {
+  it('a released platform group is not an orphan after another platform group was adopted instead', async () => {
     const { tell, world, ref, shown, theirs } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.toolPorts);
@@ -178,9 +178,9 @@ describe('released group', () => {
   });
 
   it.each([
-    ['refuses to clear the external id', 422, 1],
-    ['fails each time', 503, 3],
-    ['has lost the group', 404, 1],
+    ['refuses to remove the external id', 422, 1],
+    ['fails on every attempt', 503, 3],
+    ['no longer has the group', 404, 1],
   ])('a group is released even if the platform %s (%i)', async (_, status, tries) => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
@@ -220,7 +220,7 @@ describe('released group', () => {
     },
   );
 
-  it('a released group keeps an external id that another application has set meanwhile', async () => {
+  it('a released group keeps an external id that another application set before the release', async () => {
     const { tell, world, ref, state } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
@@ -295,7 +295,7 @@ describe('released group', () => {
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
         const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
-        // These ports belong to one instance of the function. An instance caches the list of groups for a minute.
+        // These ports belong to one process of the function, which caches the list of groups for a minute.
         const ports = world.portsFor();
         const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
           say(...directoryEvents);
@@ -322,7 +322,7 @@ describe('released group', () => {
     ['first', ['h', 'g']],
     ['second', ['g', 'h']],
   ])(
-    'a group with the name of a deleted group adopts the platform group if apply runs for it %s',
+    'a group with the name of a deleted group adopts its platform group if apply runs for the new group %s',
     async (_, order) => {
       const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' } as const;
       const { tell, say, world, ref, state } = await company(settings);
@@ -350,7 +350,7 @@ describe('released group', () => {
       await orDies(applyGroup(ref('g'), world.portsFor(worker)));
       const adopted = await adoptGroup(ref('g'), id, world.toolPorts);
       if (adopted.kind === 'busy') {
-        // The write that clears the external id has no answer yet.
+        // The write that removes the external id has no known outcome yet.
         world.advance(10 * 60_000);
         await tell();
         expect(await adoptGroup(ref('g'), id, world.toolPorts), where).toMatchObject({ kind: 'adopted' });
@@ -388,7 +388,7 @@ describe('group that the directory deletes', () => {
   );
 
   it.each(ends)(
-    'a deleted group that returns without a name has the same result whether apply ran in between or not: %s',
+    'a deleted group that returns without a name has the same result with and without an apply in between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });
@@ -399,8 +399,8 @@ describe('group that the directory deletes', () => {
         expect(shown('g')).toEqual(left);
         expect(await state('g')).toMatchObject({ settled: 'unnamed' });
         await tell({ upsert: 'g' });
-        // A released or emptied group still has the spokeId of the directory group. Apply finds the group by
-        // this spokeId and claims it again.
+        // A released or emptied group still has the spokeId of the directory group. With it, apply finds and claims the
+        // group.
         expect(shown('g')).toEqual([users('b')]);
         expect(await state('g')).toMatchObject({ settled: 'in_sync' });
       }

@@ -36,7 +36,7 @@ describe('preview of new match rules', () => {
     expect(JSON.stringify([...table.items])).toBe(before);
   });
 
-  it('the console previews the members that new match rules add, and leaves out changes that are planned anyway', async () => {
+  it('the console previews the members that new match rules add, without already planned changes', async () => {
     const { ports, publish } = await pendingWorld();
     await publish({ type: 'group.member.removed', data: { group: { id: 'g' }, members: [{ id: 'm-bob' }] } });
     const ask = asking(ports, 'default');

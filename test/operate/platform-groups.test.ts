@@ -23,7 +23,7 @@ async function world(settings: Parameters<typeof savedWorld>[0] = { adoptExistin
 }
 
 describe('groups of the platform', () => {
-  it('a platform group is managed, adoptable by external id or else by name, or unmanaged', async () => {
+  it('a platform group is listed as managed, as unmanaged, or as adoptable by external id or by name', async () => {
     const { publish, apply, other, rowsById, list, platform } = await world();
     await publish(group('m', 'Managed'));
     await apply('m');
@@ -40,7 +40,7 @@ describe('groups of the platform', () => {
     expect((await list()).totals).toEqual({ managed: 1, adoptable: 2, unmanaged: 1 });
   });
 
-  it('a pair is ambiguous if several groups match by the same proof', async () => {
+  it('a match is ambiguous if several groups match by external id, or several by name', async () => {
     const { publish, other, rowsById, list } = await world();
     await publish(group('a', 'Aviation'), group('b', 'Boats'), group('b2', 'boats'), group('c', 'Chess'));
     const twins = [other('aviation'), other('Aviation')];
@@ -50,7 +50,7 @@ describe('groups of the platform', () => {
     const rows = await rowsById();
     const ambiguous = [...twins, boats, named];
     for (const id of ambiguous) expect(rows.get(id)).toMatchObject({ state: 'adoptable', ambiguous: true });
-    // A match by external id proves more than a match by name.
+    // A match by external id takes precedence over a match by name.
     expect(rows.get(carrier)).toMatchObject({ ambiguous: false });
     expect(certainPairs(await list())).toEqual([{ group: 'c', platformId: carrier }]);
   });

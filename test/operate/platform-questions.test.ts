@@ -11,10 +11,10 @@ import { runCli } from '../support/cli/io.ts';
 import { createWorld, sixInSync } from '../support/operate/world.ts';
 
 const { connection } = createWorld();
-/** The largest answer that Lambda accepts. */
+/** The maximum size of an answer of Lambda. */
 const MAX_ANSWER = 6 * 1024 * 1024;
 
-/** The function `reconcile` of these ports, as the command line calls it. */
+/** Returns the function `reconcile` with these ports, as the command line calls it. */
 function functionOver(ports: PlatformAnswerPorts) {
   const asked: PlatformQuestion[] = [];
   const functions: ToolPorts['functions'] = {
@@ -30,7 +30,7 @@ function functionOver(ports: PlatformAnswerPorts) {
   return { asked, functions };
 }
 
-/** A platform with these calls, as a command sees it through the function. */
+/** Returns a platform with these calls, as a command uses it through the function. */
 async function throughFunction(given: Partial<Platform['groups']>, rest: Partial<Platform> = {}) {
   let opened = 0;
   const open = async () => {
@@ -55,7 +55,7 @@ const groupOf = (id: number, users: number): ObservedGroup => ({
 });
 
 describe('questions about the platform', () => {
-  it('plan makes the same document through the function as with the credential', async () => {
+  it('plan prints the same document whether it calls the platform through the function or directly', async () => {
     const world = await sixInSync();
     await world.publish({ type: 'group.upserted', data: { group: { id: 'g', name: 'Renamed' } } });
     for (const id of world.platform.groups.keys()) world.platform.changeAsOther(id, { name: 'Changed' });
@@ -70,7 +70,7 @@ describe('questions about the platform', () => {
     expect(asked.length).toBeGreaterThan(0);
   });
 
-  it('a list that is too large for one answer of Lambda arrives whole, in parts', async () => {
+  it('a list that is too large for one answer of Lambda arrives completely in several parts', async () => {
     const groups = Array.from({ length: 8 }, (_, id) => groupOf(id, 60_000));
     const { platform, asked } = await throughFunction({ list: async () => groups });
     expect(await platform.groups.list(0)).toEqual(groups);
@@ -78,7 +78,7 @@ describe('questions about the platform', () => {
     expect(asked.length).toBeGreaterThan(2);
   });
 
-  it('a list that changes between two parts is read again from its beginning', async () => {
+  it('a list that changes between two of its parts is read again from its beginning', async () => {
     const groups = Array.from({ length: 8 }, (_, id) => groupOf(id, 60_000));
     let changes = 1;
     const list = async () => {
@@ -95,7 +95,7 @@ describe('questions about the platform', () => {
     await expect(platform.groups.list(0)).rejects.toThrow('changed 3 times');
   });
 
-  it('a list is asked for again only if it is older than the caller accepts', async () => {
+  it('a list is requested again only if it is older than the caller accepts', async () => {
     const { platform, asked } = await throughFunction({ list: async () => [] });
     await platform.groups.list(0);
     await platform.groups.list(1_000);
@@ -105,7 +105,7 @@ describe('questions about the platform', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('employees arrive with the requested fields, and a missing field stays missing', async () => {
+  it('employees arrive with the requested fields, and a field that is missing stays absent', async () => {
     const email: EmployeeField = { kind: 'field', name: 'workEmail' };
     const custom: EmployeeField = { kind: 'customField', title: 'Okta ID' };
     const [ann, bob]: EmployeeRecord[] = [
@@ -146,7 +146,7 @@ describe('questions about the platform', () => {
     await expect(platform.groups.get(platformGroupId('g1'))).rejects.toMatchObject(failure);
   });
 
-  it('a function that cannot be called counts as a failed call of the platform', async () => {
+  it('a function that cannot be called causes the same error as a failed call of the platform', async () => {
     const denied = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
     const functions = { run: () => Promise.reject(denied) };
     const { platforms } = platformsThroughFunction({ functions, clock: () => 0 });

@@ -88,7 +88,7 @@ describe('probe of the platform simulator', () => {
 });
 
 describe('write scopes of the platform simulator', () => {
-  it('probe ends with a clear message if the token may rename groups but not set their members', async () => {
+  it('probe names the missing scope if the token may rename groups but not set their members', async () => {
     const { probe, groups } = await simulatorWith({}, ['groups:write']);
     const report = await probe();
     expect(report).toMatchObject({ kept: false, left: [] });
@@ -97,7 +97,7 @@ describe('write scopes of the platform simulator', () => {
     expect(await groups()).toEqual([]);
   });
 
-  it('probe fails with a clear message if the token may not create groups', async () => {
+  it('probe names the missing scope if the token may not create groups', async () => {
     const { probe } = await simulatorWith({}, ['group-members:write']);
     await expect(probe()).rejects.toThrow('the credential may not create or change groups');
   });
@@ -113,7 +113,7 @@ describe('write scopes of the platform simulator', () => {
     [['groups:write'], [false, true]],
     [['group-members:write'], [true, false]],
   ])(
-    'connect finds that a token with the scopes %j is refused writes of [groups, members]: %j',
+    'connect finds whether a token with the scopes %j is refused writes of groups and members: %j',
     async (scopes, refused) => {
       const { applicant, groups } = await simulatorWith({}, scopes);
       expect(await applicant.refusesWrite('groups')).toBe(refused[0]);
@@ -123,10 +123,10 @@ describe('write scopes of the platform simulator', () => {
   );
 
   it.each([
-    ['unknown groups', '*/groups/*', true],
+    ['calls of unknown groups', '*/groups/*', true],
     ['writes', '*/nowhere', false],
   ])(
-    'connect reports unknown write scopes only if a GET of an unknown group also answers 403: 403 for %s',
+    'connect reports write scopes as unknown only if a GET of an unknown group also answers 403 (403 for all %s)',
     async (_, path, hides) => {
       const simulator = await simulatorWith({}, ['employees:name']);
       await simulator.break(

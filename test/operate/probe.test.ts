@@ -22,7 +22,7 @@ type Traited = NonNullable<Parameters<typeof createWorld>[1]>;
 async function worldOf(traits: Traited = {}, settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld(settings, traits);
   const stop = new AbortController();
-  /** Runs the probe with the platform calls that `bend` replaces. */
+  /** Runs the probe on a platform on which `bend` replaces some calls. */
   async function probe(bend: (groups: PlatformGroups) => Partial<PlatformGroups> = () => ({})) {
     const { platforms } = world.ports;
     const open: typeof platforms.open = async (connection, how) => {
@@ -51,7 +51,7 @@ const failing = (kind: PlatformFailure['kind'], status?: number) => async () => 
 describe('probe', () => {
   it.each<[told: string, traits: Partial<Traits>, found: Readonly<Record<string, string>>]>([
     [
-      'the documented behaviour',
+      'exactly the documented behaviour',
       {},
       {
         ...honoured(),
@@ -77,17 +77,29 @@ describe('probe', () => {
       { enforceVersionOnPatch: false },
       { ...honoured(), 'PATCH version': 'ignored' },
     ],
-    ['no spokeId', { echoSpokeId: false }, { ...honoured(), 'spokeId shown by': 'nothing' }],
-    ['trimmed names', { names: 'trimmed' }, { ...honoured(), [ODD_NAME]: 'trimmed' }],
-    ['folded names', { names: 'folded' }, { ...honoured(), [ODD_NAME]: 'folded' }],
+    ['groups without spokeId', { echoSpokeId: false }, { ...honoured(), 'spokeId shown by': 'nothing' }],
+    ['names without outer white space', { names: 'trimmed' }, { ...honoured(), [ODD_NAME]: 'trimmed' }],
+    ['names in lower case', { names: 'folded' }, { ...honoured(), [ODD_NAME]: 'folded' }],
     [
-      'an installer who joins each group',
+      'the user of the app in each new group',
       { installer: 'u-boss' },
       { ...honoured(), 'users in a new group that was created without users': '1' },
     ],
-    ['a late list', { listLagMs: 5_000 }, { ...honoured(), 'new group in the list': 'after 5 s' }],
-    ['late groups', { getLagMs: 3_000 }, { ...honoured(), 'new group by its id': 'after 3 s' }],
-    ['a late feed', { feedLagMs: 3_600_000 }, { 'changes in the activity feed': 'not within 20 s' }],
+    [
+      'a list that shows changes late',
+      { listLagMs: 5_000 },
+      { ...honoured(), 'new group in the list': 'after 5 s' },
+    ],
+    [
+      'groups that show changes late',
+      { getLagMs: 3_000 },
+      { ...honoured(), 'new group by its id': 'after 3 s' },
+    ],
+    [
+      'a feed that shows changes late',
+      { feedLagMs: 3_600_000 },
+      { 'changes in the activity feed': 'not within 20 s' },
+    ],
   ])('the probe reports a platform with %s, and leaves no group behind', async (_, traits, found) => {
     const { probe, platform, current } = await worldOf(traits);
     const report = await probe();
@@ -157,7 +169,7 @@ describe('probe', () => {
     expect(platform.violations).toEqual([]);
   });
 
-  it('the probe finds and deletes its group if the creation was not answered', async () => {
+  it('the probe finds and deletes its group if the creation had no answer', async () => {
     const { probe, platform } = await worldOf();
     const report = await probe(({ create }) => ({
       create: async (fields) => {
@@ -224,15 +236,15 @@ describe('probe', () => {
 
   it.each([
     ['is refused', failing('unavailable', 503)],
-    ['is answered with success and not done', async () => 'deleted' as const],
-  ])('the probe reports the id of its group if the deletion %s', async (_, answer) => {
+    ['is answered with success but has no effect', async () => 'deleted' as const],
+  ])('the probe reports the id of its group if the deletion of the group %s', async (_, answer) => {
     const { probe, platform } = await worldOf();
     const report = await probe(() => ({ delete: answer }));
     expect(report).toMatchObject({ kept: true, stopped: null, left: [...platform.groups.keys()] });
     expect(report.left).toHaveLength(1);
   });
 
-  it('the probe reports a finding as unknown if its call fails, and tries the others', async () => {
+  it('the probe reports a finding as unknown if its call fails, and continues with the next findings', async () => {
     const { probe } = await worldOf();
     const report = await probe(() => ({ put: failing('unavailable', 503) }));
     expect(report.found).toMatchObject({
@@ -266,7 +278,7 @@ describe('probe', () => {
 });
 
 describe('probe report', () => {
-  it('a probe report is invalid for another base URL, and valid again for its own', async () => {
+  it('a probe report is valid only for its own base URL', async () => {
     const { probe, ports, current } = await worldOf();
     await probe();
     const known = await current();
@@ -277,7 +289,7 @@ describe('probe report', () => {
     expect((await current()).contract).toEqual(known.contract);
   });
 
-  it('a probe report is invalid for another company, and is removed with its connection', async () => {
+  it('a probe report is not valid for another company, and is removed with its connection', async () => {
     const { probe, ports, current, connection } = await worldOf();
     await probe();
     await ports.connections.save({ ...connection, company: 'another' });

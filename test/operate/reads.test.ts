@@ -6,7 +6,7 @@ import { portsAs, sixInSync } from '../support/operate/world.ts';
 
 type World = Awaited<ReturnType<typeof sixInSync>>;
 
-/** Returns the recorded reads, the oldest first: who, what, and of which group or person. */
+/** Returns the recorded reads, oldest first: the person, the kind of data, and the group or person that was read. */
 async function readsIn({ audit }: Pick<World, 'audit'>) {
   const entries = (await audit('')).filter(({ action }) => action.startsWith('read_')).toReversed();
   return entries.map(({ actor, action, changes: [change], group }) => [
@@ -17,7 +17,7 @@ async function readsIn({ audit }: Pick<World, 'audit'>) {
   ]);
 }
 
-describe('reads of data of people, with the setting auditReads', () => {
+describe('setting auditReads', () => {
   it.each([
     ['members g', 'read_members', 'g', 'g'],
     ['export g', 'read_export', 'g', 'g'],
@@ -31,13 +31,13 @@ describe('reads of data of people, with the setting auditReads', () => {
     ['log', 'read_activity', null, undefined],
     ['audit g', 'read_activity', 'g', 'g'],
     ['audit', 'read_activity', null, undefined],
-  ])('the command %s is recorded once', async (line, ...read) => {
+  ])('auditReads records the command %s once', async (line, ...read) => {
     const world = await sixInSync({ auditReads: true });
     expect((await world.cli(...line.split(' '))).code).toBe(0);
     expect(await readsIn(world)).toEqual([['local:tester', ...read]]);
   });
 
-  it('nothing is recorded by default, or for a command that shows no people', async () => {
+  it('no read is recorded by default, or for a command that shows no people', async () => {
     const world = await sixInSync();
     await world.cli('members', 'g');
     const recording = await sixInSync({ auditReads: true });
@@ -45,7 +45,7 @@ describe('reads of data of people, with the setting auditReads', () => {
     expect([...(await readsIn(world)), ...(await readsIn(recording))]).toEqual([]);
   });
 
-  it('the console records each person and object once in ten minutes, although the page repeats its queries', async () => {
+  it('auditReads records each person and object that the console shows once in ten minutes', async () => {
     const world = await sixInSync({ auditReads: true });
     const ask = asking(portsAs('ann', world.ports), 'default', { id: 'ann', roles: { '*': 'viewer' } });
     for (const name of ['group', 'group', 'home', 'live', 'groups', 'holds', 'connection'])
@@ -63,7 +63,7 @@ describe('reads of data of people, with the setting auditReads', () => {
     expect(activity.filter(({ action }: { action: string }) => action.startsWith('read_'))).toEqual([]);
   });
 
-  it('the data is not shown if its entry cannot be stored', async () => {
+  it('the console does not show data if its audit entry cannot be stored', async () => {
     const { ports } = await sixInSync({ auditReads: true });
     const record = async () => Promise.reject(new Error('AccessDeniedException'));
     const reader: Person = { id: 'ann', roles: { '*': 'viewer' } };
@@ -71,13 +71,13 @@ describe('reads of data of people, with the setting auditReads', () => {
     expect(await ask('group?group=g')).toEqual({ message: expect.stringContaining('AccessDenied') });
   });
 
-  it('changing the setting plans no group again', async () => {
+  it('a change of auditReads does not plan any group again', async () => {
     const { cli } = await sixInSync();
     const set = await cli('connections', 'set', 'default', 'auditReads=true', '--json', '--yes');
     expect(set.json).toMatchObject({ changed: [{ key: 'auditReads' }], replanned: 0 });
   });
 
-  it('switching it off needs an administrator in the console', async () => {
+  it('only an administrator can switch auditReads off in the console', async () => {
     const { settings } = (await sixInSync({ auditReads: true })).connection;
     expect(weakensSafety(settings, { ...settings, auditReads: false })).toBe(true);
     expect(weakensSafety({ ...settings, auditReads: false }, settings)).toBe(false);

@@ -79,7 +79,7 @@ describe('company that is connected again under another name', () => {
     expect(await owner()).toEqual(refOf(OTHER));
   });
 
-  it('a plan of the new connection shows the adoption and does not change the owner of the group', async () => {
+  it('a plan of the new connection shows the adoption without changing the owner of the group', async () => {
     const { remove, connect, says, world, owner, refOf, stateOf } = await company();
     await remove();
     await connect(OTHER);
@@ -106,7 +106,7 @@ describe('company that is connected again under another name', () => {
     });
   });
 
-  it('under additive membership, the new connection removes a member who left and keeps the members of other clients', async () => {
+  it('under additive membership, the new connection removes a leaver and keeps members of other clients', async () => {
     const { remove, connect, says, apply, world, platformGroups } = await company({ membership: 'additive' });
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'stranger'] });

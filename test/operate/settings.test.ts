@@ -40,7 +40,7 @@ async function company() {
 }
 
 describe('changed setting', () => {
-  it('the next apply uses a changed setting even if its worker caches connections', async () => {
+  it('the next apply uses a changed setting, although its worker caches connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -133,7 +133,7 @@ describe('changed setting', () => {
       ...world.toolPorts.gates,
       read: async (name) => {
         const gate = await world.toolPorts.gates.read(name);
-        // At this point, the settings and the gate were read, and nothing was written.
+        // At this point, apply has read the settings and the gate, and has written nothing.
         if (!changed) {
           changed = true;
           const plan = await planSettings(
@@ -155,7 +155,7 @@ describe('changed setting', () => {
   });
 });
 
-describe('two operators who change one connection at the same time', () => {
+describe('concurrent changes of one connection', () => {
   async function twoOperators(observing = false) {
     const { toolPorts } = (await story({ settings: { guard: {} }, observing })).world;
     const vault = { ...KEEPS_NONE, remove: async () => false };
@@ -176,7 +176,7 @@ describe('two operators who change one connection at the same time', () => {
     return { toolPorts, settings, plan, change, told, journal };
   }
 
-  it('changes of different settings by two operators are both kept, and the later operator sees the other change', async () => {
+  it('if two operators change different settings, both changes are kept, and the later operator sees both', async () => {
     const { plan, change, settings, told, journal } = await twoOperators();
     const [ann, bob] = [
       await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),
@@ -204,7 +204,7 @@ describe('two operators who change one connection at the same time', () => {
     ['guard.minSize', 'guard.minSize', 7, 'guard.minSize: 5 → 3'],
     ['guard.minSize and the whole guard', 'guard', null, 'guard: {'],
   ])(
-    'two operators change %s: the later one gets an error until the change is planned again',
+    'if two operators change %s, the later operator gets an error until the change is planned again',
     async (_, key, value, says) => {
       const { plan, change, settings } = await twoOperators();
       const [ann, bob] = [await plan({ key: 'guard.minSize', value: 3 }), await plan({ key, value })];
@@ -216,7 +216,7 @@ describe('two operators who change one connection at the same time', () => {
     },
   );
 
-  it('a changed setting and the end of observing by another operator are both kept', async () => {
+  it('if one operator changes a setting and another ends observing, both changes are kept', async () => {
     const { plan, change, toolPorts } = await twoOperators(true);
     const ann = await plan({ key: 'drift', value: 'report' });
     await resumeConnection(CONNECTION, toolPorts);

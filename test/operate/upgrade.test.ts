@@ -17,14 +17,14 @@ const release = (version: string, oldestReader: string, more: Partial<Release> =
   ...more,
 });
 
-/** Version 2.0.0 changes a stored form; older versions cannot read it. */
+/** Version 2.0.0 changes a stored form, which older versions cannot read. */
 const RELEASED = [
   release('1.0.0', '1.0.0'),
   release('1.10.0', '1.0.0', { settingsAdded: ['scimAllowedIps'] }),
   release('2.0.0', '2.0.0', { storedForms: ['A group stores its owner.'], settingsRemoved: ['scimBurst'] }),
 ];
 
-describe('comparison of the deployed version with the installed one', () => {
+describe('compareReleases', () => {
   it.each([
     ['the same version', { deployed: '2.0.0', oldestReader: '2.0.0' }, 'same', true, true],
     [
@@ -56,7 +56,7 @@ describe('comparison of the deployed version with the installed one', () => {
     },
   );
 
-  it('compareReleases lists stored forms and settings of all versions after the deployed one', () => {
+  it('compareReleases lists stored forms and settings of all versions after the deployed version', () => {
     expect(compareReleases({ deployed: '1.0.0', oldestReader: '1.0.0' }, RELEASED)).toMatchObject({
       storedForms: ['A group stores its owner.'],
       settingsAdded: ['scimAllowedIps'],
@@ -64,7 +64,7 @@ describe('comparison of the deployed version with the installed one', () => {
     });
   });
 
-  it('an upgrade can be undone if no version after the deployed one changes a stored form', () => {
+  it('an upgrade can be undone if no version after the deployed version changes a stored form', () => {
     const report = compareReleases({ deployed: '1.0.0', oldestReader: '1.0.0' }, RELEASED.slice(0, 2));
     expect(report).toMatchObject({ direction: 'upgrade', canRollBack: true });
   });
@@ -80,7 +80,7 @@ describe('comparison of the deployed version with the installed one', () => {
 });
 
 describe('list of releases', () => {
-  it('the list of releases ends with this version, and names only settings that exist or were removed later', () => {
+  it('the list of releases ends with this version, and contains only settings that exist or were removed later', () => {
     expect(RELEASES.at(-1)?.version).toBe(VERSION);
     const settings = Object.keys(StageSettings.shape);
     const removed = RELEASES.flatMap(({ settingsRemoved }) => settingsRemoved);
@@ -112,14 +112,14 @@ describe('groupsync upgrade --check', () => {
     expect(OUTPUT_SCHEMAS.upgrade.parse(json)).toMatchObject({ direction: 'downgrade', canReadData: false });
   });
 
-  it('upgrade --check ends with exit code 3 if the stack has no output of its version', async () => {
+  it('upgrade --check ends with exit code 3 if the stack does not state its version', async () => {
     expect(await upgrade({}, '--check')).toMatchObject({
       code: 3,
       stdout: expect.stringContaining('nothing can be compared'),
     });
   });
 
-  it('upgrade fails with exit code 1 if there is no stack, and with 2 without --check', async () => {
+  it('upgrade ends with exit code 1 if there is no stack, and with exit code 2 without --check', async () => {
     expect(await upgrade(undefined, '--check')).toMatchObject({ code: 1 });
     expect(await upgrade({})).toMatchObject({ code: 2, stderr: expect.stringContaining('--check') });
   });

@@ -19,18 +19,18 @@ export interface ConnectRequest {
   readonly company: string;
   readonly settings: ConnectionSettings;
   readonly token: string;
-  /** Whether the connection only plans, and writes nothing until an operator resumes it. */
+  /** True if the connection only plans, and writes nothing until an operator resumes it. */
   readonly observing: boolean;
-  /** The stored connection from which the new settings were made; undefined if there was none. */
+  /** The stored connection from which the new settings were made; undefined for a new connection. */
   readonly known: Connection | undefined;
 }
 
 /**
  * Stores an accepted credential, and then the connection that uses it, so a connection never exists without its secret.
- * For an existing connection, both are replaced. If the platform had refused the old credential, the gate opens. The
- * result of the old credential's daily check is deleted.
+ * An existing connection gets the new credential and settings, and the result of its daily check is deleted. If the
+ * gate was closed because of a failure, it opens.
  * @returns how many groups will be planned again
- * @throws Error if the name belongs to another company, or if the same setting was changed meanwhile
+ * @throws Error if the name belongs to another company, or if another operator has changed the same setting
  */
 export async function storeConnection(request: ConnectRequest, ports: ConnectPorts): Promise<number> {
   const { name, company } = request;
@@ -41,7 +41,7 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
       ? await connectNew(request, ports)
       : await reconnect(request.known, request, ports);
   const gate = await ports.gates.read(name);
-  // An operator's pause stays until an operator ends it with `resume`.
+  // Only an operator ends an operator's pause, with `resume`.
   if (gate.state === 'unauthorized' || gate.state === 'backoff')
     await writeGate(name, gate, REOPENED_GATE, ports);
   const nowMs = ports.clock();
@@ -49,9 +49,9 @@ export async function storeConnection(request: ConnectRequest, ports: ConnectPor
   return changed === undefined ? 0 : replanAll(name, ports);
 }
 
-/** Returns the message that a name is not available, because data of another company is stored under it. */
+/** Returns the error message for a name under which data of another company is stored. */
 export const keptFor = (name: ConnectionName, company: string): string =>
-  `the name ${name} is kept for the company ${company}, whose groups and people are stored under it`;
+  `the name ${name} is reserved for the company ${company}, whose groups and people are stored under this name`;
 
 async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise<Connection> {
   const { name, company, settings, token, observing } = request;
@@ -60,7 +60,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const action = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
-    // A token that was created while the connection was removed may still be stored. It must not be valid again.
+    // A SCIM token that was created during the removal of the connection may still be stored. It must not become valid.
     await revokeAllTokens(name, ports);
     await ports.vault.store(name, token);
     return ports.connections.replace(made, undefined);
@@ -71,7 +71,7 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   );
 }
 
-/** @returns undefined if the settings are the same as before */
+/** @returns undefined if the new settings equal the stored settings */
 async function reconnect(read: Connection, request: ConnectRequest, ports: ConnectPorts) {
   const { name, company, settings, token, observing } = request;
   const wanted = { name, company, settings, observing };

@@ -8,7 +8,7 @@ import { checkMemberIds, findMemberIds } from './member-id.ts';
 import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
 import { checkWriteScopes } from './write-scopes.ts';
 
-/** The number of employees that are read for their fields and for the preview. */
+/** The number of employees that are read to check their fields and to preview the matches. */
 const SAMPLE = 1_000;
 
 /** Checks everything on the platform that a connection needs, with a credential that is not stored yet. */
@@ -22,7 +22,7 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
     name: 'installed',
     run: () => input.applicant.markInstalled(),
     done: () => 'the app is marked as installed',
-    fix: 'ask the support of the platform whether the app may be installed for this company; groups work without it',
+    fix: 'ask the support of the platform whether the app may be installed for this company; groups are synced in any case',
   });
   const listed = await attempt(checks, {
     name: 'groups',
@@ -55,8 +55,8 @@ export async function inspectCredential(input: InspectInput, ports: ToolPorts): 
 export type InspectedInput = Pick<InspectInput, 'name' | 'settings' | 'isNew'>;
 
 /**
- * For a new connection, `memberIdField` is the field that the existing groups show. For a known connection, the setting
- * stays, and an operator must change it.
+ * For a new connection, `memberIdField` is the field whose values the existing groups contain. For an existing
+ * connection, the setting stays as it is. Only an operator changes it.
  */
 export const proposedSettings = (
   { settings, isNew }: InspectedInput,
@@ -122,8 +122,8 @@ export function neededFields(settings: ConnectionSettings): readonly string[] {
 }
 
 /**
- * Checks the fields that match rules need. If no employee of the answer has a field, the credential may not read it. If
- * the field is null for all employees, it is only unused.
+ * Checks the fields that match rules need. If a field is absent for all employees, the credential may not read it. If a
+ * field is null for all employees, the company does not use it.
  */
 export function checkFields(settings: ConnectionSettings, sample: readonly SampledEmployee[]) {
   if (sample.length === 0) {

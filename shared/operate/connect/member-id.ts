@@ -7,7 +7,7 @@ import type { SampledEmployee } from './preview.ts';
 
 type Listed = Awaited<ReturnType<Applicant['groups']>>;
 
-/** Finds the employee id that the platform's existing groups hold. */
+/** Finds out which employee id the platform's existing groups contain: `userId` or `id`. */
 export function findMemberIds(listed: Listed, sample: readonly SampledEmployee[]): MemberIds {
   const valuesOf = (field: string) => new Set(sample.flatMap((employee) => employee.get(field) ?? []));
   const evidence = memberIdEvidence(
@@ -17,7 +17,7 @@ export function findMemberIds(listed: Listed, sample: readonly SampledEmployee[]
   return { field: memberIdFieldOf(evidence) ?? null, ...evidence };
 }
 
-/** Compares the setting with the ids that the groups show. */
+/** Compares the setting `memberIdField` with the ids in the groups. */
 export function checkMemberIds(found: MemberIds, { memberIdField }: ConnectionSettings): Check {
   const name = 'memberIdField';
   if (found.field === null) {
@@ -29,11 +29,7 @@ export function checkMemberIds(found: MemberIds, { memberIdField }: ConnectionSe
   }
   if (found.field === memberIdField) return well(name, `${memberIdField}: ${evidenceText(found)}`);
   const detail = `the setting is ${memberIdField}, but the groups hold ${found.field}: ${evidenceText(found)}`;
-  return fault(
-    name,
-    detail,
-    `check with plan --with what it changes, then set: memberIdField=${found.field}`,
-  );
+  return fault(name, detail, `plan --with shows what this changes; then set memberIdField=${found.field}`);
 }
 
 const evidenceText = ({ users, userId, id }: MemberIdEvidence): string =>

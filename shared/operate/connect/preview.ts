@@ -20,7 +20,7 @@ export interface InspectInput {
   readonly name: ConnectionName;
   readonly settings: ConnectionSettings;
   readonly applicant: Applicant;
-  /** Whether no connection of this name is stored yet. */
+  /** True if no connection with this name is stored. */
   readonly isNew: boolean;
 }
 
@@ -29,7 +29,7 @@ export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
 
-/** Tries the match rules with the known members and the employees that were read. */
+/** Tries the match rules with the stored members and the sampled employees. */
 export async function previewMatch(
   { name, settings }: InspectInput,
   employees: readonly SampledEmployee[],
@@ -60,7 +60,7 @@ export async function previewMatch(
 interface MatchResult {
   readonly user: UserState;
   readonly outcome: 'matched' | 'ambiguous' | 'unmatched';
-  /** The first rule that finds an employee; undefined if none does. */
+  /** The first rule that finds an employee; undefined if no rule does. */
   readonly rule: TriedRule | undefined;
 }
 
@@ -85,7 +85,7 @@ interface TriedRule extends MatchRule {
   readonly holders: ReadonlyMap<string, readonly Role[]>;
 }
 
-/** The member's value, if some employee has it. */
+/** Returns the member's value for this rule, if an employee has the same value. */
 const heldValue = (user: UserState, rule: TriedRule): string | undefined =>
   soughtValues(rule, user).find((value) => rule.holders.has(value));
 
@@ -175,7 +175,7 @@ export async function planAdoption(
   return { existing: listed.length, directory, ...pairs, clashes };
 }
 
-/** undefined for a group that the directory has deleted, or has not named yet. */
+/** Returns undefined for a group that the directory has deleted or has not named. */
 const nameInDirectory = ({ registers }: GroupState): string | undefined =>
   groupExists(registers) ? groupName(registers) : undefined;
 

@@ -5,7 +5,7 @@ import { fault, messageOf, well } from '../doctor/check.ts';
 /** The platform has two scopes for writes: one for groups, and one for their members. */
 export type WriteScope = 'groups' | 'members';
 
-/** The message about a refused scope, and the fix. */
+/** The message for each refused scope, and the fix. */
 export const SCOPE_REFUSALS: Readonly<Record<WriteScope, readonly [sentence: string, fix: string]>> = {
   groups: [
     'the credential may not create or change groups',
@@ -22,10 +22,10 @@ const CHECK_NAMES = { groups: 'write groups', members: 'write group members' } a
 const tryIt = (name: string) => `to test this with a new group: groupsync probe --connection ${name}`;
 
 /**
- * Tests both write scopes without a write, by a PATCH of a group that does not exist. If a scope is missing, the
- * platform answers 403, if it checks scopes first. But some platforms answer 403 for every unknown id. So a 403 is a
- * proof only if the two scopes get different answers, or if a GET of the same id gets another answer. In all other
- * cases only `probe` can test the scopes, because it writes to a group of its own.
+ * Tests both write scopes without a write, by a PATCH of a group that does not exist. If a scope is missing, a platform
+ * that checks scopes first answers 403. Some platforms answer 403 for every unknown id. So a 403 is a proof only in two
+ * cases: the two scopes get different answers, or a GET of the same id gets another answer. In all other cases only
+ * `probe` can test the scopes, because it writes to a group of its own.
  */
 export async function checkWriteScopes(connection: string, applicant: Applicant): Promise<readonly Check[]> {
   const groups = await answerOf(() => applicant.refusesWrite('groups'));

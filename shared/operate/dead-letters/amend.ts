@@ -14,8 +14,10 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
- * Returns where an operator's action on a dead-lettered message is recorded: with the group of the message; if there is
- * none, in the journal of the connection; if that is unknown too, in the journal of the default connection.
+ * Returns the record in which an operator's action on a dead-lettered message is stored:
+ * - the group of the message, if the group is known;
+ * - otherwise the journal of the message's connection, if the connection is known;
+ * - otherwise the journal of the default connection.
  */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };
@@ -23,9 +25,9 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
 }
 
 /**
- * Returns a stamp after all operations of the original message. A part of the original may be stored already. If the
- * edited message had the same stamps, the two would be joined, and a member that the operator deleted from a snapshot
- * would stay.
+ * Returns a stamp after all operations of the original message, because parts of the original may already be stored. If
+ * the edited message had the same stamps, ingest would combine both messages. Then a member that the operator deleted
+ * from a snapshot would stay.
  */
 function rewordedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
@@ -33,23 +35,23 @@ function rewordedStamp({ message, events }: DeadLetter): Stamp {
 }
 
 /**
- * Returns the queue for an edited message. If the message names no connection, its queue decides the connection, so it
- * goes back to that queue. Otherwise it goes to the common events queue.
+ * Returns the queue for an edited message. A message that names no connection returns to its own queue, because the
+ * queue determines the connection. Any other message goes to the common events queue.
  */
 const wayBack = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
-/** Returns the problems that ingest would report for a body now, one line each; empty if it would be accepted. */
+/** Returns the problems that ingest would report for this body now, one line each; empty if ingest would accept it. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);
-  return events.length + problems.length > 0 ? problems : ['nothing in it is an event of a directory'];
+  return events.length + problems.length > 0 ? problems : ['the message contains no event of a directory'];
 }
 
 /**
- * Sends an edited message in place of a dead-lettered one. The original is first recorded in the audit, and deleted at
- * the end.
- * @returns false if another consumer has received the message since it was shown
+ * Sends an edited message instead of the dead-lettered message. The audit first records the original, which is deleted
+ * at the end.
+ * @returns false if another consumer has received the message after the operator was shown it
  */
 export async function sendAmended(
   deadLetter: DeadLetter,
@@ -68,7 +70,7 @@ export async function sendAmended(
     if (outcome?.messageId === undefined)
       throw new Error(`the events queue refused the message: ${outcome?.refused}`);
     await held.remove([taken]).catch((cause: Error) => {
-      const why = `it was sent, but the original could not be deleted (${cause.message})`;
+      const why = `the edited message was sent, but the original could not be deleted (${cause.message})`;
       throw new Error(`${why}; next: groupsync dlq discard ${taken.id.slice(0, SHORT_ID)}`, { cause });
     });
     isSent = true;
@@ -77,13 +79,11 @@ export async function sendAmended(
   return isSent;
 }
 
-/** Deletes one dead-lettered message permanently; false if another consumer has received it. */
+/** Deletes one dead-lettered message permanently. Returns false if another consumer has received it. */
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
-/**
- * Records a message, in several audit entries if it is too large: a message has up to 1 MiB, and an entry up to 400 KB.
- */
+/** Records a message. A message has up to 1 MiB and an audit entry up to 400 KB, so there may be several entries. */
 async function recordBodies(
   deadLetter: DeadLetter,
   verb: 'edit' | 'discard',
@@ -99,15 +99,15 @@ async function recordBodies(
   }
 }
 
-/** Splits a text at character boundaries. With at most four bytes a character, two parts fit into one entry. */
+/** Splits a text between characters. A character has at most four bytes, so two parts fit into one entry. */
 const partsOf = (text: string): readonly string[] => text.match(/.{1,40000}/gsu) ?? [''];
 
-/** The number of characters of an id that lists show, which is enough to identify a dead-lettered message. */
+/** The number of characters of an id that lists show. They are enough to identify a dead-lettered message. */
 export const SHORT_ID = 8;
 
 /**
- * Finds dead-lettered messages by their ids, or by prefixes of ids. All messages that were read are made visible again.
- * The result has the order of the ids, and leaves out those that were not found.
+ * Finds dead-lettered messages by their ids, or by prefixes of ids. At the end, all messages that were read become
+ * visible again. The result has the order of the ids, without ids that match no message.
  * @throws NotFound if a prefix matches several messages
  */
 export async function findDeadLetters(
@@ -134,7 +134,9 @@ export async function findDeadLetters(
   return ids.flatMap((id) => {
     const [first, ...others] = found.get(id) ?? [];
     if (others.length === 0 || first?.message.id === id) return first ?? [];
-    throw new NotFound(`"${id}" matches ${others.length + 1} dead-lettered messages; give more of the id`);
+    throw new NotFound(
+      `"${id}" matches ${others.length + 1} dead-lettered messages; give more characters of the id`,
+    );
   });
 }
 

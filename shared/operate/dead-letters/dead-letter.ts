@@ -7,7 +7,7 @@ import { type ConnectionName, connectionName, type GroupRef, groupId } from '../
 import { makeStamp, parseStamp, type Stamp } from '../../domain/stamp.ts';
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
-/** A dead-lettered message, with the parts of it that can be read. */
+/** A dead-lettered message, with all parts of it that can be read. */
 export interface DeadLetter {
   readonly message: DeadMessage;
   readonly queue: Mailbox['name'];
@@ -15,18 +15,15 @@ export interface DeadLetter {
   readonly events: readonly DirectoryEvent[];
   /** The problems that ingest would report now. */
   readonly problems: readonly string[];
-  /**
-   * The connection of the message; undefined if the message names no connection and its queue does not belong to a
-   * connection any more.
-   */
+  /** The connection of the message; undefined if neither the message nor its queue determines a connection. */
   readonly connection: ConnectionName | undefined;
   /** The directory group of the message. It may be known even if the message cannot be decoded. */
   readonly group: string | undefined;
-  /** For a message of the apply queue: the group to check. */
+  /** The group that apply must process, for a message of the apply queue. */
   readonly ref: GroupRef | undefined;
 }
 
-/** @param nowMs the present time. An event that was dated in the future may be acceptable by now */
+/** @param nowMs the current time. An event that was refused because its time was in the future may be valid now */
 export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], nowMs: number): DeadLetter {
   if (queue === 'apply') {
     const ref = readApplyMessage(message.body);
@@ -52,10 +49,10 @@ export function readDeadLetter(message: DeadMessage, queue: Mailbox['name'], now
   };
 }
 
-/** A value of unknown form. Each field may be absent. */
+/** A parsed value of unknown type. Each field may be absent. */
 type Loose = { readonly [field: string]: Loose } | null | undefined;
 
-/** Reads the connection and the group of a message that cannot be decoded, as far as it contains them. */
+/** Reads the connection and the group from a message that cannot be decoded, if it contains them. */
 function guess(body: string) {
   const parsed = parseJson(body);
   const event = parsed.ok ? (parsed.value as Loose) : undefined;
@@ -63,7 +60,7 @@ function guess(body: string) {
   return { connection: event?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
 }
 
-/** Returns the CloudEvents source and type of a message, even if it cannot be decoded; null if it has none. */
+/** Returns the CloudEvents source and type of a message, even if the message cannot be decoded; null if it has none. */
 export function originOf({ message, queue }: Pick<DeadLetter, 'message' | 'queue'>) {
   const parsed = queue === 'events' ? parseJson(message.body) : undefined;
   const event = parsed?.ok === true ? (parsed.value as Loose) : undefined;
@@ -78,8 +75,8 @@ const asName = (event: unknown) =>
   typeof event === 'string' && /^[a-z0-9-]{1,32}$/.test(event) ? connectionName(event) : undefined;
 
 /**
- * Returns the stamp for sending a dead-lettered message to the events queue again. An event without a time of its own
- * uses this stamp, so it keeps its original place in the order.
+ * Returns the stamp for a dead-lettered message that is sent to the events queue again. An event without a time uses
+ * this stamp, and so keeps its original position in the order.
  */
 export function stampOf({ stamp, sentAtMs, originalMessageId, id }: DeadMessage): Stamp {
   const given = stamp === undefined ? undefined : parseStamp(stamp);

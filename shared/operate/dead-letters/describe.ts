@@ -10,7 +10,7 @@ import type { DeadLetter } from './dead-letter.ts';
 
 export type StateReadPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
-/** Describes a dead-lettered message, and names the unknown connections in it. */
+/** Describes a dead-lettered message, and lists the unknown connections that it names. */
 export async function describeDeadLetter(
   deadLetter: DeadLetter,
   ports: StateReadPorts & Pick<ToolPorts, 'connections'>,
@@ -44,7 +44,7 @@ export async function describeDeadLetter(
   return { document, missing };
 }
 
-/** Returns the current states of the groups that a dead-lettered message names. Unknown groups are left out. */
+/** Returns the current states of all known groups that a dead-lettered message names. */
 export async function currentStates(deadLetter: DeadLetter, { groups }: Pick<ToolPorts, 'groups'>) {
   const refs = new Map<string, GroupRef>();
   if (deadLetter.ref !== undefined) refs.set(deadLetter.ref.group, deadLetter.ref);
@@ -76,20 +76,20 @@ export async function refusalsOf(
 }
 
 /**
- * Whether newer values supersede a dead-lettered message, so that a replay would change nothing. Only values with a
- * later stamp count. A value with the event's own stamp comes from the event itself, and other parts of the event may
+ * Returns whether newer values supersede a dead-lettered message, so that a replay would change nothing. Only values
+ * with a later stamp count. A value with the stamp of the event comes from the event itself, whose other parts may
  * still be missing.
  *
- *     event            | superseded if, at a stamp newer than the event's,
+ *     message          | superseded if, with a later stamp,
  *     -----------------|-------------------------------------------------------------------
  *     group.upserted   | the group was deleted, or was upserted and named
- *     group.deleted    | it was deleted again, or a snapshot and a name were stored
- *     group.snapshot   | it was deleted, or a snapshot was stored
+ *     group.deleted    | the group was deleted again, or a snapshot and a name were stored
+ *     group.snapshot   | the group was deleted, or a snapshot was stored
  *     member.*         | each member has a value, or the group was deleted or has a snapshot
- *     with attributes  | each attribute also has a value, even if the group was deleted
- *     user.upserted    | each attribute was given
+ *       with attributes| the same, and each attribute has a value
+ *     user.upserted    | each attribute has a value
  *     user.deleted     | the user was deleted
- *     of apply         | the group is not failed any more
+ *     from apply       | the group is no longer failed (whatever the stamp)
  *
  * A dead-lettered message that cannot be read is never superseded.
  */
@@ -127,7 +127,7 @@ function describedBy(change: DirectoryChange): readonly Member[] {
   return 'members' in change ? change.members : [];
 }
 
-/** Whether a newer value is stored for each attribute of the event. */
+/** True if a newer value is stored for each attribute of the event. */
 async function areAttributesGiven(
   connection: ConnectionName,
   members: readonly Member[],

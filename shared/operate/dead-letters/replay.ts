@@ -17,7 +17,7 @@ export interface ReplayOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
   /** The connection whose journal records the replay. */
   readonly connection: ConnectionName;
   readonly selection: Selection;
-  /** The maximum number of messages a second; undefined: no limit. */
+  /** The maximum number of messages per second; undefined: no limit. */
   readonly rate?: number | undefined;
   readonly onProgress?: ((done: Pick<ReplayReport, 'replayed' | 'failed'>) => void) | undefined;
 }
@@ -30,9 +30,9 @@ const TAKE = 10;
  *     take (hidden for 30 s) ──▶ send ──▶ delete
  *            ▲ killed here: visible again after the hold       ▲ killed here: sent twice
  *
- * Sending twice is harmless: events are joined into registers by their stamps, and an apply message only names a group.
- * A message that is dead-lettered again during the replay is not sent a second time. So the replay ends even if the
- * fault was not fixed.
+ * Sending a message twice is harmless: registers combine events by their stamps, and an apply message only names a
+ * group. A message that is dead-lettered again during the replay is not sent again. So the replay ends even if the
+ * fault still exists.
  */
 export async function replayDeadLetters(
   queue: Mailbox['name'],
@@ -51,7 +51,7 @@ export async function replayDeadLetters(
   const action = { action: 'dlq_replay', changes: [{ kind: 'replay_deadLetters', ...about }] };
   let recording: Promise<void> | undefined;
   const sendThenRemove = async (deadLetters: readonly DeadLetter[], held: Held): Promise<void> => {
-    // A replay that found no message to send is not recorded.
+    // If the replay finds no message to send, it is not recorded.
     recording ??= recordAction(journalOf(options.connection), action, ports);
     await recording;
     const refused = await resend.send(deadLetters);
@@ -74,7 +74,7 @@ export async function replayDeadLetters(
     return selection.ids?.every(isDone) !== true;
   }).catch((error: unknown) => {
     if (replayed.size === 0 || !(error instanceof Error)) throw error;
-    const sent = `${plural(replayed.size, 'message')} ${replayed.size === 1 ? 'was' : 'were'} sent, some perhaps not deleted`;
+    const sent = `${plural(replayed.size, 'message')} ${replayed.size === 1 ? 'was' : 'were'} sent, but some may still be in the dead-letter queue`;
     throw new Error(`${sent}: ${error.message}`, { cause: error });
   });
   const others = selection.ids?.every(isDone) === true ? 0 : elsewhere;
@@ -95,9 +95,9 @@ async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSi
 
 /** Sends dead-lettered messages of one queue again. */
 interface Resend {
-  /** @returns the dead-lettered messages that were not accepted */
+  /** @returns the dead-lettered messages that could not be sent */
   send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;
-  /** Whether this replay sent the message before, and it was dead-lettered again. */
+  /** True if this replay has already sent the message, which was then dead-lettered again. */
   isOurs(deadLetter: DeadLetter): boolean;
 }
 
@@ -126,16 +126,13 @@ export const outgoing = (message: DeadMessage) => ({
   failedBefore: pastOf(message),
 });
 
-/**
- * The number of failures and the time of the first one. They are sent with the message, so that it keeps its age if it
- * fails again.
- */
+/** Returns the number of failures and the time of the first failure. A message that fails again keeps both. */
 const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
- * A dead-lettered message of apply reports that a group failed. For a replay, the group is marked dirty and woken, once
- * for all its messages. If a later message has a higher rev than this wake-up, it reports a new failure.
+ * Replays messages of apply. Each reports that a group failed, so a replay marks the group dirty and wakes it, once for
+ * all its messages. A later message whose rev is at least the rev after this wake-up reports a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
@@ -144,7 +141,7 @@ function groupWaker(ports: ReplayPorts): Resend {
     async send(deadLetters) {
       const refs = new Map(deadLetters.flatMap(({ ref }) => (ref === undefined ? [] : [[keyOf(ref), ref]])));
       const fresh = [...refs].filter(([key]) => !woken.has(key));
-      // This comes before the wake-up, so that a new failure is reported with the age of the group's oldest message.
+      // Stored before the wake-up, so that a new failure of the group keeps the age of the oldest message.
       for (const [key, ref] of fresh) {
         const ofGroup = deadLetters.filter(
           (deadLetter) => deadLetter.ref !== undefined && keyOf(deadLetter.ref) === key,
@@ -167,10 +164,7 @@ function groupWaker(ports: ReplayPorts): Resend {
   };
 }
 
-/**
- * The rev in the id `<connection>/<group>/<rev>` that apply gives to dead-lettered messages; -1 if SQS moved the
- * message.
- */
+/** Returns the rev in the id `<connection>/<group>/<rev>` of a message from apply; -1 if SQS moved the message. */
 function revOf({ originalMessageId = '' }: DeadMessage): number {
   const rev = Number(originalMessageId.slice(originalMessageId.lastIndexOf('/') + 1));
   return originalMessageId.includes('/') && Number.isInteger(rev) ? rev : -1;

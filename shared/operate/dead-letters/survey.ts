@@ -8,10 +8,10 @@ import { type DeadLetter, originOf, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
 import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
-/** Selects dead-lettered messages. A message must match each given part. */
+/** Selects dead-lettered messages. A message must match each field that is set. */
 export interface Selection {
   readonly ids?: readonly string[] | undefined;
-  /** Selects messages about this group, also those that name no connection. */
+  /** Selects messages about this group, including messages that name no connection. */
   readonly group?: GroupRef | undefined;
   readonly code?: string | undefined;
 }
@@ -21,11 +21,11 @@ export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mail
 export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
-  /** The maximum number of listed messages. Of all others, only the ids are kept in memory. */
+  /** The maximum number of listed messages. For all further messages, only the ids are kept in memory. */
   readonly limit: number;
 }
 
-/** Reads dead-letter queues without removing messages. Counts them by cause, and counts the superseded ones. */
+/** Reads dead-letter queues without removing messages. Counts messages by cause, and counts superseded messages. */
 export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;
@@ -63,7 +63,7 @@ export function isSelected({ message, group, connection }: DeadLetter, selection
   );
 }
 
-/** Whether a text is the id of the message, or a prefix of it. */
+/** True if the text is the id of the message, or a prefix of the id. */
 export const isNamed = (message: Pick<DeadLetter['message'], 'id'>, id: string): boolean =>
   id !== '' && message.id.startsWith(id);
 

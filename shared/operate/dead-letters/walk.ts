@@ -1,25 +1,25 @@
 import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
-/** How long a message that is read here is hidden from other readers. After a crash, it then becomes visible. */
+/** How long a read hides a message from other consumers. After a crash, the message becomes visible at that time. */
 export const HOLD_SECONDS = 30;
-/** The maximum duration of a read. It is shorter than `HOLD_SECONDS`, so no message becomes visible meanwhile. */
+/** The maximum duration of a read. It is below `HOLD_SECONDS`, so no message becomes visible during the read. */
 export const LOOK_MS = 25_000;
 /** The interval at which the visibility timeout of hidden messages is renewed. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
-/** How long to wait for messages that another consumer or a killed process has hidden. An empty poll takes a second. */
+/** How long to wait for messages that another consumer or a killed process has hidden. Each empty poll takes 1 s. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
-/** The walk ends after this number of long polls without a new message, even if the queue reports visible ones. */
+/** The walk ends after this number of polls without a new message, even if the queue reports visible messages. */
 const VAIN_TAKES = 3;
 
 export interface WalkOptions {
   readonly clock: () => number;
   readonly signal?: AbortSignal | undefined;
-  /** The maximum duration of the walk; without it the walk ends when every message was shown. */
+  /** The maximum duration of the walk. Default: the walk ends when `look` has received every message. */
   readonly longestMs?: number;
-  /** Messages shown at a time. */
+  /** The maximum number of messages for one call of `look`. */
   readonly most?: number;
-  /** How long to wait for messages that another consumer holds; 0 for a caller that reads the queue again soon. */
+  /** How long to wait for messages that another consumer has hidden. Callers that read the queue again soon use 0. */
   readonly patienceSeconds?: number | undefined;
   /** Called before a wait, with the number of messages in flight and the longest wait. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
@@ -29,9 +29,9 @@ export interface WalkOptions {
 export type Held = ReturnType<typeof hold>;
 
 /**
- * Passes every message of a dead-letter queue to `look` once. At the end, it makes the messages that were not removed
- * visible again. Until then, all messages stay hidden. Otherwise a slow walk would receive the same messages again and
- * again, and never reach the others. It keeps only an id and a receipt of each message in memory.
+ * Passes every message of a dead-letter queue to `look` once. All messages stay hidden until the end of the walk.
+ * Otherwise a slow walk would receive the same messages repeatedly, and never receive the last ones. At the end, all
+ * messages become visible that were not removed. Only the id and receipt of each message are in memory.
  * @param look handles messages; if it returns false, the walk ends
  * @returns the number of messages found, whether the whole queue was read, and how many messages another consumer had
  * in flight at the end
@@ -45,7 +45,7 @@ export async function walkMailbox(
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
   let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
-  /** @returns false if no messages are in flight elsewhere, or if the walk has waited for them long enough */
+  /** @returns false if no other consumer has messages in flight, or if the waiting time is used up */
   const spendPatience = (elsewhere: number): boolean => {
     if (elsewhere <= 0 || patience <= 0) return false;
     waiting.onElsewhere?.(elsewhere, Math.min(patience, Math.ceil((endMs - clock()) / 1_000)));
@@ -71,7 +71,7 @@ export async function walkMailbox(
     const { inFlight } = await mailbox.counts();
     return { complete: !isOver(), found, elsewhere: Math.max(0, inFlight - held.count()) };
   } finally {
-    // If this fails, the messages become visible again when their visibility timeout ends.
+    // If this fails, the messages become visible at the end of their visibility timeout.
     await held.giveBack().catch(() => {});
   }
 }

@@ -6,8 +6,8 @@ import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 type AcceptPorts = JournalPorts & Pick<ToolPorts, 'sources'>;
 
 /**
- * Records that an operator has confirmed that the missing groups are deleted. The entry contains the reason why the
- * reader had stopped.
+ * Records an operator's confirmation that the missing groups are deleted. The entry contains the reason why the reader
+ * stopped.
  */
 export async function recordAcceptedDeletions(connection: ConnectionName, ports: AcceptPorts): Promise<void> {
   const { stopped } = readerHealthOf(await ports.sources.read(connection));

@@ -15,19 +15,19 @@ const MAX_ITEMS = 15_000;
 
 interface Asked {
   readonly question: DirectoryQuestion;
-  /** The directory to ask instead of the one in the settings. */
+  /** The directory to query; undefined: the directory in the settings. */
   readonly setting?: DirectorySetting | undefined;
 }
 
 export interface AnswerPorts {
   readonly directories: Directories;
-  /** Whether no further group can be read in time. */
+  /** Returns true if there is no time left to read another group. */
   readonly isTimeUp: () => boolean;
 }
 
 /**
- * Answers a question of an operator's command about a directory. Changes nothing.
- * @returns a value of the form DirectoryReply. If a call of the directory fails, the answer contains the failure
+ * Answers a question that an operator's command asks about a directory. Changes nothing.
+ * @returns a DirectoryReply, which contains the failure if a call of the directory fails
  */
 export async function answerQuestion(
   connection: Connection,
@@ -59,7 +59,7 @@ async function membersOf(
       answers.push({ group, members: [], ...read });
       continue;
     }
-    // If a group does not fit any more, the caller asks for it in the next question.
+    // The answer leaves out groups that do not fit. The caller requests them in the next question.
     if (index > 0 && count + read.members.length > MAX_ITEMS) break;
     count += read.members.length;
     answers.push({ group, ...part(read.members, index === 0 ? from : 0, 'members') });

@@ -28,7 +28,7 @@ interface Comparing {
   readonly platform: PlatformGroups;
   readonly others: OtherGroups;
   readonly ports: DirectoryToolPorts;
-  /** The platform user of each member; undefined: the member would be pending. */
+  /** The platform user of each member; undefined if the member would be pending. */
   readonly users: Map<MemberId, Promise<string | undefined>>;
   readonly changes: Change[];
 }
@@ -49,8 +49,8 @@ export async function compareDirectory(
   const shared = { connection, directory, listing, platform, others, ports };
   const comparing: Comparing = { ...shared, users: new Map(), changes: [] };
   const groups: Row[] = [];
-  // The groups are read one after the other, because the directory limits the calls per minute and the deployed reader
-  // also needs some.
+  // The groups are read one after the other, because the directory limits the calls per minute, and the deployed reader
+  // also makes calls.
   for (const one of listing.selected) groups.push(await compareGroup(one, comparing));
   const adopted = new Set(groups.flatMap(({ action, platformId }) => (action === 'adopt' ? platformId : [])));
   const left = platform.unmanaged.filter(({ id }) => !adopted.has(id));
@@ -139,7 +139,7 @@ async function membersOf(
       listed: listing.listed,
       nested,
       known: [],
-      // There was no earlier read, so there are no earlier nested groups to ask about.
+      // This read is the first one, so there are no nested groups of an earlier read.
       questions: { unproven: async () => [] },
     });
     if (whole === undefined) return 'the directory does not find the group';
@@ -151,7 +151,7 @@ async function membersOf(
   }
 }
 
-/** Returns the platform users of these members, each with the members that are bound to the user. */
+/** Returns the platform users of these members. Each user is returned with all members that are bound to the user. */
 async function usersOf(
   members: readonly DirectoryUser[],
   comparing: Comparing,
@@ -201,7 +201,7 @@ interface Noted {
   readonly members: ReadonlyMap<string, readonly DirectoryUser[]>;
 }
 
-/** Notes changes, up to a hundred of each kind. */
+/** Lists changes, up to a hundred of each kind. */
 function note({ changes }: Comparing, { group, added, removed, members }: Noted): void {
   const about = { group: group.id as string, groupName: group.name };
   const add = (kind: Change['kind'], user: string, member: DirectoryUser | undefined) => {

@@ -27,11 +27,11 @@ export type DirectoryToolPorts = Pick<
 
 export interface DirectoryListing {
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
-  /** Groups that `groups.include` and `groups.exclude` select. */
+  /** The groups that the settings `groups.include` and `groups.exclude` select. */
   readonly selected: readonly ListedGroup[];
 }
 
-/** Every group of a directory. @throws DirectoryError */
+/** Lists every group of a directory. @throws DirectoryError */
 export async function listDirectory(
   directory: Pick<Directory, 'groups'>,
   { settings }: Pick<Connection, 'settings'>,

@@ -13,8 +13,8 @@ import { doRecorded } from '../journal.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
 /**
- * How long to wait for the end of an open write. Most writes end within a minute. A write that is retried may take
- * longer; the command then fails.
+ * How long to wait for the end of an open write. Most writes end within a minute. A retried write may take longer, and
+ * then the command fails.
  */
 const WAIT_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
@@ -24,8 +24,8 @@ const ASKED_EVERY_MS = 2_000;
  *
  *     open move ──▶ old group released ──▶ old link ends ──▶ claim moves ──▶ new group linked ──▶ move closed
  *
- * The old group is released before its link ends. Otherwise apply would create another platform group for it. A new
- * group of the reader has no name until the reader has sent all its members, and a group without a name is not written.
+ * The old group is released before its link ends. Otherwise apply would create another platform group for the old
+ * group. A new group of the reader has no name until the reader has sent all members. Until then it is not written.
  * @returns false if a write of the old group does not end in time
  */
 export async function moveGroup(
@@ -60,7 +60,7 @@ const OWNS: Readonly<Record<Source, string>> = {
   events: 'events own it',
 };
 
-/** @returns undefined if an intent stays open */
+/** @returns undefined if the intent of the group stays open */
 async function untilNoIntent(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState | undefined> {
   const untilMs = ports.clock() + WAIT_MS;
   let state = await ports.groups.read(ref);
@@ -117,9 +117,9 @@ async function lastView({ ref, link, previousLink }: GroupState, { groups }: Dir
 }
 
 /**
- * Returns the group of the reader without a name, so that it is not written, but does not count as deleted. If the
- * reader owned the group earlier, it still has its earlier name and members. Then the name is removed, with the
- * earliest possible time, so that the name that the reader sends next has a later stamp.
+ * Returns the reader's group without a name. Such a group is not written and does not count as deleted. If the reader
+ * owned the group earlier, the group still has a name and members. This function removes the name with the earliest
+ * possible time, so the next name that the reader sends has a later stamp.
  */
 async function unnamed(ref: GroupRef, ports: DirectoryToolPorts): Promise<GroupState> {
   const known = (await ports.groups.read(ref))?.registers ?? NO_GROUP;
@@ -147,7 +147,7 @@ interface Moved {
   readonly base: View | undefined;
 }
 
-/** @returns false if the new group changed meanwhile */
+/** @returns false if the new group was changed at the same time */
 async function link(
   connection: Connection,
   state: GroupState,
@@ -156,7 +156,7 @@ async function link(
 ): Promise<boolean> {
   const platform = await openPlatform(connection, ports);
   const observed = await platform.groups.get(id);
-  // If the platform group is gone, apply creates one for the new group as for every other group.
+  // If the platform group is gone, apply creates a platform group for the new group.
   if (observed === undefined) return ports.groups.endRelease(state.ref, dirtyNow(ports));
   const { acceptedDrift: _, ...known } = base ?? {};
   const before = 'users' in known ? (known as View) : undefined;

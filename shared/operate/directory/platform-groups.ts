@@ -8,13 +8,13 @@ import type { DirectoryGroup } from '../../sync/ports/directory.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
-/** The platform groups that a first run would find. */
+/** The platform groups that a first run of the reader would find. */
 export interface PlatformGroups {
   readonly byId: ReadonlyMap<string, ListedGroup>;
   readonly unmanaged: readonly ListedGroup[];
-  /** The unmanaged group that this group of the directory would adopt. */
+  /** Returns the unmanaged platform group that this directory group would adopt. */
   readonly adoptedBy: (group: Pick<DirectoryGroup, 'id' | 'name'>) => ListedGroup | undefined;
-  /** Whether the first run would create this group, if the platform does not have it. */
+  /** Returns true if the first run may create a platform group for this directory group. */
   readonly mayCreate: (group: DirectoryGroup) => boolean;
 }
 

@@ -27,9 +27,7 @@ import { otherSourcesOf } from './takeover.ts';
 /** The number of groups that are read completely for the preview. */
 const SAMPLE = 10;
 
-/**
- * The ports of the deployed function for trying a directory. The preview does not use the platform or the apply queue.
- */
+/** The ports of the deployed function to try a directory. They do not include the platform or the apply queue. */
 export type TryPorts = Pick<DirectoryToolPorts, 'people' | 'index' | 'groups' | 'reader' | 'clock'>;
 
 export type NamedGroup = Pick<DirectoryGroup, 'id' | 'name'>;
@@ -59,7 +57,7 @@ export async function tryDirectory(
   return { steps, trial: await readTrial(wanted, directory, ports) };
 }
 
-/** Tries the steps of reading the directory of a connection, and the rights to read its selected groups. */
+/** Tries the steps of reading a connection's directory, and the rights to read its selected groups. */
 export async function examineDirectory(
   connection: Connection,
   { directories }: { readonly directories: Directories },
@@ -103,7 +101,7 @@ async function readTrial(
   ports: TryPorts,
 ): Promise<DirectoryTrial> {
   const { listed, selected } = await listDirectory(directory, connection);
-  // Reading users and reports needs separate rights.
+  // Reading users and reading reports each need a separate right.
   await directory.tryUsers();
   await directory.changesSince(await directory.cursorAt(ports.clock()));
   const sample: DirectoryPreview['sample'][number][] = [];
@@ -124,7 +122,7 @@ async function readTrial(
   };
 }
 
-/** @returns null if the platform cannot be read now, which does not prevent the connection of the directory */
+/** @returns null if the platform cannot be read. This does not prevent connecting the directory */
 async function countAdoptable(
   connection: Connection,
   selected: readonly NamedGroup[],
@@ -144,7 +142,7 @@ interface Trying {
   readonly listed: ReadonlyMap<GroupId, ListedGroup>;
 }
 
-/** @returns the users, or the reason if only this group cannot be read */
+/** @returns the users, or the reason why this group cannot be read */
 async function usersOf(
   group: GroupId,
   { connection, directory, listed }: Trying,

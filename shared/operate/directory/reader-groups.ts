@@ -16,8 +16,8 @@ export async function groupsOfReader(
 }
 
 /**
- * Returns the groups that a takeover has given to a directory and that the reader has not found yet, each with the
- * group from which it was taken.
+ * Returns the groups that a takeover has given to the reader and that the reader has not found yet. The result also
+ * contains the earlier group of each.
  */
 export async function awaitedGroups(
   { name }: Pick<Connection, 'name'>,
@@ -33,7 +33,8 @@ const MAX_NAMED = 5;
 
 /**
  * Refuses to disconnect a directory while the reader owns groups. These groups would have no source, and the next
- * source would create them a second time. Groups that a takeover has already given to the next directory do not count.
+ * source would create them a second time. Groups that a takeover has already given to the next directory are not
+ * counted.
  * @throws InvalidSettingError
  */
 export async function refuseOwnerless(
@@ -53,8 +54,7 @@ export async function refuseOwnerless(
 }
 
 /**
- * Whether the new setting reads other groups. If only the administrator of a Google directory changes, the groups are
- * the same.
+ * True if the new setting reads other groups. A new administrator of the same Google directory reads the same groups.
  */
 export function isReplaced(before: DirectorySetting | null, after: DirectorySetting | null): boolean {
   if (before === null || after === null || before.kind !== after.kind) return true;

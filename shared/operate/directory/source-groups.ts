@@ -24,9 +24,9 @@ export interface GroupOfSource extends SourceGroup {
  *     was given to another source under the same id        | that source
  *     is a resource of a SCIM client                       | scim
  *     is a group of the reader                             | directory
- *     is a group of the reader that only compares it       | events
+ *     is a group that the reader only compares             | events
  *     was last named by an event of the reader             | directory
- *     none of these                                        | events
+ *     any other group                                      | events
  */
 export async function groupsWithSource(
   { name }: Pick<Connection, 'name'>,

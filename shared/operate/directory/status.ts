@@ -49,7 +49,7 @@ export async function readDirectoryStatus(
   };
 }
 
-/** The groups of the directory. Groups that need attention come first. */
+/** Returns the groups of the directory. Groups that need attention come first. */
 export async function readDirectoryGroups(
   { name }: Pick<Connection, 'name'>,
   { reader }: DirectoryPorts,

@@ -17,13 +17,13 @@ export type TakeoverTarget =
   | {
       readonly source: 'directory';
       readonly directory: ShownDirectory;
-      /** Whether the connection still reads another directory, whose groups then move too. */
+      /** True if the connection still reads another directory. The groups of that directory also move. */
       readonly replaces: boolean;
     }
   /** `sameIds`: the other source uses the same group ids as the directory. */
   | { readonly source: 'scim' | 'events'; readonly sameIds: boolean };
 
-/** The ids of groups and of their targets, as an operator wrote them. */
+/** Maps the ids of groups to the ids of their targets, as an operator wrote them. */
 export type GroupFile = ReadonlyMap<string, string>;
 
 /** A file of an operator names a group that cannot be moved, or a target that does not exist. */
@@ -45,8 +45,7 @@ export async function planTakeover(
   const begun = await unfinished(connection, target.source, ports);
   const isBegun = new Set(begun.map(({ group }) => group));
   const names = new Map(known.map(({ group, name }) => [group, name]));
-  // A group that the reader has not found yet has no name. It is shown with the name of the group from which it was
-  // taken.
+  // A group that the reader has not found yet has no name. It is shown with the name of its earlier group.
   const sources = known
     .filter((one) => isToMove(one, target, awaited) && !isBegun.has(one.group))
     .map((one) => ({ ...one, name: one.name ?? names.get(awaited.get(one.group) ?? one.group) }));
@@ -92,8 +91,8 @@ function pairUp(
 }
 
 /**
- * Whether a group moves. A released group does not, because no source owns it. Neither does a group that the reader has
- * not found yet: an operator may have begun to take it over for another directory.
+ * True if the group moves. A released group does not move, because no source owns it. A group that the reader has not
+ * found yet does not move either, because an operator may already be moving it to another directory.
  */
 function isToMove(
   { group, source, state }: GroupOfSource,
@@ -138,7 +137,7 @@ function refuseUnknown(
   }
 }
 
-/** Groups of an earlier takeover that was interrupted. */
+/** Returns the groups of an earlier takeover that was interrupted. */
 async function unfinished(
   { name }: Connection,
   to: Source,
@@ -191,7 +190,7 @@ export async function takeOverGroups(
 }
 
 /**
- * Returns the groups of other sources. While there are any, no directory can be connected, because the connection would
+ * Returns the groups of other sources. If there are any, no directory can be connected, because the connection would
  * have these groups twice.
  */
 export const otherSourcesOf = async (

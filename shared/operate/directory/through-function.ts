@@ -15,14 +15,14 @@ type Members = NonNullable<DirectoryReply['members']>[number];
 
 interface Asking {
   readonly connection: Pick<Connection, 'name'>;
-  /** The directory to ask instead of the one that the connection reads. */
+  /** The directory to query; undefined: the directory that the connection reads. */
   readonly setting?: DirectorySetting | undefined;
   readonly functions: ToolPorts['functions'];
   readonly clock: () => number;
 }
 
 /**
- * Returns a directory that is read by the deployed function, because only its role can sign in. The members of several
+ * Returns a directory that the deployed function reads, because only its role can sign in. The members of several
  * groups are requested together, because a comparison reads the groups in the order of the list.
  */
 export function directoryThroughFunction({ connection, setting, functions, clock }: Asking): ShownDirectory {

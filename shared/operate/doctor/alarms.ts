@@ -8,9 +8,7 @@ import { redeploy } from './redeploy.ts';
 const TRIES = 15;
 const BETWEEN_MS = 2_000;
 
-/**
- * Triggers one alarm, checks its way to the topic and its subscribers as far as AWS reports it, and resets the alarm.
- */
+/** Sets one alarm to ALARM, checks in AWS's records that topic and subscribers were notified, and resets the alarm. */
 export const checkAlarms = (
   { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmClient },
   { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,
@@ -26,11 +24,11 @@ export const checkAlarms = (
         actions = await alarms.actionsSince(sinceMs);
       }
     } finally {
-      await alarms.ring('OK', 'over: the test by groupsync doctor --alarms');
+      await alarms.ring('OK', 'end of the test by groupsync doctor --alarms');
     }
     const topic = /arn:[\w-]+:sns:[\w:-]+/.exec(actions.join(' '))?.[0];
     if (topic === undefined)
-      return fault('alarm', `${name} fired, but AWS has recorded no action of it`, redeploy);
+      return fault('alarm', `${name} fired, but AWS has recorded no alarm action`, redeploy);
     const isNotified = actions.some((action) => /^successfully executed/i.test(action));
     const rang = check('alarm', isNotified, {
       detail: `${name} fired: ${isNotified ? `${topic} was notified` : actions.join('; ')}`,
@@ -39,7 +37,7 @@ export const checkAlarms = (
     return [rang, ...(await guarded('alarm subscription', () => checkSubscriptions(topic, alarms)))];
   });
 
-/** Checks that the alarms have a receiver, without triggering an alarm. */
+/** Checks that the alarms have a receiver. Does not change the state of an alarm. */
 export async function checkAlarmTarget({
   prefix,
   deployment,

@@ -8,7 +8,7 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });
 
-/** A check that the console cannot make, because its role may not read the part. */
+/** Returns the row for a part that the console cannot check, because its role may not read the part. */
 export const elsewhere = (name: string, what: string): Check => ({
   ...well(name, `only a person with AWS credentials can check ${what}, with groupsync doctor`),
   notRun: true,
@@ -20,12 +20,11 @@ export const check = (
   { detail, fix }: { readonly detail: string; readonly fix: string },
 ): Check => (ok ? well(name, detail) : fault(name, detail, fix));
 
-/** One check or several. */
 export type Checked = Check | readonly Check[];
 
 /**
- * Runs a check. If a read fails, this is reported as a fault, and the other checks still run.
- * @param fixOf returns the fix for the error; undefined if none is known
+ * Runs a check. An error becomes a fault in the report, and the other checks still run.
+ * @param fixOf returns the fix for the error; undefined if no fix is known
  */
 export async function guarded(
   name: string,
@@ -45,7 +44,7 @@ export const connectAgain = (name: ConnectionName) => `groupsync connect ${name}
 
 /**
  * Returns the fix for a failed platform call; undefined for any other error. The fix is a new credential only if the
- * platform refuses the present one.
+ * platform refuses the current credential.
  */
 export async function fixOfCall(
   error: unknown,
@@ -60,7 +59,7 @@ export async function fixOfCall(
   return wait(untilMs ?? retryMs, clock());
 }
 
-/** @param untilMs when the call is tried again, if that is known */
+/** @param untilMs the time of the next attempt, if it is known */
 export function wait(untilMs: number | undefined, nowMs: number): string {
   const isAhead = untilMs !== undefined && untilMs > nowMs;
   const until = isAhead ? `until ${new Date(untilMs).toISOString()}` : 'a few minutes';

@@ -27,13 +27,12 @@ import {
 import { checkDirectory } from './directory.ts';
 
 /**
- * If more than this share of the members match no employee, usually a match rule is wrong, and not the data of single
- * people.
+ * If a larger share of the members match no employee, the cause is usually a match rule, not the data of single people.
  */
 const MAX_UNMATCHED_SHARE = 0.1;
-/** The age of the feed after three missed runs of the schedule. */
+/** Returns the age at which the feed is late: three missed runs of its schedule. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
-/** Page size when a linked group is searched for. */
+/** The number of groups that are read at a time to find a linked group. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
 /**
@@ -42,7 +41,7 @@ const OLD_BACKLOG_MS = 15 * 60_000;
  */
 const MAX_SKEW_MS = 60_000;
 
-/** Checks one connection, from the credential to the last group. */
+/** Runs all checks of one connection. */
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
@@ -59,7 +58,7 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
   const platform = tried ? `${tried.about}: ${tried.found}` : 'not tried yet: groupsync probe';
   const unknown = (connection.unknownSettings ?? []).map((key) => {
     const detail = `this version does not know ${key}; the stored value is kept`;
-    return fault('settings', detail, 'deploy the release that wrote it again');
+    return fault('settings', detail, 'deploy the release that stored this value');
   });
   const { drift } = connection.settings;
   const requests = checkRequests(connection);
@@ -75,7 +74,10 @@ const checkRequests = (connection: Connection): readonly Check[] =>
     ),
   );
 
-/** Lets the function check the credential, because only functions have it. Then checks the clock of this machine. */
+/**
+ * Runs the check of the credential in the function, because only functions may read it. Then checks this machine's
+ * clock.
+ */
 async function checkStoredCredential(
   connection: Connection,
   { checkCredential, clock }: ToolPorts,
@@ -170,7 +172,7 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   if (id === undefined) return [];
   const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
   if (failure === undefined) return well('group by id', 'a managed group can be read');
-  // The check of the credential reports this failure.
+  // The check of the credential already reports this failure.
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);
   return fault('group by id', failure.message, fix ?? wait(undefined, ports.clock()));
@@ -213,8 +215,9 @@ async function checkFeed({ name }: Connection, { feed, clock, deployment }: Tool
 }
 
 const FIX_OF_SOURCE = {
-  events: 'docs/runbook.md, "Source late": check the producer. If it is only quiet, expect it less often:',
-  scim: 'docs/runbook.md, "Source late": check the identity provider. If it is only quiet, expect it less often:',
+  events:
+    'docs/runbook.md, "Source late": check the producer. If it sends rarely, increase the expected interval:',
+  scim: 'docs/runbook.md, "Source late": check the identity provider. If it sends rarely, increase the expected interval:',
   directory: 'docs/runbook.md, "Reader late". Read now:',
 };
 

@@ -64,13 +64,13 @@ export async function checkCredential(
       },
       fixOf,
     )),
-    // The clock is read last, so that the command receives the time soon afterwards.
+    // The clock is read last, so that little time passes before the command receives the result.
     ...(await guarded('clock', readClock, fixOf)),
   );
   return { checks, ...(platformTimeMs !== undefined && { platformTimeMs }) };
 }
 
-/** Checks whether the person behind the credential will leave. The daily check has stored who this is. */
+/** Checks whether the employment of the credential's user ends soon. The daily check has stored this user. */
 async function checkHolder(
   name: Connection['name'],
   { health, clock }: CredentialPorts,
@@ -86,7 +86,7 @@ async function checkHolder(
   ];
 }
 
-/** @param fix how to fix the credential; undefined if the platform accepts it now */
+/** @param fix how to fix the credential; undefined if the platform accepts the credential now */
 async function checkDaily(
   name: Connection['name'],
   fix: string | undefined,

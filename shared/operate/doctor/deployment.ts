@@ -38,7 +38,7 @@ export async function checkDeployment(looked: Looked): Promise<readonly Check[]>
   return rounds.flat();
 }
 
-/** The errors for invalid AWS credentials, with which every request would fail. */
+/** The AWS errors for invalid credentials. With invalid credentials, every request fails. */
 const INVALID_CREDENTIALS =
   /^(?:CredentialsProviderError|ExpiredToken\w*|InvalidClientTokenId|UnrecognizedClientException|(?:InvalidSignature|TokenRefreshRequired)\w*)$/;
 
@@ -113,7 +113,7 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
   return [
     check('table', active, {
       detail: active ? tableName(prefix) : `${tableName(prefix)} is not active`,
-      fix: 'wait until AWS has finished changing it',
+      fix: 'wait until AWS has finished changing the table',
     }),
     check('table index', indexes.includes(TABLE.index.name), {
       detail: indexes.length === 0 ? 'no index' : `index ${indexes.join(', ')}`,
@@ -129,13 +129,13 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
         detail: recoverable ? 'point-in-time recovery is on' : 'point-in-time recovery is off',
         fix: redeploy,
       }),
-    // The table of a stage without `retainData` is unprotected on purpose.
+    // In a stage without `retainData`, the table is unprotected on purpose.
     isProtected !== undefined && well('table protection', isProtected ? 'on' : UNPROTECTED),
   ].filter((one) => one !== false);
 }
 
 const UNPROTECTED =
-  'off: a call of dynamodb:DeleteTable deletes the table. A deployment switches it on, unless retainData is false';
+  'off: a call of dynamodb:DeleteTable deletes the table. A deployment with retainData switches the protection on';
 
 async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, deployment }: Looked) {
   const facts = await deployment.function(key);
@@ -147,7 +147,7 @@ async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, depl
   return [
     check(`function ${key}`, isActive, {
       detail: `${name} is ${facts.state}`,
-      fix: 'wait a minute; if it stays so, deploy again',
+      fix: 'wait a minute; if the state does not change, deploy again',
     }),
     facts.reserved === 0 && stopped(`function ${key}`, name),
     facts.eventSource !== undefined &&

@@ -9,8 +9,8 @@ import { type Checked, check, elsewhere, fault, messageOf } from './check.ts';
 const LOG = 'aws logs tail "/aws/lambda/$GROUPSYNC_PREFIX-directory" --since 1h';
 
 /**
- * Lets the deployed function try each step of reading the directory, with its own role and secret. Returns no check for
- * a connection without a directory.
+ * Runs each step of reading the directory in the deployed function, with the function's own role and secret. Returns no
+ * check for a connection without a directory.
  */
 export async function checkDirectory(
   connection: Connection,

@@ -10,8 +10,8 @@ import { checkAccess, checkDeployment, stopped } from './deployment.ts';
 
 /**
  * Checks the deployment and each connection, and returns a fix for each fault. It changes nothing. If a part cannot be
- * read, the other checks still run, except if the AWS credentials are invalid. In the console that people sign in to,
- * it checks one connection, and names no other.
+ * read, the other checks still run. With invalid AWS credentials, only that fault is reported. The deployed console
+ * checks only one connection, and does not name other connections.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },
@@ -51,7 +51,7 @@ async function checkConnections(
   return checks;
 }
 
-/** Whether the latest notification of a connection, or of the stage, was sent. */
+/** Checks whether the latest notification of a connection, or of the stage, was sent. */
 async function checkNotices(name: ConnectionName | undefined, ports: ToolPorts): Promise<readonly Check[]> {
   const { lastFailure } = await ports.notices.read(name);
   if (lastFailure === undefined) return [];
@@ -64,7 +64,7 @@ const DAY_MS = 86_400_000;
 
 const create = (name: ConnectionName) => `groupsync --connection ${name} scim token create`;
 
-/** The SCIM server, and for each connection whether an identity provider can still use it. */
+/** Checks the SCIM server, and for each connection whether its identity provider still has a valid token. */
 async function checkScim(
   {
     prefix,
@@ -86,7 +86,7 @@ async function checkScim(
     const [[first, [{ prefix = '' } = {}] = []] = []] = named;
     return fault(
       'scim',
-      `connection ${first} has a SCIM token, but there is no SCIM server here`,
+      `connection ${first} has a SCIM token, but this stage has no SCIM server`,
       `set scim in the stage’s settings and deploy (docs/deploy.md), or revoke the token:\ngroupsync --connection ${first} scim token revoke ${prefix}`,
     );
   }
@@ -102,11 +102,11 @@ async function checkScim(
 function stateOf({ state }: ScimFacts): readonly Check[] {
   if (state === undefined) return [];
   const detail = `the function is ${state}`;
-  const fix = 'wait a minute; if it stays so, deploy again';
+  const fix = 'wait a minute; if the state does not change, deploy again';
   return [check('scim', state === 'Active' || state === 'Inactive', { detail, fix })];
 }
 
-/** The request has no token, so the server answers 401. Every answer below 500 shows that it works. */
+/** The request has no token, so a working server answers 401. Only an answer of 500 or above is a fault. */
 async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Promise<Check> {
   if (url === undefined) return well('scim url', 'the stack’s output ScimUrl has the URL');
   try {
@@ -140,6 +140,6 @@ function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowM
 const noToken = ([name]: readonly ConnectionName[]): Check =>
   fault(
     'scim token',
-    'the SCIM server is there, but no connection has a token for it',
+    'the stage has a SCIM server, but no connection has a token for it',
     `docs/connect-okta.md, docs/connect-entra.md\n${name === undefined ? 'groupsync connect' : create(name)}`,
   );

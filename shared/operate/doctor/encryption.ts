@@ -6,7 +6,7 @@ import { type Checked, check, fault } from './check.ts';
 /** `arn:aws:kms:<region>:<account>:key/<id>` and `<id>` name the same key. */
 const idOf = (key: string): string => key.slice(key.lastIndexOf('/') + 1);
 
-/** Checks that table and queues use one key. A table that was restored from a backup may have another one. */
+/** Checks that table and queues use one key. A table that was restored from a backup may have a different key. */
 export async function checkEncryption({
   prefix,
   deployment,
@@ -34,11 +34,11 @@ function keyOfTable(
   if (keyArn === undefined)
     return fault(
       'table key',
-      'the table is encrypted with a key of AWS; a restored table has the key that was named when it was restored',
+      'the table is encrypted with a key of AWS; a restored table has the key that the restore command named',
       give,
     );
   return check('table key', idOf(keyArn) === idOf(expected), {
     detail: `the table uses ${keyArn}, and the queues use ${expected}`,
-    fix: `the permissions of groupsync are for the key of the queues. Give the table that key:\n${give}`,
+    fix: `the permissions of groupsync are for the key of the queues. Give the table the key of the queues:\n${give}`,
   });
 }

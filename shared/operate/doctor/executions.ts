@@ -5,13 +5,14 @@ import type { Deployment } from '../../sync/ports/deployment.ts';
 import { type Checked, check, well } from './check.ts';
 
 /**
- * The maximum number of executions of all functions except SCIM: those of the queues, and one for each other function.
+ * The maximum number of concurrent executions of all functions except SCIM: the limits of the queues, and one execution
+ * for each other function.
  */
 const NEEDED =
   Object.values(EVENT_SOURCES).reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0) +
   FUNCTION_KEYS.filter((key) => !(key in EVENT_SOURCES)).length;
 
-const QUOTA = 'docs/deploy.md, "Before you start", shows how to request a higher quota; it is free';
+const QUOTA = 'docs/deploy.md, "Before you start", shows how to request a higher quota, which is free';
 
 /**
  * Compares the executions that the SCIM function can use with the account's limit, because requests from the internet

@@ -1,33 +1,33 @@
 import { type Column, type Heading, plainHeading, readHeading } from './headings.ts';
 
-/** The columns of a file, each by the index of its field (from 0), and whether they contain ids. */
+/** The columns of a file, each by the index of its field (from 0). `isId` says whether a column contains ids. */
 export interface Layout {
   readonly fields: number;
-  /** Whether the first record is a header and not a row. */
+  /** True if the first record is a header. Otherwise it is a row. */
   readonly hasHeader: boolean;
   readonly ignored: readonly string[];
-  /** undefined if the file is about one group, which `--group` names. */
+  /** Undefined if all rows are about the group that `--group` names. */
   readonly group: GroupColumns | undefined;
   readonly member: MemberColumns;
 }
 
 interface GroupColumns {
   readonly at: number;
-  /** Whether the column certainly contains the directory's ids. Otherwise it may contain ids or names. */
+  /** True if the column certainly contains the directory's ids. Otherwise it may contain ids or names. */
   readonly isId: boolean;
   readonly name: number | undefined;
 }
 
 interface MemberColumns {
   readonly at: number;
-  /** Whether the column certainly contains the directory's ids. Otherwise an address may identify the member. */
+  /** True if the column certainly contains the directory's ids. Otherwise it may contain an address. */
   readonly isId: boolean;
-  /** Whether some files use this heading for ids, and others for names of people. */
+  /** True if some files have ids under this heading, and other files have names of people. */
   readonly mayBeName: boolean;
   readonly email: number | undefined;
-  /** A user name, which is an address in most directories. */
+  /** A user name. In most directories it is an address. */
   readonly login: number | undefined;
-  /** The field that says whether the row is about a person, or about a group within a group. */
+  /** The field that shows whether the row is about a person, or about a group within the group. */
   readonly type: number | undefined;
 }
 
@@ -41,14 +41,14 @@ export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
   ['email', 'email'],
 ]);
 
-/** The reason why these headings do not give a layout. */
+/** The reason why the columns cannot be found from these headings. */
 export interface NoLayout {
   readonly problem: string;
 }
 
 interface HeaderOptions {
   readonly headings?: Headings | undefined;
-  /** `--group` names the group of every row. */
+  /** True if `--group` names the group of every row. */
   readonly hasGroup: boolean;
 }
 
@@ -84,7 +84,7 @@ export function layoutOf(
   };
 }
 
-const HOW = "--columns 'group=HEADING,member=HEADING' says which columns are meant";
+const HOW = "--columns 'group=HEADING,member=HEADING' names the columns";
 
 function whichOf(column: Column): string {
   const [key] = [...COLUMN_KEYS].find(([, one]) => one === column) ?? [];
@@ -106,10 +106,7 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
   return given;
 }
 
-/**
- * Returns the place of the first heading of a column with the given rank; without a rank, of the heading with the best
- * rank.
- */
+/** Returns the index of the first heading of a column with this rank, or without a rank, with the lowest rank. */
 function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);
@@ -117,7 +114,7 @@ function place(free: readonly (Heading | undefined)[], column: Column, rank?: nu
   return at < 0 ? undefined : at;
 }
 
-/** Returns a column whose best spelling occurs twice in the header. */
+/** Returns a column for which two headings have the lowest rank. */
 function firstClash(free: readonly (Heading | undefined)[], given: Given): Column | undefined {
   const columns = new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)));
   return [...columns].find((column) => {
@@ -167,7 +164,6 @@ function missingColumns(found: {
 
 const MAX_SHOWN = 200;
 
-/** Formats headings or fields for a message. */
 export function shown(fields: readonly string[]): string {
   const listed = fields.map((field) => JSON.stringify(field)).join(', ');
   return `${fields.length} ${fields.length === 1 ? 'field' : 'fields'}: ${listed.slice(0, MAX_SHOWN)}`;

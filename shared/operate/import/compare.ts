@@ -29,7 +29,7 @@ interface Comparing {
   readonly kind: FileKind;
 }
 
-/** The results so far. Each compared group is added. */
+/** The results of the groups that are already compared. */
 interface Found {
   added: number;
   removed: number;
@@ -46,8 +46,8 @@ interface Found {
 }
 
 /**
- * Returns the changes that a file would make. Each group is compared with the stored desired state. Stored values that
- * are later than the file stay, so they are no changes.
+ * Returns the changes that the import of a file would make. Each group is compared with the stored desired state. A
+ * stored value that is later than the file is not changed by the import.
  */
 export async function compareWithNow(
   rows: AsyncIterable<Row>,
@@ -105,7 +105,7 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   if (!judgeRemovals({ ...asked, recent: NOTHING_REMOVED }).allowed) found.held.push(group);
 }
 
-/** Lists the first hundred of each kind, and counts all. */
+/** Lists the first hundred members of each kind, and counts all members. */
 function note(
   kind: 'added' | 'removed' | 'unmatched',
   member: MemberId,
@@ -201,7 +201,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
       .map(({ member }) => member),
   );
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
-  /** Whether the directory has a later event about the member. */
+  /** Returns whether the directory has a later event about the member. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.link?.view.size ?? 0);

@@ -10,18 +10,18 @@ import { membersHolding } from '../find-member.ts';
 /** Finds the known groups and members that a file identifies by a name or an address. */
 export interface Directory {
   /**
-   * Returns the group with this id; if there is none, the group with this name; if there is none, a new group with the
-   * text as id and name.
+   * Returns the group with this id. If there is none, returns the group with this name. If there is none either,
+   * returns a new group with the text as id and name.
    */
   readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
-  /** The member with this address; undefined if no known member has it. */
+  /** Returns the member with this address; undefined if no known member has it. */
   readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;
 }
 
 export interface NamedGroup {
   readonly id: string;
   readonly name: string;
-  /** undefined if there is no deployment. */
+  /** Undefined if there is no deployment. */
   readonly isKnown?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Ambiguous {
   readonly ids: readonly string[];
 }
 
-/** Used without a deployment: each name and address is taken as an id. */
+/** Used without a deployment. Each name and address is treated as an id. */
 export const NO_DIRECTORY: Directory = {
   groupOf: async (text) => ({ id: text, name: text }),
   memberOf: async () => undefined,
@@ -38,7 +38,9 @@ export const NO_DIRECTORY: Directory = {
 
 type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people'>;
 
-/** Reads the groups once, the members of each group once, and the holder of each address once. */
+/**
+ * Creates the directory. It reads the groups once, the members of each group once, and the holder of each address once.
+ */
 export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
   const { name } = connection;
   const groups = once(async () => {

@@ -4,16 +4,16 @@ export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 
 export interface Heading {
   readonly column: Column;
   /**
-   * How certain the meaning of the spelling is; 0 is the most certain. If a header has two spellings of a column, only
-   * the one with the lower rank is read.
+   * How certain it is that the heading means this column; 0 is the most certain. If several headings mean the same
+   * column, only the heading with the lowest rank is used.
    */
   readonly rank: number;
 }
 
 /**
- * Usual spellings of each column, without case, spaces and punctuation, by rank. Sources: Google Workspace (download of
- * members, bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group membership report),
- * Active Directory and Exchange (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
+ * Usual headings of each column, without case, spaces and punctuation, grouped by rank. Sources: Google Workspace
+ * (download of members, bulk template), GAM (`print group-members`), Entra ID (bulk files, portal), Okta (group
+ * membership report), Active Directory and Exchange (PowerShell), JumpCloud, OneLogin, PingOne, Workday.
  */
 export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>> = {
   'group id': [
@@ -35,7 +35,7 @@ export const SPELLINGS: Readonly<Record<Column, readonly (readonly string[])[]>>
       'objectid',
     ],
     ['memberobjectidorupn', 'memberobjectidoruserprincipalname', 'memberkey'],
-    // Some files have ids or addresses under these headings, others have names.
+    // Under these headings, some files have ids or addresses, and other files have names.
     ['member', 'user'],
   ],
   id: [['id'], ['objectguid']],
@@ -81,15 +81,15 @@ function spellingsOf(field: string): readonly string[] {
   return [inside, outside].map(plainHeading).filter((text) => text !== '');
 }
 
-/** A heading without case, spaces and punctuation. */
+/** Returns a heading in lower case, without spaces and punctuation. */
 export const plainHeading = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 const ID = /\b(?:id|identifier|guid|uuid)\b/i;
 const MEMBER = /\b(?:member|user|person|employee)\b/i;
 
 /**
- * Returns a value of `--columns` for unusual headings: each column is mapped to the heading that contains its full
- * name, if there is only one.
+ * Suggests a value of `--columns` for unusual headings. A column is mapped to a heading that contains its full name, if
+ * exactly one heading does.
  * @returns undefined if the column of the group or of the member is not certain
  */
 export function certainColumns(fields: readonly string[]): string | undefined {

@@ -3,12 +3,12 @@ import type { Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { isAddress, type ReadRow } from './rows.ts';
 
-/** The meaning of a file: it lists all members of its groups, the members to add, or the members to remove. */
+/** What the file lists for each group: all members, the members to add, or the members to remove. */
 export type FileKind = 'snapshot' | 'add' | 'remove';
 
 interface Identifying {
   readonly directory: Directory;
-  /** The group that `--group` names. Rows of other groups are left out. */
+  /** The group that `--group` names. Rows of other groups are skipped. */
   readonly given: NamedGroup | undefined;
   readonly kind: FileKind;
 }
@@ -36,8 +36,8 @@ export async function identify(
 }
 
 /**
- * Replaces the address in a row by the id of the member who has the address. If no member has the address, the row
- * stays as it is.
+ * Replaces the address in a row by the id of the member who has the address. If no member has it, the row is not
+ * changed.
  */
 async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
@@ -46,8 +46,8 @@ async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow
   if (member === undefined) return row;
   if (typeof member !== 'string')
     return refusal(row.line, 'an address of one member', row.member, member.ids);
-  // The address was used only to find the member, so the import must not change the stored address. If the address is
-  // the id of the member, the row keeps it.
+  // The address was used only to find the member, so the import must not change the stored address. But if the address
+  // is the member's id, the row keeps the address.
   return { ...row, member, email: member === row.member ? row.email : '' };
 }
 
@@ -66,7 +66,7 @@ async function groupOf(
   return hasName ? { ...chosen, name } : chosen;
 }
 
-/** Returns a group with exactly this id. The directory may have found another group with this text as its name. */
+/** Returns a group with exactly this id. A group with this text as its name does not count. */
 const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
   id,
   name: id,
@@ -75,7 +75,7 @@ const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
 
 const unknownGroup = (line: number, group: string): LineError => ({
   line,
-  message: `expected a group that the directory has named, got "${group}": a list of changes creates no group`,
+  message: `expected a group that the directory has named, got "${group}": additions and removals cannot create a group`,
 });
 
 const refusal = (line: number, what: string, got: string, ids: readonly string[]): LineError => ({

@@ -20,18 +20,21 @@ export interface ImportPorts extends JournalPorts {
 export interface ImportOptions {
   readonly connection: ConnectionName;
   readonly dryRun: boolean;
-  /** The time of the file's data (RFC 3339). Later events of the directory take precedence. Default: now. */
+  /** The time of the file's data (RFC 3339). Directory events after this time take precedence. Default: now. */
   readonly asOf?: string | undefined;
   readonly columns?: Headings | undefined;
-  /** Whether the file lists all members (the default), or people to add or to remove. */
+  /** What the file lists: all members (the default), or members to add or to remove. */
   readonly kind?: FileKind | undefined;
-  /** If the file has no column for the group, the group of every row. Otherwise only rows of this group are read. */
+  /**
+   * If the file has no column for the group, this is the group of every row. Otherwise only rows of this group are
+   * read.
+   */
   readonly group?: NamedGroup | undefined;
   readonly directory: Directory;
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
-  /** Called with the plan before the first message is sent; false ends the import. */
+  /** Called with the plan before the first message is sent. If it returns false, the import ends. */
   readonly confirm: (plan: ImportPlan) => Promise<boolean>;
   readonly onProgress?: ((sent: number, total: number) => void) | undefined;
   /** If this signal fires, no further message is sent. */
@@ -46,14 +49,14 @@ export type ImportPlan = Pick<
 const BATCH = 10;
 
 /**
- * Turns a CSV file (group id, group name, member id, email; with a header, in any order) into events. The events are
- * snapshots, additions or removals, with one or more messages for each group. The rows of a group may be anywhere in
- * the file.
+ * Converts a CSV file to events. The file has the columns group id, group name, member id and email, with a header in
+ * any order. The events are snapshots, additions or removals, with one or more messages for each group. The rows of a
+ * group may be anywhere in the file.
  *
  *     file ──▶ rows checked ──▶ rows sorted ──▶ one group after the other ──▶ parts ──▶ queue
  *
- * Nothing is sent before the whole file was checked. If one line is not valid, nothing is sent at all, because in a
- * snapshot a missing line would remove a member.
+ * Nothing is sent before the whole file has been checked. If any line is invalid, nothing is sent: without this line, a
+ * snapshot would remove a member.
  */
 export async function importCsv(
   records: AsyncIterable<CsvRecord>,
@@ -79,25 +82,25 @@ export async function importCsv(
   return { ...report, ...sent, sent: true };
 }
 
-/** @throws Error if ingest would refuse every event of this import because of its time */
+/** @throws Error if ingest would refuse all events of this import because of their time */
 function placeInTime(asOf: string | undefined, nowMs: number): string {
   const time = asOf ?? new Date(nowMs).toISOString();
   const isTime = normaliseInstant(time) !== undefined;
   const age = isTime ? judgeAge(makeStamp({ time, id: 'import', source: '' }), nowMs) : 'no RFC 3339 time';
   if (age === 'acceptable') return time;
   throw new Error(
-    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of is the time of the file's content`,
+    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of is the time at which the file was exported`,
   );
 }
 
-/** Checks members who are in a group more than once: all their lines must have the same e-mail. */
+/** Checks that all lines of a member of a group have the same e-mail. */
 async function findDuplicates(rowSort: RowSort) {
   const errors = createErrors();
   let before: Row | undefined;
   for await (const row of rowSort.sorted()) {
     const isSame = before?.group === row.group && before.member === row.member;
     if (isSame && before !== undefined && before.email !== row.email) {
-      const message = `expected the email of line ${before.line} for the same member, got another`;
+      const message = `expected the same email as in line ${before.line} for the same member, got another email`;
       errors.add(row.line, message);
     }
     before = row;

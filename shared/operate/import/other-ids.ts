@@ -15,8 +15,9 @@ export interface Newcomer {
 }
 
 /**
- * Returns the newcomers whose person is already a member under another id, because the file comes from another system.
- * If the directory later removed its own id, the person would stay in the group under the id of the file.
+ * Returns the newcomers whose person is already a member under another id. This happens if the file comes from another
+ * system than the directory. If the directory later removed its own id of the person, the person would stay in the
+ * group under the id from the file.
  */
 export async function knownUnderOtherIds(
   newcomers: readonly Newcomer[],

@@ -27,7 +27,7 @@ export interface Reading {
   readonly directory: Directory;
 }
 
-/** A group of the file: `name` is from its first line, and `weight` is the size of its members in bytes. */
+/** A group of the file. `name` is the name in its first line. `weight` is the size of all its members in bytes. */
 interface GroupSize {
   readonly name: string;
   readonly line: number;
@@ -36,12 +36,12 @@ interface GroupSize {
 
 export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 
-/** The number of rows whose groups and members are read together. */
+/** The number of rows whose groups and members are looked up together. */
 const CHUNK = 100;
-/** The number of records that are searched for a header, below a title. */
+/** The number of records, after a title, in which a header is searched. */
 const MAX_TITLE_LINES = 10;
 
-/** Reads every row of a file into the row sort, with the ids of its group and member. */
+/** Reads every row of a file, with the ids of its group and member, into the row sort. */
 export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSort, reading: Reading) {
   const errors = createErrors();
   const groups = new Map<string, GroupSize>();
@@ -49,7 +49,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
   const layoutOptions = { headings: reading.columns, hasGroup: reading.group !== undefined };
   const first = await readFirstRecord(records, layoutOptions);
   if ('message' in first) {
-    // Without a layout, the other lines cannot be read.
+    // Without a layout, no further line can be read.
     errors.add(first.line, first.message);
     return { ...errors.result(), groups, ...counts, ignoredColumns: [], certain: certainOf(first) };
   }
@@ -74,7 +74,7 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
   return { ...errors.result(), groups, ...counts, ignoredColumns: layout.ignored, certain: {} };
 }
 
-/** Returns why a file without errors cannot be imported; undefined if it can. */
+/** Returns why a file without invalid lines cannot be imported; undefined if it can be imported. */
 function lackOf(
   { rows, noPeople, otherGroups }: Record<'rows' | 'noPeople' | 'otherGroups', number>,
   { hasHeader }: Layout,
@@ -83,13 +83,13 @@ function lackOf(
   if (rows === 0 && otherGroups > 0)
     return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
   if (rows === 0) return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
-  // Such an import would remove all members of every group of the file.
+  // A snapshot from such a file would remove all members of each of its groups.
   if (rows === noPeople)
     return `expected rows of people, got ${plural(rows, 'row')} about groups or devices only`;
   return undefined;
 }
 
-/** The rows in the order of the file, with the ids of their groups and members, or the errors of their lines. */
+/** Yields the rows in the order of the file, with the ids of their groups and members, or the errors of their lines. */
 async function* identifiedRows(
   records: AsyncIterable<CsvRecord>,
   layout: Layout,
@@ -111,7 +111,10 @@ const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
 
 type Unreadable = Unread & { readonly skipLines?: number };
 
-/** Returns a function that replaces an address which is used as a member id by its first spelling in the file. */
+/**
+ * Returns a function for addresses that are used as member ids. It replaces each address by its first spelling in the
+ * file.
+ */
 function oneSpelling() {
   const first = new Map<string, string>();
   return (row: ReadRow): ReadRow => {
@@ -124,11 +127,11 @@ function oneSpelling() {
   };
 }
 
-/** Adds a row to the size of its group. @returns the row, or an error if it has another name for the group */
+/** Adds the size of a row to its group. @returns the row, or an error if it has another name for the group */
 function noted(row: ReadRow, groups: Map<string, GroupSize>): ReadRow | LineError {
   const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
   if (known.name !== row.name) {
-    const message = `expected the group name of line ${known.line} for the same group id, got another`;
+    const message = `expected the same group name as in line ${known.line} for the same group id, got another name`;
     return { line: row.line, message };
   }
   groups.set(row.group, known);
@@ -152,7 +155,7 @@ async function readFirstRecord(
   return { layout, rest };
 }
 
-/** Exports may have a title above their header. */
+/** Looks for a header in later lines, because some exports have a title above the header. */
 async function withHeaderBelow(
   unread: Unread,
   first: CsvRecord,

@@ -1,6 +1,6 @@
 import type { Row } from './rows.ts';
 
-/** The maximum number of rows. They are sorted in memory, and each needs about 300 bytes. */
+/** The maximum number of rows. The rows are sorted in memory, and each row needs about 300 bytes. */
 const MAX_ROWS = 1_000_000;
 
 /** Sorts rows by group, member and line. */

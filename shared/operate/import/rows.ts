@@ -9,7 +9,7 @@ import { certainColumns, readHeading } from './headings.ts';
 export interface CsvRecord {
   readonly line: number;
   readonly fields: readonly string[];
-  /** An error of the CSV form. The records after it cannot be read. */
+  /** An error in the CSV syntax. The records after the error cannot be read. */
   readonly problem?: string;
 }
 
@@ -28,17 +28,18 @@ export interface LayoutOptions {
   readonly hasGroup: boolean;
 }
 
-/** The reason why a file cannot be read, and the options that help, if they are certain. */
+/** The reason why a file cannot be read, with options that solve the problem, if they are certain. */
 export type Unread = LineError & {
   readonly columns?: string;
   readonly delimiter?: string;
-  /** Whether the line is certainly the header, because it has usual headings. Then the search for a header ends. */
+  /** True if the line certainly is the header, because it has usual headings. Then the search for a header ends. */
   readonly isHeader?: boolean;
 };
 
 /**
- * Finds the columns of a file by its first record, which must be a header in any order, or a row with the documented
- * four columns. Any other record is refused, because an unknown header could become a group on the platform.
+ * Finds the columns of a file by its first record. This record must be a header in any order, or a row with the
+ * documented four columns. Any other record is refused, because a header that is read as a row could become a platform
+ * group.
  */
 export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | Unread {
   if (problem !== undefined) return { line, message: problem };
@@ -62,14 +63,11 @@ export const isLayout = (fields: readonly string[], options: LayoutOptions): boo
 
 const OTHER_SEPARATORS = [';', '\t', '|'];
 
-/** Returns the separator with which this line certainly is a header. */
+/** Returns the separator with which this line is certainly a header. */
 const separatorOf = (fields: readonly string[], options: LayoutOptions): string | undefined =>
   OTHER_SEPARATORS.find((sign) => isLayout(fields.join(',').split(sign), options));
 
-/**
- * A record that contains an address is not a header. A usual heading alone does not prove a header, because a group may
- * have the name "Mail".
- */
+/** A record with an address is not a header. Usual headings alone are no proof, because a group may be named "Mail". */
 const isHeader = (fields: readonly string[]): boolean => !fields.some((field) => field.includes('@'));
 
 function readFirst(fields: readonly string[], options: LayoutOptions): Layout | NoLayout {
@@ -82,17 +80,17 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
   return { problem: `expected ${expected}, got ${shown(fields)}` };
 }
 
-/** Whether a record is a row of the documented four columns. The fourth column must be an address or empty. */
+/** True if a record is a row with the documented four columns. The fourth field must be an address or empty. */
 function isDocumentedRow(fields: readonly string[], { headings, hasGroup }: LayoutOptions): boolean {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
-  // One usual heading may be the name of a group, such as "Mail". With two usual headings, the record is a header.
+  // One usual heading may be the name of a group, such as "Mail". A record with two usual headings is a header.
   const isPlain = fields.filter((field) => readHeading(field) !== undefined).length < 2;
   const isUnguided = headings === undefined && !hasGroup;
   return isUnguided && fields.length === DOCUMENTED_FIELDS && hasAddress && isPlain;
 }
 
-/** One membership: a line of the file. */
+/** A line of the file: one membership, or only a group. */
 export interface Row {
   readonly line: number;
   readonly group: string;
@@ -103,7 +101,7 @@ export interface Row {
   readonly email: string;
 }
 
-/** A row whose `isPerson` is false is about a group within the group, or a device. */
+/** If `isPerson` is false, the row is about a group within the group, or about a device. */
 export type ReadRow = Row & { readonly isPerson: boolean };
 
 const MAX_EMAIL_LENGTH = 320;
@@ -116,11 +114,11 @@ const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
-/** @returns the row, or the error of the line. A line without a member only states that the group exists. */
+/** @returns the row, or the error of the line. A row without a member only states that the group exists */
 export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): ReadRow | LineError {
   if (problem !== undefined) return { line, message: problem };
   const { group, member } = layout;
-  // An empty address at the end of a line may be left out with its comma.
+  // At the end of a line, an empty address and its comma may be missing.
   const least = member.email === layout.fields - 1 ? layout.fields - 1 : layout.fields;
   const further = fields.slice(layout.fields).some((field) => field.trim() !== '');
   if (fields.length < least || further) {
@@ -136,8 +134,8 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
 }
 
 /**
- * Returns the error of a row without a member: such a row must have the id of a group, because a row with only a name
- * may be the total at the end of a report.
+ * Returns the error of a row without a member. Such a row must have the id of a group. A row with only a name could be
+ * the total at the end of a report.
  */
 function lackOfMember(row: Row, layout: Layout): string | undefined {
   const isNamedById = layout.group?.isId === true;
@@ -151,14 +149,14 @@ function personOf(field: (at: number | undefined) => string, { at, isId, email, 
   const own = isId ? field(at) : address(at);
   const given = address(email);
   const other = [address(login), own].find(isAddress) ?? '';
-  // A user name that is not an address is only valid in the system that wrote the file.
+  // A user name that is not an address identifies the person only in the system that wrote the file.
   const isForeign = at === login && !isAddress(own) && isAddress(given);
   return { member: isForeign ? given : own, email: given === '' ? other : given };
 }
 
 /**
- * Returns the plain address from "Ann Archer <ann@acme.example>" or "mailto:ann@acme.example", without invisible
- * characters around the address.
+ * Returns the plain address from "Ann Archer <ann@acme.example>" or "mailto:ann@acme.example". Invisible characters
+ * around the address are removed.
  */
 function plainAddress(text: string): string {
   const visible = text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
@@ -183,7 +181,7 @@ function problemOf({ group, name, member, email }: Row, layout: Layout): string 
 
 function unclearMember(member: string, { mayBeName }: Layout['member']): string | undefined {
   if (member.includes('@'))
-    return isAddress(member) ? undefined : `expected one address, got "${member.slice(0, 80)}"`;
+    return isAddress(member) ? undefined : `expected a single address, got "${member.slice(0, 80)}"`;
   return mayBeName && member.includes(' ')
     ? `expected the id or address of a member, got "${member.slice(0, 80)}", which looks like a name`
     : undefined;

@@ -2,14 +2,14 @@ import type { FileKind } from './identify.ts';
 import type { Row } from './rows.ts';
 
 /**
- * The maximum size of the members of one part, in bytes of JSON: some hundred members. With this size, one run of
+ * The maximum size of the members in one part, in bytes of JSON (some hundred members). With this size, one run of
  * ingest can store a full batch of a hundred messages, even if all members are new.
  */
 const PART_BYTES = 8_000;
-/** The bytes of a member in addition to its id and address. */
+/** The bytes that a member needs in addition to its id and address. */
 const MEMBER_OVERHEAD = 20;
 
-/** An upper bound of the bytes of a row's member in a message. */
+/** Returns an upper bound for the bytes of a row's member in a message. */
 export const weightOf = ({ member, email }: Pick<Row, 'member' | 'email'>): number =>
   Buffer.byteLength(JSON.stringify([member, email])) + MEMBER_OVERHEAD;
 
@@ -35,9 +35,9 @@ interface OpenPart {
 }
 
 /**
- * Splits rows, sorted by group and member, into events. The first part of a group must already contain the number of
- * parts, so this number is computed from the weight of all rows of the group. A row belongs to the part in which its
- * last byte falls. A row is shorter than a part, so no part is empty.
+ * Splits rows into events. The rows must be sorted by group and member. The first part of a group already contains the
+ * number of parts, which is computed from the weight of all rows of the group. A row belongs to the part that contains
+ * its last byte. A row is smaller than a part, so no part is empty.
  */
 export async function* snapshotsOf(rows: AsyncIterable<Row>, cutting: Cutting): AsyncGenerator<string> {
   let messages = 0;
@@ -69,8 +69,8 @@ async function* partsOf(rows: AsyncIterable<Row>): AsyncGenerator<OpenPart> {
 }
 
 /**
- * Whether a line adds a member. A line without a member only names the group, and a repeated member has the same
- * address, which was checked before.
+ * Returns whether a line adds a member. A line without a member only names the group. Repeated lines of a member are
+ * equal, because they were checked before.
  */
 const addsMember = ({ member }: Row, last: string): boolean => member !== '' && member !== last;
 

@@ -11,9 +11,9 @@ import {
   type Platforms,
 } from '../../sync/ports/platform.ts';
 
-/** The maximum size of a part of a list, which keeps an answer below 6 MB, the limit of Lambda. */
+/** The maximum size of a part of a list. It keeps an answer below 6 MB, the limit of Lambda. */
 const MAX_BYTES = 4_000_000;
-/** A worker returns all parts of a list from the same read, unless the read is older than this. */
+/** A worker sends all parts of a list from one read of the platform, if this read is not older than this time. */
 const LIST_AGE_MS = 60_000;
 
 export interface PlatformAnswerPorts {
@@ -22,7 +22,7 @@ export interface PlatformAnswerPorts {
   readonly checkCredential: (connection: Connection) => Promise<CredentialChecks>;
 }
 
-/** Answers a question of an operator's command about the platform. A failed call of the platform is an answer too. */
+/** Answers a question of an operator's command about the platform. If the call fails, the failure is the answer. */
 export async function answerPlatformQuestion(
   connection: Connection,
   question: PlatformQuestion,
@@ -30,8 +30,7 @@ export async function answerPlatformQuestion(
 ): Promise<PlatformReply> {
   const answer = async () => ({ answer: await answerTo(question, connection, ports) });
   try {
-    // After a refusal, the platform is opened again, because an operator may have replaced the credential that this
-    // worker knows.
+    // After a refusal, the platform is opened again, because an operator may have replaced the credential.
     return await answer().catch((error: unknown) => {
       if (error instanceof PlatformFailure && error.kind === 'unauthorized') return answer();
       throw error;
@@ -74,7 +73,7 @@ const sent = ({ fields, ...employee }: EmployeeRecord) => ({
   values: Object.fromEntries([...fields].map(([field, value]) => [fieldName(field), value])),
 });
 
-/** If the list has changed since its earlier parts were sent, the digest differs. The command then begins again. */
+/** The digest differs if the list has changed after its earlier parts were sent. The command then starts again. */
 function partOf(all: readonly object[], { from, digest: known }: Part): ListPart {
   const texts = all.map((item) => JSON.stringify(item));
   const digest = createHash('sha256').update(texts.join('\n')).digest('hex');

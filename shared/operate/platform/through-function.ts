@@ -12,14 +12,14 @@ import type { ListedGroup, ObservedGroup } from '../../domain/view.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { type EmployeeRecord, type Platform, PlatformFailure } from '../../sync/ports/platform.ts';
 
-/** How often a list is read again from its beginning, because it changed between two of its parts. */
+/** The maximum number of attempts to read a list, because a list may change between two of its parts. */
 const MAX_STARTS = 3;
 
 type Ask = (question: PlatformQuestion) => Promise<unknown>;
 
 /**
- * Returns the platforms as commands use them: the function `reconcile` makes each call, because only functions have the
- * credential. Commands only read the platform.
+ * Returns platforms for commands. The function `reconcile` makes each call, because only functions have the credential.
+ * Commands only read the platform.
  */
 export function platformsThroughFunction({
   functions,
@@ -104,7 +104,7 @@ function refuse(): never {
   throw new Error('only functions write to the platform or read its activity');
 }
 
-/** Reads a list part by part, and again from its beginning if it changes in the meantime. */
+/** Reads a list in parts. If the list changes between two parts, reads it again from the beginning. */
 async function wholeList(ask: (part: Part) => Promise<unknown>): Promise<readonly unknown[]> {
   for (let starts = 0; starts < MAX_STARTS; starts += 1) {
     const all = await unchangedList(ask);

@@ -4,7 +4,7 @@ import { connectCommand, fixOfWebIdentity, type Guide } from './guide.ts';
 
 const PAGE = 'docs/read-entra.md';
 
-/** The application permission of each right. */
+/** The Microsoft Graph application permission for each right. */
 const PERMISSIONS: Readonly<Record<string, string>> = {
   groups: 'GroupMember.Read.All',
   members: 'GroupMember.Read.All',
@@ -37,11 +37,13 @@ export const entraGuide: Guide<'entra'> = {
     'wait a few minutes: Microsoft Graph limits calls or is not available. If it lasts, another program may use the same application',
 };
 
-/** The right to read hidden membership is a permission of its own. Its name is the reason of the failed step. */
+/** Reading hidden memberships needs a separate permission. If it is missing, it is the reason of the failed step. */
 const permissionFor = (step: string, reason: string | null): string | undefined =>
   reason === 'Member.Read.Hidden' ? reason : PERMISSIONS[step];
 
-/** The fixes by the code of the token endpoint ("Microsoft Entra authentication and authorization error codes"). */
+/**
+ * Returns the fix for a code of the token endpoint ("Microsoft Entra authentication and authorization error codes").
+ */
 function fixOfSignIn(reason: string | null, { tenant, clientId, federation }: DirectoryOf<'entra'>): string {
   switch (reason) {
     case 'AADSTS90002':

@@ -5,11 +5,11 @@ import type { DirectoryKind, DirectoryOf } from '../../../contract/settings.ts';
 export interface Guide<Kind extends DirectoryKind> {
   /** The document that describes the setup. */
   readonly page: string;
-  /** Returns the options with which commands describe this directory, as shell words. */
+  /** Returns the command-line options for this directory, as shell words. */
   optionsOf(setting: DirectoryOf<Kind>): string;
-  /** Returns the fix for a step that fails. A line that begins with a command can be pasted into a shell. */
+  /** Returns the fix for a failed step. A line that begins with a command can be pasted into a shell. */
   fixOf(failed: DirectoryStepRow, setting: DirectoryOf<Kind>, connection: string): string;
-  /** Returns the fix for a call that may succeed later. */
+  /** Returns the fix for a failed call that may succeed later. */
   fixOfBusy(reason: string | null): string;
 }
 

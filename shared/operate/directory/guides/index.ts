@@ -13,7 +13,7 @@ const GUIDES: { readonly [Kind in DirectoryKind]: Guide<Kind> } = {
 
 const guideOf = <Kind extends DirectoryKind>({ kind }: { readonly kind: Kind }): Guide<Kind> => GUIDES[kind];
 
-/** Returns the names of the documents about the setup of each vendor, for a connection that reads no directory. */
+/** Returns the names of all vendors' setup documents, for a connection that reads no directory. */
 export const guidePages = (): string =>
   Object.values(GUIDES)
     .map(({ page }) => page)
@@ -21,10 +21,8 @@ export const guidePages = (): string =>
 
 export const guidePageOf = (kind: DirectoryKind): string => GUIDES[kind].page;
 
-/** Returns the options of commands that describe this directory, for a shell. */
 export const connectOptionsOf = (setting: DirectorySetting): string => guideOf(setting).optionsOf(setting);
 
-/** Returns the fix for a step that does not work. A line that begins with a command can be pasted. */
 export function fixOfStep(failed: DirectoryStepRow, setting: DirectorySetting, connection: string): string {
   const guide = guideOf(setting);
   return failed.retries ? guide.fixOfBusy(failed.reason) : guide.fixOf(failed, setting, connection);

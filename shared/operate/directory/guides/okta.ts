@@ -3,7 +3,7 @@ import { connectCommand, type Guide } from './guide.ts';
 
 const PAGE = 'docs/read-okta.md';
 
-/** The scope of each right. Members of groups need no scope of their own. */
+/** The scope for each right. */
 const SCOPES: Readonly<Record<string, string>> = {
   groups: 'okta.groups.read',
   members: 'okta.groups.read',
