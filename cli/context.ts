@@ -31,7 +31,7 @@ export interface Context {
   readonly groupLabel: (ref: GroupRef) => Promise<string>;
   /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;
-  /** Asks for confirmation on a terminal; true with `--yes`. @throws UsageError without a terminal */
+  /** Asks for confirmation on a terminal. Returns true with `--yes`. @throws UsageError without a terminal */
   readonly confirm: (question: string) => Promise<boolean>;
   /** Returns the given reason, or prompts for one on a terminal. @throws UsageError without a terminal */
   readonly reason: (given: string | undefined) => Promise<string>;

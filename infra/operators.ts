@@ -158,7 +158,7 @@ export class Operators extends Construct {
   }
 }
 
-/** What a viewer of one connection may read. Queues are not included, because all connections use the same queues. */
+/** The resources that a viewer of one connection may read, without queues, because all connections share the queues. */
 const LOOK_AT_ONE: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   ['ingest', 'lambda:GetFunctionConfiguration'],

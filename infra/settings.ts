@@ -135,7 +135,7 @@ export type Context = (name: string) => unknown;
 
 /**
  * @param names all names in the context. A name that is neither a setting nor a key of the CDK is refused.
- * @throws SettingsError with one line per fault: which setting, what was expected
+ * @throws SettingsError with one line per fault, which contains the setting and the expected value
  */
 export function readSettings(context: Context, names: readonly string[] = []): Settings {
   refuseUnknown(names.filter((name) => !IS_OF_CDK.test(name)));

@@ -19,7 +19,7 @@ interface SourcesProps {
   readonly key: IKey;
   /** Role of the function that reads directories, and its queue. */
   readonly reader: { readonly role: string; readonly queue: Queue } | undefined;
-  /** Role of the console, in which operators replay dead-lettered messages. */
+  /** The role of the console, which replays dead-lettered messages. */
   readonly console: string | undefined;
 }
 

@@ -27,7 +27,7 @@ interface LaneProps {
   readonly alarmConfig: AlarmConfig;
 }
 
-/** The message age at which an alarm fires. Both functions acknowledge a message within two minutes. */
+/** The message age at which an alarm fires. Ingest and apply acknowledge a message within two minutes. */
 const OLDEST_MESSAGE_SECONDS = 900;
 
 const HEADINGS = {
@@ -157,8 +157,8 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // The maximum limits how many of the account's executions one stage uses, and how many calls it makes to the
-        // platform at the same time.
+        // The maximum limits the executions that one stage takes from the account, and its concurrent calls to the
+        // platform.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
