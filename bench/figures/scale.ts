@@ -39,7 +39,7 @@ const TASKS: readonly (readonly [
 ])[] = [
   ['Sweep, everything in sync', 'sweep', NOTHING],
   [
-    'Feed run, one group in ten written by us',
+    'Feed run, one group in ten written by groupsync',
     'feed',
     async (rig) => {
       const written = [...rig.platform.groups.values()].filter((_, n) => n % 10 === 0);
@@ -47,7 +47,7 @@ const TASKS: readonly (readonly [
       return {};
     },
   ],
-  ['Pump, nothing to do', 'pump', NOTHING],
+  ['Requeue run, nothing to do', 'pump', NOTHING],
   ['Refresh of people, no changes', 'people', NOTHING],
   [
     `Ingest, a batch of ${BATCH} snapshots`,
