@@ -23,7 +23,7 @@ export interface Context {
   readonly formatCommands: CommandFormatter;
   /** Connects to the deployment at the first call. */
   readonly ports: () => Promise<ToolPorts>;
-  /** Returns the ports and the named connection. The default is `--connection`. @throws NotFound */
+  /** Returns the ports and the named connection. Default: the name in `--connection`. @throws NotFound */
   readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;

@@ -27,7 +27,7 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /** The default is healthy, because idle queues, tables and functions send no data. */
+  /** How the alarm treats missing data. Default: as healthy, because idle queues, tables and functions send none. */
   readonly missing?: TreatMissingData;
 }
 

@@ -82,8 +82,8 @@ export interface CalledByConsole extends Resources {
 }
 
 /**
- * The rights of the console beyond the table and the queues. The console may not read the credentials of connections,
- * and may not write decisions about held removals. It calls the function `reconcile` for both.
+ * The permissions of the console beyond the table and the queues. The console may not read the credentials of
+ * connections, and may not write decisions about held removals. It calls the function `reconcile` for both.
  */
 export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
   const { prefix, table } = on;

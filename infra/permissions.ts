@@ -92,7 +92,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
       eventsDlq: DECIDE_MESSAGES,
       applyDlq: DECIDE_MESSAGES,
     },
-    // A dead-lettered message is replayed to its own queue, except to the queue of the reader.
+    // The console replays a dead-lettered message to its own queue, but not to the queue of the reader.
     sources: SEND,
     secrets: [],
   },
@@ -166,7 +166,7 @@ function statement(sid: string, service: string, actions: readonly string[], res
 
 /**
  * The ARN pattern of the secrets of all connections. It ends with a wildcard, because connections are created and
- * removed without a deployment.
+ * removed without a deployment. Secrets Manager adds six characters at the end of a name.
  */
 const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories }: Permissions) =>
   Stack.of(scope).formatArn({

@@ -46,7 +46,7 @@ export const Producers = listOf(
   45,
 );
 
-/** SQS lets ten queues use one dead-letter queue. One of them is the common events queue. */
+/** SQS lets ten queues use one dead-letter queue. One of the ten is the common events queue. */
 export const MOST_SOURCES = 9;
 const SourceName = z
   .string()

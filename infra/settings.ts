@@ -130,7 +130,7 @@ export const StageSettings = z
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
 
-/** Reads a value by its name, such as `app.node.tryGetContext`, which reads cdk.json and `-c name=value`. */
+/** Returns the value of a setting. `app.node.tryGetContext` reads cdk.json and `-c name=value`. */
 export type Context = (name: string) => unknown;
 
 /**

@@ -130,7 +130,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/** A queue, its dead-letter queue and the function that processes it. A failed message fails no other message. */
+/** A queue, its dead-letter queue and the function that reads it. A failed message does not fail its batch. */
 export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;
@@ -199,7 +199,7 @@ export class ScheduledWorker extends Construct {
       new CfnSchedule(this, `Schedule-${task.name}`, {
         name: scheduleName(props.settings.prefix, task.name),
         description: task.description,
-        // EventBridge requires `1 minute` and `5 minutes`.
+        // EventBridge requires the singular in `1 minute` and the plural in `5 minutes`.
         scheduleExpression: `rate(${task.everyMinutes} minute${task.everyMinutes === 1 ? '' : 's'})`,
         flexibleTimeWindow: { mode: 'OFF' },
         target: {

@@ -17,7 +17,7 @@ export interface Scenario {
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
 
-/** Writes groups `d0`, `d1`, … with this many members each. */
+/** Creates and syncs the groups `d0`, `d1`, …, each with this many members. */
 async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
   await rig.drain();
