@@ -29,10 +29,10 @@ const FIGURES: readonly Figure[] = [
   costFigure,
 ];
 
-const USAGE = `usage: npm run bench                      all figures, into bench/results.md
-       npm run bench -- NAME [--full]    one figure, printed: ${FIGURES.map(({ name }) => name).join(', ')}
-       npm run bench -- --check          compares counted calls with bench/budget.json, and checks the goals of the reader
-       npm run bench -- --update-budget  writes the present counts into bench/budget.json`;
+const USAGE = `usage: npm run bench                      measures all figures and writes bench/results.md
+       npm run bench -- NAME [--full]    measures and prints one figure: ${FIGURES.map(({ name }) => name).join(', ')}
+       npm run bench -- --check          counted calls against bench/budget.json, and the goals of the reader
+       npm run bench -- --update-budget  writes the present counts to bench/budget.json`;
 
 /** @returns the exit code */
 async function main(args: readonly string[]): Promise<number> {

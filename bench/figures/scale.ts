@@ -47,7 +47,7 @@ const TASKS: readonly (readonly [
       return {};
     },
   ],
-  ['Requeue run, nothing to do', 'pump', NOTHING],
+  ['Requeue job, nothing to do', 'pump', NOTHING],
   ['Refresh of people, no changes', 'people', NOTHING],
   [
     `Ingest, a batch of ${BATCH} snapshots`,
