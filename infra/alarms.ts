@@ -162,7 +162,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Unknown users',
-      meaning: 'Groups that groupsync manages hold ids of no known employee.',
+      meaning: 'Groups that groupsync manages contain ids that match no known employee.',
       metric: 'UnknownUsers',
       periodMinutes: wholeHours(every.sweepMinutes),
     },

@@ -42,7 +42,7 @@ export class Console extends Construct {
         worker: this.worker,
         paths: ['/', '/{proxy+}'],
         whyNoAuthorizer:
-          'Browsers have a cookie, not a token. The function sends people without a session to the provider, and answers no request for data without one.',
+          'Browsers have a cookie, not a token. The function sends people without a session to the provider, and refuses their requests for data.',
         rateLimit: RATE_LIMIT,
         burstLimit: BURST_LIMIT,
       },

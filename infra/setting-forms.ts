@@ -70,7 +70,7 @@ export const Sources = z
   )
   .refine(
     (sources) => new Set(withoutHyphens(sources)).size === Object.keys(sources).length,
-    'expected names that also differ without hyphens, because outputs of the stack have none',
+    'expected names that also differ without hyphens, because names of stack outputs have no hyphens',
   )
   .default({});
 
@@ -103,5 +103,5 @@ export const DeployedConsole = ConsoleSignIn.refine(
   `${tooLong(MOST_OF_CONSOLE)}: name several connections in one rule`,
 ).refine(({ scopes }) => scopes.includes('openid'), {
   path: ['scopes'],
-  error: 'expected openid, without which the provider sends no id token',
+  error: 'expected openid, because the provider sends no id token without it',
 });

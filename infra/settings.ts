@@ -125,7 +125,7 @@ export const StageSettings = z
   // With an emulator, the identity provider may be on this machine.
   .refine(({ console: signIn }) => signIn === undefined || isEmulated() || !isInternalUrl(signIn.issuer), {
     path: ['console', 'issuer'],
-    error: 'expected a public address, got one of a private network',
+    error: 'expected a public address, got an address of a private network',
   });
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
