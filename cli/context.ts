@@ -23,7 +23,7 @@ export interface Context {
   readonly formatCommands: CommandFormatter;
   /** Connects to the deployment at the first call. */
   readonly ports: () => Promise<ToolPorts>;
-  /** Returns the ports and the named connection. The default is `--connection`. @throws NotFound */
+  /** Returns the ports and the named connection. Default: the name in `--connection`. @throws NotFound */
   readonly connected: (name?: ConnectionName) => Promise<{ ports: ToolPorts; found: Connection }>;
   readonly group: (text: string) => Promise<GroupRef>;
   readonly member: (text: string) => Promise<MemberId>;
@@ -31,7 +31,7 @@ export interface Context {
   readonly groupLabel: (ref: GroupRef) => Promise<string>;
   /** `--yes`: do not ask for confirmation. */
   readonly yes: boolean;
-  /** Asks for confirmation on a terminal; true with `--yes`. @throws UsageError without a terminal */
+  /** Asks for confirmation on a terminal. Returns true with `--yes`. @throws UsageError without a terminal */
   readonly confirm: (question: string) => Promise<boolean>;
   /** Returns the given reason, or prompts for one on a terminal. @throws UsageError without a terminal */
   readonly reason: (given: string | undefined) => Promise<string>;

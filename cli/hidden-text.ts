@@ -13,7 +13,7 @@ interface Question {
 }
 
 /**
- * Reads a secret from standard input or a hidden prompt. As an argument, other users of the machine could see it.
+ * Reads a secret from standard input or a hidden prompt. Other users of the machine could see an argument.
  * @throws UsageError without a terminal, and for an empty or too long text
  * @throws Stopped at Ctrl-C
  */

@@ -34,7 +34,7 @@ export function readLocalFile(path: string, cwd: string): LocalFile {
   try {
     text = readFileSync(resolve(cwd, path), 'utf8');
   } catch (cause) {
-    throw new UsageError(`there is no ${path} here, so no local stack.\n${start}.`, { cause });
+    throw new UsageError(`there is no file ${path}, so there is no local stack.\n${start}.`, { cause });
   }
   const json = parseJson(text);
   const parsed = LocalFile.safeParse(json.ok ? json.value : undefined);

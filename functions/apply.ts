@@ -25,8 +25,8 @@ export async function handler(event: SQSEvent, context: Context): Promise<SQSBat
       failed.push(...messageIds);
     }
   };
-  // Several messages of one group start only one apply, because each of two concurrent applies would count the guard
-  // records of the other.
+  // Several messages of one group start only one apply, because concurrent applies of one group would count each
+  // other's guard records.
   const groups = new Map<string, readonly [GroupRef, string[]]>();
   for (const { messageId, body } of event.Records) {
     const ref = readApplyMessage(body);

@@ -27,7 +27,7 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /** The default is healthy, because idle queues, tables and functions send no data. */
+  /** How the alarm treats missing data. Default: as healthy, because idle queues, tables and functions send none. */
   readonly missing?: TreatMissingData;
 }
 
@@ -162,7 +162,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Unknown users',
-      meaning: 'Groups that groupsync manages hold ids of no known employee.',
+      meaning: 'Groups that groupsync manages contain ids that match no known employee.',
       metric: 'UnknownUsers',
       periodMinutes: wholeHours(every.sweepMinutes),
     },

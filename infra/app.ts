@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.
   const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {
-    description: 'groupsync: keeps the groups of the Workforce Platform equal to those of the directory',
+    description: 'groupsync: keeps the groups of the Workforce Platform equal to the groups of the directory',
     env: environmentOf(settings),
     settings,
     code: await functionCode(bundles),

@@ -6,7 +6,7 @@ import { DEPLOYABLE_KEYS, type DeployableKey, type FunctionCode } from './functi
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The handlers by path: infra never imports them. */
+/** The paths of the handlers. Infra never imports a handler. */
 export const HANDLERS: FunctionCode = byKey((key) => join(ROOT, `functions/${key}.ts`));
 
 /**

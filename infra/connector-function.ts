@@ -36,7 +36,7 @@ const NEAR_TIMEOUT = 0.8;
 
 /**
  * One function with its role, its log group and the alarms that every function has. The role starts with logging and
- * tracing only; the stack adds what `permissions.ts` lists.
+ * tracing only. The stack adds the permissions in `permissions.ts`.
  *
  * Concurrency is reserved only if the settings require it, because a new AWS account has 10 executions and cannot
  * reserve any of them. Other mechanisms limit concurrency: the maximum concurrency of event sources, the throttle of

@@ -42,7 +42,7 @@ export class Console extends Construct {
         worker: this.worker,
         paths: ['/', '/{proxy+}'],
         whyNoAuthorizer:
-          'Browsers have a cookie, not a token. The function sends people without a session to the provider, and answers no request for data without one.',
+          'Browsers have a cookie, not a token. The function sends people without a session to the provider, and refuses their requests for data.',
         rateLimit: RATE_LIMIT,
         burstLimit: BURST_LIMIT,
       },
@@ -82,8 +82,8 @@ export interface CalledByConsole extends Resources {
 }
 
 /**
- * The rights of the console beyond the table and the queues. The console may not read the credentials of connections,
- * and may not write decisions about held removals. It calls the function `reconcile` for both.
+ * The permissions of the console beyond the table and the queues. The console may not read the credentials of
+ * connections, and may not write decisions about held removals. It calls the function `reconcile` for both.
  */
 export function grantConsole({ worker: { role }, hasSecret }: Console, on: CalledByConsole): void {
   const { prefix, table } = on;

@@ -27,7 +27,7 @@ export interface GroupSyncProps {
   readonly sweepMinutes?: number;
   /** Minutes between two reads of the employees; 1 to 1,440. Default: 60. */
   readonly peopleMinutes?: number;
-  /** Address that receives alarms. Default: none. Then subscribe a target to `alarmTopic`. */
+  /** Address that receives alarms. Default: none. Without an address, subscribe a target to `alarmTopic`. */
   readonly alarmEmail?: string;
   /** Targets of notifications: `alarms`, `webhook`, or ARNs of SNS topics. Default: none. */
   readonly notify?: readonly string[];
@@ -83,7 +83,7 @@ export interface GroupSyncProps {
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /** Whether the table and its key are kept when the stack is deleted. Default: true. */
   readonly retainData?: boolean;
-  /** ARN of the key of an earlier stack. Default: a new key. */
+  /** ARN of the encryption key of an earlier stack. Default: a new key. */
   readonly keyArn?: string;
   /** Key for the secrets of new connections: `stage` (the key of this stack) or the ARN of a key. Default: the key of Secrets Manager. */
   readonly secretsKey?: string;
@@ -105,9 +105,9 @@ export class GroupSync extends ConnectorStack {
   }
 
   /**
-   * Lets a role or user send events to `eventsQueue`. After the first call, the queue refuses all principals that are
-   * neither in `producers` nor granted by this method, even if their own policies allow sending. A principal of another
-   * account also needs an IAM policy in that account (docs/deploy.md, "Send directory events").
+   * Lets a role or user send events to `eventsQueue`. After the first call, the queue admits only the principals of all
+   * calls and the principals in `producers`, even if the policies of other principals allow sending. A principal of
+   * another account also needs an IAM policy in that account (docs/deploy.md, "Send directory events").
    */
   grantPublish(producer: IRole | IUser): void {
     this.sources.admit(['roleArn' in producer ? producer.roleArn : producer.userArn]);

@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import { functionName, type OptionalFunctionKey } from '../shared/contract/names.ts';
 import type { ConnectorFunction, ConnectorFunctionProps } from './connector-function.ts';
 
-/** One second below the timeout of an HTTP API (API Gateway quotas: 30 s), so that Lambda logs a slow request. */
+/** One second below the timeout of an HTTP API (API Gateway quotas: 30 s), so that Lambda logs the timeout. */
 export const HTTP_TIMEOUT_SECONDS = 29;
 
 /**
@@ -63,7 +63,7 @@ export function addHttpApi(
       Validations.of(route).acknowledge({ id: 'AwsSolutions-APIG4', reason: whyNoAuthorizer });
   }
   const accessLog = new LogGroup(scope, 'AccessLog', {
-    // The name begins like the log groups of functions, because the key policy allows only such log groups.
+    // The name begins like the names of the functions' log groups, because the key policy allows only such names.
     logGroupName: `/aws/lambda/${apiName}-access`,
     retention: settings.logRetentionDays,
     encryptionKey: key,

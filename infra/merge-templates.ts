@@ -59,7 +59,7 @@ function mergeResource(
   return Object.fromEntries(fields);
 }
 
-/** Returns the value with the smallest parts that differ replaced by `Fn::If`. */
+/** Returns the value of `on`, in which `Fn::If` replaces the smallest parts that differ from `off`. */
 function merge(on: Json | undefined, off: Json | undefined, condition: string): Json {
   if (on !== undefined && isEqual(on, off)) return on;
   if (isPlainObject(on) && isPlainObject(off)) {

@@ -41,7 +41,9 @@ const STORE_SECRET = ['PutSecretValue', 'CreateSecret', 'DeleteSecret', 'Restore
   (name) => `secretsmanager:${name}`,
 );
 
-/** The permissions of each role for its commands, which `test/infra/commands.integration.test.ts` lists. */
+/**
+ * The permissions that the commands of each role need. `test/infra/commands.integration.test.ts` lists the commands.
+ */
 const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
   viewer: LOOK,
   // The function `reconcile` checks and stores a decision. So an approver needs no write access to the table.
@@ -158,7 +160,7 @@ export class Operators extends Construct {
   }
 }
 
-/** What a viewer of one connection may read. Queues are not included, because all connections use the same queues. */
+/** The resources that a viewer of one connection may read, without queues, because all connections share the queues. */
 const LOOK_AT_ONE: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   ['ingest', 'lambda:GetFunctionConfiguration'],

@@ -71,9 +71,9 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
   // The scan finds members that have left every group. Each day it reads a thirtieth of the table.
   reconcile: { ...SCHEDULED, table: [...SCHEDULED.table, 'Scan'] },
   people: SCHEDULED,
-  // Like ingest, scim writes desired state and wakes groups. It calls no platform and reads no secret.
+  // Like ingest, scim writes desired state and wakes groups. It does not call the platform and reads no secret.
   scim: { table: READ_WRITE_AND_DELETE, index: [], queues: { apply: SEND }, secrets: [] },
-  // Compares a directory with desired state and sends events, like every other producer. It calls no platform.
+  // The function compares a directory with desired state and sends events. It does not call the platform.
   directory: {
     table: ['BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
     index: ['Query'],
@@ -81,7 +81,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
     secrets: ['GetSecretValue'],
     onlyOfDirectories: true,
   },
-  // The console does what an operator does at the command line. `grantConsole` gives it further rights.
+  // The console performs the actions of an operator at the command line. `grantConsole` adds permissions.
   console: {
     // To find the data of a person, the console scans the whole table.
     table: [...READ_WRITE_AND_DELETE, 'Scan'],
@@ -92,7 +92,7 @@ export const PERMISSIONS: Readonly<Record<DeployableKey | 'audit', Permissions>>
       eventsDlq: DECIDE_MESSAGES,
       applyDlq: DECIDE_MESSAGES,
     },
-    // A dead-lettered message is replayed to its own queue, except to the queue of the reader.
+    // The console replays a dead-lettered message to its own queue, but not to the queue of the reader.
     sources: SEND,
     secrets: [],
   },
@@ -166,7 +166,7 @@ function statement(sid: string, service: string, actions: readonly string[], res
 
 /**
  * The ARN pattern of the secrets of all connections. It ends with a wildcard, because connections are created and
- * removed without a deployment.
+ * removed without a deployment. Secrets Manager adds six characters at the end of a name.
  */
 const connectionSecrets = (scope: Construct, prefix: string, { onlyOfDirectories }: Permissions) =>
   Stack.of(scope).formatArn({

@@ -63,7 +63,7 @@ export function releaseTemplate(): JsonObject {
   const { Description, Resources, ...rest } = template;
   return {
     AWSTemplateFormatVersion: '2010-09-09',
-    Description: `groupsync ${VERSION}: keeps the groups of the Workforce Platform equal to those of the directory`,
+    Description: `groupsync ${VERSION}: keeps the groups of the Workforce Platform equal to the groups of the directory`,
     Metadata: { 'groupsync:version': VERSION },
     Conditions: CONDITIONS,
     ...rest,
@@ -96,7 +96,7 @@ function build(parts: { readonly scim: boolean; readonly producer: boolean }): J
 }
 
 /**
- * Returns the parameters of the template. A parameter that is a setting has the default of the setting. Only the prefix
+ * Returns the parameters of the template. A parameter for a setting has the default of this setting. Only the prefix
  * has a pattern, because other parties define the forms of ARNs, bucket names and addresses.
  */
 function parameters(): Readonly<Record<string, CfnParameterProps>> {

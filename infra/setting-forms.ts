@@ -3,7 +3,7 @@ import { ConsoleSignIn } from '../shared/contract/console.ts';
 
 /*
  * The forms of settings. During a deployment, AWS refuses policies and environment variables that are too long. So the
- * settings limit each list. All lists at their limits fit together (test/infra/limits.test.ts).
+ * settings limit each list. With all lists at their limits, AWS accepts the deployment (test/infra/limits.test.ts).
  */
 
 /** A setting is text in `-c name=value`, and JSON in cdk.json. Both forms give the same value. */
@@ -46,7 +46,7 @@ export const Producers = listOf(
   45,
 );
 
-/** SQS lets ten queues use one dead-letter queue. One of them is the common events queue. */
+/** SQS lets ten queues use one dead-letter queue. One of the ten is the common events queue. */
 export const MOST_SOURCES = 9;
 const SourceName = z
   .string()
@@ -54,7 +54,7 @@ const SourceName = z
     /^(?!(?:dlq|directory)$)[a-z0-9][a-z0-9-]{0,19}$/,
     'expected 1 to 20 of a-z, 0-9 and -, not beginning with -, not dlq and not directory',
   );
-/** The policy of operators may have 6,144 characters, and has the name of each source. */
+/** The policy of operators may have 6,144 characters, and contains the names of all sources. */
 const MOST_OF_NAMES = 90;
 const withoutHyphens = (sources: object) => Object.keys(sources).map((name) => name.replaceAll('-', ''));
 
@@ -70,7 +70,7 @@ export const Sources = z
   )
   .refine(
     (sources) => new Set(withoutHyphens(sources)).size === Object.keys(sources).length,
-    'expected names that also differ without hyphens, because outputs of the stack have none',
+    'expected names that also differ without hyphens, because names of stack outputs have no hyphens',
   )
   .default({});
 
@@ -78,7 +78,7 @@ export const KEY_ARN =
   /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key\/(?:mrk-[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 export const TOPIC_ARN = /^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+$/;
 
-/** An AWS identity, or a pattern of several, as AWS STS returns it. It has at most one `{person}`. */
+/** The ARN of an AWS identity as AWS STS returns it, or a pattern of such ARNs, with at most one `{person}`. */
 const IDENTITY =
   /^arn:aws[a-z-]*:(?:sts::\d{12}:assumed-role|iam::\d{12}:user)\/(?:(?!.*\{person\}.*\{person\})(?:[\w+=,.@/*-]|\{person\})+)$/;
 const MOST_OF_PERSONS = 1_500;
@@ -103,5 +103,5 @@ export const DeployedConsole = ConsoleSignIn.refine(
   `${tooLong(MOST_OF_CONSOLE)}: name several connections in one rule`,
 ).refine(({ scopes }) => scopes.includes('openid'), {
   path: ['scopes'],
-  error: 'expected openid, without which the provider sends no id token',
+  error: 'expected openid, because the provider sends no id token without it',
 });

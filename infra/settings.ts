@@ -125,17 +125,17 @@ export const StageSettings = z
   // With an emulator, the identity provider may be on this machine.
   .refine(({ console: signIn }) => signIn === undefined || isEmulated() || !isInternalUrl(signIn.issuer), {
     path: ['console', 'issuer'],
-    error: 'expected a public address, got one of a private network',
+    error: 'expected a public address, got an address of a private network',
   });
 
 export type Settings = z.infer<typeof StageSettings> & { readonly stage: string };
 
-/** Reads a value by its name, such as `app.node.tryGetContext`, which reads cdk.json and `-c name=value`. */
+/** Returns the value of a setting. `app.node.tryGetContext` reads cdk.json and `-c name=value`. */
 export type Context = (name: string) => unknown;
 
 /**
  * @param names all names in the context. A name that is neither a setting nor a key of the CDK is refused.
- * @throws SettingsError with one line per fault: which setting, what was expected
+ * @throws SettingsError with one line per fault, which contains the setting and the expected value
  */
 export function readSettings(context: Context, names: readonly string[] = []): Settings {
   refuseUnknown(names.filter((name) => !IS_OF_CDK.test(name)));

@@ -19,7 +19,7 @@ interface SourcesProps {
   readonly key: IKey;
   /** Role of the function that reads directories, and its queue. */
   readonly reader: { readonly role: string; readonly queue: Queue } | undefined;
-  /** Role of the console, in which operators replay dead-lettered messages. */
+  /** The role of the console, which replays dead-lettered messages. */
   readonly console: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export class Sources extends Construct {
     if (settings.snsTopicArn !== undefined) this.#topic(props, settings.snsTopicArn);
   }
 
-  /** Lets these roles and users send to the common events queue, and refuses principals that no call named. */
+  /** Lets these roles and users send to the common events queue, and refuses all unnamed principals. */
   admit(producers: readonly string[]): void {
     this.#common.admit(producers);
   }
@@ -77,7 +77,7 @@ export class Sources extends Construct {
         }),
       );
     }
-    // The condition names the account, because a reference to the rule would be a cycle of rule, queue and key.
+    // The condition names the account. A reference to the rule would create a cycle: rule, queue, key, rule.
     const ofThisAccount = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
     this.#useKey(key, 'okta', { principals: [EVENTBRIDGE], conditions: ofThisAccount });
   }

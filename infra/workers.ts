@@ -27,7 +27,7 @@ interface LaneProps {
   readonly alarmConfig: AlarmConfig;
 }
 
-/** The message age at which an alarm fires. Both functions acknowledge a message within two minutes. */
+/** The message age at which an alarm fires. Ingest and apply acknowledge a message within two minutes. */
 const OLDEST_MESSAGE_SECONDS = 900;
 
 const HEADINGS = {
@@ -130,7 +130,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/** A queue, its dead-letter queue and the function that processes it. A failed message fails no other message. */
+/** A queue, its dead-letter queue and the function that reads it. A failed message does not fail its batch. */
 export class Worker extends Construct {
   readonly lane: Lane;
   readonly worker: ConnectorFunction;
@@ -157,8 +157,8 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // The maximum limits how many of the account's executions one stage uses, and how many calls it makes to the
-        // platform at the same time.
+        // The maximum limits the executions that one stage takes from the account, and its concurrent calls to the
+        // platform.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
@@ -199,7 +199,7 @@ export class ScheduledWorker extends Construct {
       new CfnSchedule(this, `Schedule-${task.name}`, {
         name: scheduleName(props.settings.prefix, task.name),
         description: task.description,
-        // EventBridge requires `1 minute` and `5 minutes`.
+        // EventBridge requires the singular in `1 minute` and the plural in `5 minutes`.
         scheduleExpression: `rate(${task.everyMinutes} minute${task.everyMinutes === 1 ? '' : 's'})`,
         flexibleTimeWindow: { mode: 'OFF' },
         target: {

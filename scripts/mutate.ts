@@ -9,10 +9,10 @@ import type { Surveyed, Work } from './mutate/runner.ts';
 import { SURVIVORS } from './mutate/survivors.ts';
 
 /**
- * The mutation test of the pure core makes one small change at a time and runs the tests. A test should fail. The
- * script works on a copy of the project, in which each core file can switch to any of its mutants without being loaded
- * again. Each test runs once to record the places of the code that the test reaches. Then the test runs once for each
- * mutant at these places. `--only TEXT` selects files whose path contains TEXT.
+ * The mutation test of the pure core makes one small change at a time and runs the tests. For each change, at least one
+ * test should fail. The script works on a copy of the project, in which each core file can switch to any of its mutants
+ * without being loaded again. Each test runs once to record the places of the code that the test reaches. Then the test
+ * runs once for each mutant at these places. `--only TEXT` selects files whose path contains TEXT.
  */
 
 const CORE = ['shared/domain', 'shared/plan'];

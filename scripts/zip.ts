@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** 1 January 1980, the first date that a zip file can have. The same content gives the same bytes. */
+/** 1 January 1980, the first date of the format. The date is fixed, so that equal content gives equal bytes. */
 const DATE = 0x21;
 /** Version 2.0 of the format, which has deflate (PKWARE APPNOTE, 4.4.3). */
 const VERSION = 20;

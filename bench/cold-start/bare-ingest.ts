@@ -29,10 +29,10 @@ export function createMaker({ applyQueueUrl }: BareCalls): Maker {
   return async (call) => {
     if (call.to === 'table') {
       const Command = COMMANDS[call.command];
-      if (Command === undefined) throw new Error(`${call.command} is beyond the bare bundle`);
+      if (Command === undefined) throw new Error(`the bare bundle does not support ${call.command}`);
       return pMap([call.input], (input) => table.send(new Command(input as never)), { concurrency: 1 });
     }
-    if (call.to !== 'queue') throw new Error(`the ${call.to} is beyond the bare bundle`);
+    if (call.to !== 'queue') throw new Error(`the bare bundle does not support calls to the ${call.to}`);
     const entry = { Id: '0', MessageBody: '{}', MessageGroupId: 'bare', DelaySeconds: 0 };
     return queue.send(new SendMessageBatchCommand({ QueueUrl: applyQueueUrl, Entries: [entry] }));
   };

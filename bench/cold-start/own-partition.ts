@@ -17,7 +17,9 @@ export async function copyToOwnPartition(client: DynamoDBClient, table: string):
   }
 }
 
-/** Returns the same request for the copied items. Its condition is extended so that the condition is always true. */
+/**
+ * Returns the same request for the copied items. The condition of the request is extended, so that it is always true.
+ */
 export function inOwnPartition({ make, input }: AwsCall): BareCall {
   const text = JSON.stringify(input)
     .replaceAll(/"(:?pk)":\{"S":"/g, `"$1":{"S":"${COPY_PREFIX}`)

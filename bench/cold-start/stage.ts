@@ -14,9 +14,7 @@ import { copyToOwnPartition, inOwnPartition } from './own-partition.ts';
 const PREFIX = 'bench';
 const PEOPLE = 200;
 
-/**
- * The measured functions. The console is not measured, because people wait longer for the sign-in than for its start.
- */
+/** All functions except the console, whose sign-in takes longer than its start. */
 export type MeasuredKey = Exclude<DeployableKey, 'console'>;
 
 /** Starts the local stack with a synced group of ten and no pollers. The benchmark sends the messages. */

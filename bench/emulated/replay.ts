@@ -7,7 +7,7 @@ import type { Services } from './services.ts';
 /** The number of calls in flight, which is enough to keep the processor busy. */
 const IN_FLIGHT = 32;
 
-/** Repeats the recorded calls in the same order without groupsync's code, as a lower limit of the time. */
+/** Repeats the recorded calls in the same order without groupsync's code, to measure the minimum time. */
 export async function replay(calls: readonly RecordedCall[], services: Services): Promise<void> {
   const received: Message[] = [];
   await pMap(

@@ -39,8 +39,8 @@ const READINGS = {
   first: 'first read, sends every group',
   confirming: 'two reads that confirm each other',
   full: 'full read, no change',
-  quiet: 'a quiet five minutes',
-  listing: 'quiet run with the hourly group list',
+  quiet: 'a run without changes',
+  listing: 'a run without changes that lists the groups',
   rolling: 'the daily read of every group',
 } as const;
 type ReadingName = keyof typeof READINGS;

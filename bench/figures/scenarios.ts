@@ -17,7 +17,7 @@ export interface Scenario {
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
 
-/** Writes groups `d0`, `d1`, … with this many members each. */
+/** Creates and syncs the groups `d0`, `d1`, …, each with this many members. */
 async function write(rig: Rig, groups: number, members: number): Promise<void> {
   await rig.ingest(range(groups).map((n) => rig.directory.snapshot(`d${n}`, range(members))));
   await rig.drain();
@@ -70,14 +70,14 @@ export const SCENARIOS: readonly Scenario[] = [
     run: (rig) => change(rig, [rig.directory.removed('d0', 3)]),
   },
   {
-    name: 'one member leaves a group of ten, guarded',
+    name: 'one member leaves a group of ten, with the guard',
     people: 50,
     guarded: true,
     prepare: (rig) => settle(rig, 1, 10),
     run: (rig) => change(rig, [rig.directory.removed('d0', 3)]),
   },
   {
-    name: 'sixty of a hundred leave and are held',
+    name: 'the removals of sixty of a hundred members are held',
     people: 150,
     guarded: true,
     prepare: (rig) => settle(rig, 1, 100),
@@ -90,7 +90,7 @@ export const SCENARIOS: readonly Scenario[] = [
     run: (rig) => change(rig, [rig.directory.group('d0', 'Another name')]),
   },
   {
-    name: 'a new group of a hundred',
+    name: 'a new group of a hundred members',
     people: 100,
     run: (rig) => change(rig, [rig.directory.snapshot('d0', range(100))]),
   },
@@ -106,7 +106,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ),
   },
   {
-    name: 'the same event again',
+    name: 'a repeated event',
     people: 50,
     prepare: (rig) => settle(rig, 1, 10),
     run: async (rig) => {
@@ -136,14 +136,14 @@ export const SCENARIOS: readonly Scenario[] = [
     run: (rig) => change(rig, [rig.directory.renamedUser(3, 'p3@other.test')]),
   },
   {
-    name: 'pump with nothing to do, of twenty groups',
+    name: 'requeue run without work, twenty groups',
     people: 10,
     prepare: (rig) => settle(rig, 20, 5),
     run: (rig) => requeueDue(CONNECTION, rig.ports),
   },
-  { name: 'feed with nothing new', people: 10, prepare: settleAndRead, run: readFeed },
+  { name: 'feed run without new entries', people: 10, prepare: settleAndRead, run: readFeed },
   {
-    name: 'feed with the echoes of twenty of our writes',
+    name: 'feed run with entries of twenty writes by groupsync',
     people: 10,
     prepare: (rig) => write(rig, 20, 5),
     run: readFeed,
@@ -167,9 +167,9 @@ export const SCENARIOS: readonly Scenario[] = [
     prepare: (rig) => settle(rig, 100, 5),
     run: (rig) => sweep(rig.connection, rig.ports),
   },
-  { name: 'a quiet hour of twenty groups', people: 10, prepare: settleAndRead, run: quietHour },
+  { name: 'an hour without changes, twenty groups', people: 10, prepare: settleAndRead, run: quietHour },
   {
-    name: 'people refresh of five hundred, no changes',
+    name: 'refresh of five hundred employees, no changes',
     people: 500,
     run: (rig) => refreshPeople(rig.connection, rig.ports),
   },

@@ -96,7 +96,7 @@ async function prepare({ send }: Server) {
   );
   const change = (n: number, op: object) =>
     send('PATCH', `/Groups/${groups[n % GROUPS]}`, { schemas: [PATCH_OP], Operations: [op] });
-  /** A person who is not yet in the group. */
+  /** Returns a person who is not yet in the group. */
   const newcomer = (n: number) => memberOf((n % GROUPS) * 20 + MEMBERS + Math.floor(n / GROUPS));
   const kinds = {
     'filter by userName': (n: number) =>
@@ -120,7 +120,7 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 type Kind = keyof Prepared;
 const WRITES: readonly Kind[] = ['POST of a user', 'PATCH that adds a member', 'PATCH that removes a member'];
 
-/** The numbers of requests in one run that differ from `COUNT`. A run should take at least 0.1 seconds. */
+/** The requests per run of kinds that do not use `COUNT`. A run should take at least 0.1 seconds. */
 const COUNTS: Partial<Record<Kind, number>> = { 'page of 100': AT_ONCE, 'POST of a user': 200 };
 const COUNT = 48;
 

@@ -45,7 +45,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     table,
   ) {
     for (const { PutRequest } of Object.values(input.RequestItems).flat()) {
-      if (PutRequest === undefined) throw new Error("a batched delete is beyond the bench's table");
+      if (PutRequest === undefined) throw new Error('the simulated table supports no batched delete');
       table.store(plainItem(PutRequest.Item));
     }
     return ok({ UnprocessedItems: {} });
@@ -79,7 +79,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 export function createDynamoDbClient(table: MemoryTable, totals: Totals): DynamoDBClient {
   const handler = inProcess((name, input) => {
     const operation = OPERATIONS[name];
-    if (operation === undefined) throw new Error(`${name} is beyond the bench's table`);
+    if (operation === undefined) throw new Error(`the simulated table does not support ${name}`);
     totals.add(`dynamodb ${name}`);
     return operation(input as never, table);
   });

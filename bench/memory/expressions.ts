@@ -15,7 +15,8 @@ export function parseCondition(text: string, { names, values }: Placeholders): C
   TOKEN.lastIndex = 0;
   for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
     const found = TOKEN.exec(text);
-    if (found === null) throw new Error(`this condition is beyond the bench's table: ${text.slice(at)}`);
+    if (found === null)
+      throw new Error(`the simulated table does not support this condition: ${text.slice(at)}`);
     const [, mark, existence, tested = '', left = '', operator, right = ''] = found;
     if (mark !== undefined) tokens.push(mark);
     else if (existence !== undefined) {
@@ -74,7 +75,7 @@ export function parseChange(text: string, { names, values }: Placeholders): Chan
         change.add[nameOf(names, name)] = Number(values[value]);
       } else {
         const found = ASSIGNMENT.exec(part);
-        if (found === null) throw new Error(`this assignment is beyond the bench's table: ${part}`);
+        if (found === null) throw new Error(`the simulated table does not support this assignment: ${part}`);
         const [, name = '', value, fallback = ''] = found;
         if (value !== undefined) change.set[nameOf(names, name)] = values[value] as Value;
         else change.setIfMissing[nameOf(names, name)] = values[fallback] as Value;

@@ -27,10 +27,7 @@ export interface RigOptions {
   readonly guarded?: boolean;
   /** The start of the clock, in milliseconds since 1970. Default: `START_MS`. */
   readonly startMs?: number;
-  /**
-   * Settings of the connection, in addition to the settings of `connectionOf`. They override the settings of
-   * `connectionOf`.
-   */
+  /** Settings of the connection, which override the settings of `connectionOf`. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 

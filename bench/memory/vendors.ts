@@ -138,7 +138,7 @@ export const VENDORS: Readonly<Record<DirectoryKind, Vendor>> = {
       ['users.get', /\/users\/[^/?]+$/],
       ['logs', /\/logs\?/],
     ],
-    // Half of Okta's limit for one client and the members of groups, which is 500. Most calls of a full read use this
+    // Half of Okta's limit of 500 calls for one client and the members of groups. Most calls of a full read use this
     // limit.
     callsPerMinute: 250,
     // With this limit, a full read of 10,000 groups needs four runs. Each run reads the stored users again, which costs

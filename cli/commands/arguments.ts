@@ -4,7 +4,7 @@ import type { SettingChange } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../io.ts';
 
-/** Returns the examples below a command's help. A test runs each of them. */
+/** Returns the examples that a command's help shows at its end. A test runs each example. */
 export const examples = (...lines: readonly string[]) =>
   ['after', ['\nExamples:', ...lines.map((line) => `  groupsync ${line}`)].join('\n')] as const;
 

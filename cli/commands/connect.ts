@@ -139,7 +139,7 @@ async function promptUrl({ io }: Context): Promise<string> {
   return (await prompt(io, 'text', address)).trim();
 }
 
-/** Reads the token from standard input or a hidden prompt. As an argument, other users of the machine could see it. */
+/** Reads the token from standard input or a hidden prompt. Other users of the machine could see an argument. */
 const readToken = ({ io }: Context, { tokenStdin }: ConnectOptions): Promise<string> =>
   readHidden(io, {
     title: 'Token of the OAuth application',

@@ -203,7 +203,7 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   return EXIT.done;
 }
 
-/** Planning thousands of groups takes minutes. For more groups than this, only the command is shown. */
+/** Above this number of groups, no preview is shown, because planning thousands of groups takes minutes. */
 const MAX_PREVIEWED = 500;
 
 /** Shows the writes that a change would cause, before the operator confirms it. */

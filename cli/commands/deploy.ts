@@ -19,7 +19,7 @@ export function addDeploy(program: Command, act: Act): void {
     .description('deploy or upgrade one stage on AWS: print the plan, ask, then change the stack')
     .option(...STAGE)
     .option(SET, 'a setting for this deployment only; repeat it for more settings', collected, [])
-    .option('--bootstrap', 'first create what the CDK needs in this account and region, once')
+    .option('--bootstrap', 'first create the bucket and roles of the CDK, once per account and region')
     .option('--details', 'print the whole comparison, with permissions and properties')
     .option('--revert-drift', 'print changes that were made by hand to deployed resources, and undo them')
     .option('--import-existing-resources', 'take over the table that an earlier stack has kept')

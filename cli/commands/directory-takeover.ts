@@ -45,8 +45,10 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
   const current = await ports.connections.current(connection.name);
   const report = await takeOverGroups(current ?? connection, plan, ports);
   out.answer(report, () => {
-    out.line(`${plural(groups.length - report.busy.length, 'group')} taken over; the connection observes`);
-    for (const group of report.busy) out.line(`${group}: a write has not ended; run the command again`);
+    out.line(
+      `${plural(groups.length - report.busy.length, 'group')} taken over; the connection only observes`,
+    );
+    for (const group of report.busy) out.line(`${group}: a write does not end; run the command again`);
   });
   out.note(`next${nextOf(connection, options)}`);
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;

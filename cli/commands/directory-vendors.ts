@@ -21,7 +21,7 @@ export interface DirectoryOptions {
   readonly keyArn?: string;
 }
 
-/** The source of a directory's secret: a file with JSON, or one line of text that is stored in this field. */
+/** The source of a directory's secret: a file with JSON, or one line of text that is stored in the field `field`. */
 export type SecretSource =
   | { readonly kind: 'file'; readonly file: string }
   | {

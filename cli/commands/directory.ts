@@ -46,7 +46,7 @@ export function addDirectory(program: Command, act: Act): void {
     .action(act(groups));
   const takeoverCommand = directory
     .command('takeover')
-    .description('move groups from other sources to one source; they keep their platform groups')
+    .description('move groups from other sources to one source, with their platform groups')
     .addOption(
       new Option('--to <source>', 'the new source of the groups; events includes imported files')
         .choices(SOURCES)

@@ -187,7 +187,7 @@ export async function discard(
   if (messages.length === 0) {
     if (ids.length > 0 || inFlightElsewhere > 0)
       throw new NotFound(
-        'none of these is a dead-lettered message, or another consumer is processing them: groupsync dlq list',
+        'no dead-lettered message has these ids, or another consumer is processing the messages: groupsync dlq list',
       );
     out.answer({ discarded: 0, missing: 0 }, () => out.line('nothing to discard'));
     return EXIT.done;

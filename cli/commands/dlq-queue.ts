@@ -46,8 +46,8 @@ export async function selectionOf(
 }
 
 /**
- * Returns the group that a text means. A text that matches no known group is used as an id, because a dead-lettered
- * message may be about an unknown group.
+ * Returns the group with this id or name. An unknown text is used as an id, because a dead-lettered message may be
+ * about an unknown group.
  */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
@@ -114,7 +114,7 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   ageColumn('newest', ({ newestMs }) => newestMs),
 ];
 
-/** A column with an age. In CSV it contains the time instead. */
+/** A column that shows an age on a terminal, and a time in CSV. */
 export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInCsv = title): Column<Row> {
   return {
     title,

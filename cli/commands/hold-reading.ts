@@ -35,7 +35,7 @@ export function formatHold(
     `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (removed share ${percent(share)}, rule ${rule})`,
   ];
   if (rule === 'deleted_groups')
-    lines.push('the directory deleted the group, and many others within an hour');
+    lines.push('the directory deleted the group, and many other groups within an hour');
   if (decided !== undefined) lines.push(`already decided: ${decided}`);
   return lines;
 }

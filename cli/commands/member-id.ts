@@ -26,9 +26,9 @@ export async function settleMemberIdField(
   const { io, out, yes } = context;
   if (!yes && io.stdin.isTTY === true) return { ...settings, memberIdField: await ask(context, settings) };
   out.note(
-    `memberIdField stays ${settings.memberIdField}: no group on the platform shows which id groups contain`,
+    `memberIdField stays ${settings.memberIdField}: no group on the platform shows the kind of id that groups contain`,
   );
-  out.note(`if groups contain the other id: groupsync connections set ${input.name} memberIdField=id`);
+  out.note(`if groups contain employee ids: groupsync connections set ${input.name} memberIdField=id`);
   return settings;
 }
 

@@ -45,7 +45,7 @@ async function adopt(context: Context, group: string, platformId: string, { wait
   const { out } = context;
   const ref = await context.group(group);
   out.note(
-    `platform group ${platformId} becomes ${await context.groupLabel(ref)}: groupsync will set its name, spokeId and members to those of the directory`,
+    `platform group ${platformId} becomes ${await context.groupLabel(ref)}: groupsync will set its name, spokeId and members to the values of the directory`,
   );
   out.note(
     `the guard holds large removals; to see the changes afterwards: groupsync plan ${shellWords(ref.group)}`,

@@ -48,7 +48,7 @@ async function pause(
   return follow(context, ref === undefined ? await dirtyGroups(context) : [ref], { writesOnly: true });
 }
 
-/** How long the command waits for the backlog. The requeue job runs once a minute. */
+/** How long the command waits for the backlog. The requeue job, which wakes waiting groups, runs once a minute. */
 const BACKLOG_MS = 120_000;
 
 async function resume(context: Context, group: string | undefined, { wait }: Wait): Promise<number> {

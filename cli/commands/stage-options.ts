@@ -17,7 +17,7 @@ export const SETTINGS_HELP =
 export interface OpenStage {
   readonly cdk: Cdk;
   readonly built: BuiltStack;
-  /** Account and region, for questions. */
+  /** Account and region, as questions to the operator show them. */
   readonly where: string;
 }
 

@@ -5,7 +5,7 @@ import { indexOf, type Page } from '../../console/server/page-files.ts';
 import { UsageError } from '../io.ts';
 
 const SOURCES = fileURLToPath(new URL('../../console/page/', import.meta.url));
-/** Folder of the built page in the package. A checkout does not have it. */
+/** Folder of the built page in the package. A checkout does not have this folder. */
 const BUILT = fileURLToPath(new URL('./console/', import.meta.url));
 
 /** Returns the page's files. The package contains the built files. In a checkout, esbuild builds the script. */

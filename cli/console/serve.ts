@@ -9,7 +9,7 @@ import { HEADERS, type Page } from '../../console/server/page-files.ts';
 
 export interface ServeOptions {
   readonly port: number;
-  /** Admits requests as long as the console runs. */
+  /** The token that admits requests while the console runs. */
   readonly token: string;
   /** The fragment of the printed URL. The page exchanges it for the token. */
   readonly code: string;

@@ -102,7 +102,7 @@ function createCdk(programs: Programs, { cwd, env, region, profile, note }: CdkO
     drift: () => run(['drift', '--app', out]),
     async bootstrap() {
       const { account, region: where } = place ?? placeOf(out);
-      // In a folder with a `cdk.json`, this command would build the app first.
+      // The command runs in `out`, because in a folder with a `cdk.json` it would first build the app.
       await run(['bootstrap', `aws://${account}/${where}`], { folder: out, isShown: true });
     },
     async deploy(options) {

@@ -1,4 +1,4 @@
-/** What a deployment does with one resource. `replace` creates a new resource and deletes the old one. */
+/** What a deployment does with one resource. `replace` creates a new resource and deletes the old resource. */
 export const PLAN_ACTIONS = [
   'delete',
   'replace',

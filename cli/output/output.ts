@@ -9,14 +9,14 @@ import { jsonText } from './words.ts';
 /** Answers go to standard output; notes go to standard error. */
 export interface Output {
   readonly json: boolean;
-  /** With `-o`: all rows, and no cell is cut. */
+  /** True with `-o`: a table shows all rows, and no cell is cut. */
   readonly inFull: boolean;
   readonly paint: Paint;
   /** Returns the text in one line. On a terminal it is cut to `most` characters. */
   clip(text: string, most: number): string;
   /** Prints the document with `--json`; otherwise calls `show`. */
   answer<Document>(document: Document, show: (document: Document) => void): void;
-  /** Returns the document without the redacted names (`--no-names`). Call it before cutting any text. */
+  /** Returns the document without the redacted names (`--no-names`). Call this function before cutting any text. */
   readonly shown: <Document>(document: Document) => Document;
   /**
    * Prints one line. Line breaks in the text are escaped, because a second line could look like groupsync's own text.
@@ -35,7 +35,7 @@ export interface Output {
   startAgain(): void;
 }
 
-/** Applied to every text: completes commands for pasting, and redacts names with `--no-names`. */
+/** Functions for every text: they complete commands for pasting, and redact names with `--no-names`. */
 export interface Wording {
   readonly formatCommands: CommandFormatter;
   readonly redactor: Redactor | undefined;
@@ -53,7 +53,7 @@ export function createOutput(
   { formatCommands, redactor }: Wording,
 ): Output {
   const { json = false, quiet = false, output } = options;
-  // https://no-color.org: any value except the empty string.
+  // NO_COLOR has an effect with any value except the empty string (https://no-color.org).
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
   const { paint, shown: seen } = createPaint(wantsColor && stdout.isTTY === true && !json);
   const isCut = (screen: Terminal) => screen.isTTY === true && output !== 'wide';

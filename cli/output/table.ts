@@ -12,7 +12,7 @@ export interface Column<Row> {
    * end.
    */
   readonly whole?: true | 'id';
-  /** Title and value in CSV. The terminal shows words, CSV the exact value, such as a time. */
+  /** Title and value in CSV, if CSV needs an exact value, such as a time, instead of words. */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 
@@ -62,7 +62,7 @@ export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Ro
 const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
-/** Width in terminal cells. Many characters take two. */
+/** Width in terminal cells. Many characters take two cells. */
 const lengthOf: (text: string) => number = strlen;
 const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0);
 

@@ -24,7 +24,7 @@ export async function publishRelease(bucket: string, emulator: Emulator): Promis
       await emulator.put(bucket, file, readFileSync(join(folder, file)));
 }
 
-/** Lints the template with cfn-lint, if this machine has it. W3005 reports redundant dependencies. */
+/** Lints the template with cfn-lint, if this machine has it. Ignores W3005 (redundant dependencies). */
 export function lintRelease(): void {
   const template = join(ROOT, 'release', `groupsync-${VERSION}.template.json`);
   const { error, status, stdout } = spawnSync('cfn-lint', ['-i', 'W3005', '-t', template], {

@@ -15,7 +15,7 @@ interface InventedVersion {
 
 /** The tarballs that the deployment check installs. */
 export interface Tarballs {
-  /** This commit, with its own version. */
+  /** The tarball of this commit, with its own version. */
   readonly present: string;
   /** A later version with the same stored forms. */
   readonly compatible: string;

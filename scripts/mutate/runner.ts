@@ -39,7 +39,7 @@ shared.reach = (place) => {
 /** A test, with the functions that it registered to run at its end. */
 type Test = RunnerTestCase & { onFinished?: ((context: unknown) => unknown)[] };
 
-/** Records the places that each test reaches, or runs a test again for each of its mutants that is not detected yet. */
+/** Records the places that each test reaches, or runs a test again for each of its undetected mutants. */
 export default class extends TestRunner {
   async runTask(test: Test): Promise<void> {
     const key = `${test.file.name} ${test.fullTestName}`;

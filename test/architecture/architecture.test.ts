@@ -30,7 +30,7 @@ function sourcesOnDisk(): string[] {
   );
 }
 
-/** Returns the source files that git tracks, without those that were deleted since. */
+/** Returns the source files that git tracks and that still exist. */
 function sourcesInGit(): string[] {
   const listed = execFileSync('git', ['ls-files', '-z', '--', ...FOLDERS], { cwd: ROOT, encoding: 'utf8' });
   return listed.split('\0').filter((path) => CODE.test(path) && existsSync(join(ROOT, path)));

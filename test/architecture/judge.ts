@@ -50,8 +50,8 @@ function judgeUses(file: SourceFile): string[] {
 }
 
 /**
- * Returns whether a used name matches a pattern. The pattern `*.randomUUID` matches the bare name, and this member of
- * any object.
+ * Returns whether a used name matches a pattern. The pattern `*.randomUUID` matches the bare name, and the member with
+ * this name in any object.
  */
 const usesName = (pattern: string, name: string) =>
   pattern.startsWith('*.') ? name === pattern.slice(2) || name.endsWith(pattern.slice(1)) : name === pattern;

@@ -13,8 +13,8 @@ import { portsAs, removed, sixInSync } from '../support/operate/world.ts';
 import { fakeBase } from './fake-base.ts';
 
 /*
- * Requests to the function of the console in the form in which API Gateway sends them, and as a caller with the
- * permission `lambda:InvokeFunction` can forge them. `ann` has a session and is an approver of the connection `default`.
+ * The tests send requests in the form of API Gateway, and requests that a caller with the permission
+ * `lambda:InvokeFunction` can forge. `ann` has a session and is an approver of the connection `default`.
  */
 
 const wiring = vi.hoisted(() => ({ wired: undefined as unknown }));

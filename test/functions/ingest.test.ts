@@ -161,7 +161,7 @@ describe('ingest function', () => {
     expect(deadLettered).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
   });
 
-  it("returns a user's message and keeps the fan-out open while a group could not be woken", async () => {
+  it('ingest returns the message about a user and keeps the fan-out open if a group could not be woken', async () => {
     const told = (type: string, data: object) => recordOf(eventOf(type, { type: `directory.${type}`, data }));
     const user = { id: 'ann' };
     const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'fanOut' in item);

@@ -55,7 +55,7 @@ describe('target of the alarms', () => {
       String(entry.data).includes('no alarm is delivered'),
     );
 
-  it('the app warns that no alarm is delivered only if no target is set', () => {
+  it('the app warns about undelivered alarms if no target is set, and otherwise does not warn', () => {
     expect(warnings({})).toHaveLength(1);
     expect(warnings({ alarmEmail: 'ops@acme.test' })).toEqual([]);
   });

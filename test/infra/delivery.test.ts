@@ -255,7 +255,7 @@ describe('calls that AWS services make by themselves', () => {
     expect([...new Set(whos)].sort()).toEqual(known);
   });
 
-  it('the policies allow every call of this account, and no call of a service except Lambda for another account', () => {
+  it('the policies allow every call of this account, and refuse calls for other accounts by services except Lambda', () => {
     expect(faultsOf(RESTATED)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { readSettings } from '../../infra/settings.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { resourcesOf, synthesise } from './synthesised.ts';
 
-/** Returns this many texts. They differ only in their numbers. */
+/** Returns `count` texts that differ only in their numbers. */
 const many = (count: number, text: (n: number) => string) => Array.from({ length: count }, (_, n) => text(n));
 const isAccepted = (given: Record<string, unknown>): boolean => {
   try {

@@ -4,7 +4,8 @@ import { listed, resourcesOf, type Statement, synthesise } from './synthesised.t
 
 const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:directory';
 /**
- * A stack with every part that can call a function. Its notifications go to the topic from which it receives events.
+ * A stack with every part that can call a function. The stack sends notifications to the topic from which it receives
+ * events.
  */
 const { template } = synthesise({
   directory: true,

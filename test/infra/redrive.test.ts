@@ -52,12 +52,15 @@ describe('redrive between queues', () => {
       'groupsync-events-dlq',
       ['groupsync-events', ...NINE_SOURCES.map((source) => `groupsync-events-${source}`)],
     ],
-  ])('only the source queues of %s, at most ten, can use it as their dead-letter queue', (name, sources) => {
-    const policy = allowPolicies.get(name);
-    expect(policy?.redrivePermission).toBe('byQueue');
-    expect(namesIn(policy?.sourceQueueArns)).toEqual([...sources].sort());
-    expect(policy?.sourceQueueArns?.length).toBeLessThanOrEqual(10);
-  });
+  ])(
+    'at most ten source queues, and no other queues, can use %s as their dead-letter queue',
+    (name, sources) => {
+      const policy = allowPolicies.get(name);
+      expect(policy?.redrivePermission).toBe('byQueue');
+      expect(namesIn(policy?.sourceQueueArns)).toEqual([...sources].sort());
+      expect(policy?.sourceQueueArns?.length).toBeLessThanOrEqual(10);
+    },
+  );
 });
 
 describe('queue of undelivered calls', () => {

@@ -5,8 +5,8 @@ import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /**
- * Variables of some functions only. They are set by the local stack, with the setting `secretsKey`, or only for
- * `reconcile`, `directory` or `scim`.
+ * Variables that some functions do not have. They are set only by the local stack, only with the setting `secretsKey`,
+ * or only for `reconcile`, `directory` or `scim`.
  */
 const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.createSettleSeconds,

@@ -6,7 +6,7 @@ import { type CfnResource, listed, resourcesOf, type Statement, synthesise } fro
 const ROLE = 'arn:aws:iam::111122223333:role/directory';
 /** The role of the function that reads directories, which sends events. */
 const READER = { 'Fn::GetAtt': [expect.stringMatching(/^DirectoryWorkerRole/), 'Arn'] };
-/** The role of the console, in which operators replay messages. */
+/** The role of the console, which replays dead-lettered messages. */
 const CONSOLE = { 'Fn::GetAtt': [expect.stringMatching(/^ConsoleWorkerRole/), 'Arn'] };
 const plain = synthesise().template;
 const full = synthesise({

@@ -173,7 +173,7 @@ describe('readSettings', () => {
     ],
     ['an object lock of a hundred years', { auditExportDays: '36500' }, 'auditExportDays'],
     ['an invalid region', { region: 'Frankfurt' }, 'region: expected a region such as'],
-  ])('refuses %s and reports what was expected', (_title, context, message) => {
+  ])('the settings refuse %s, and the error names the expected value', (_title, context, message) => {
     expect(() => read(context)).toThrow(SettingsError);
     expect(() => read(context)).toThrow(message);
   });

@@ -13,7 +13,7 @@ const FULL = {
   notify: ['alarms'],
 };
 
-/** By type of resource: the property that contains its name. */
+/** For each type of resource, the property with the name of the resource. */
 const NAMED: Readonly<Record<string, string>> = {
   'AWS::SQS::Queue': 'QueueName',
   'AWS::DynamoDB::Table': 'TableName',
