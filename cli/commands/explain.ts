@@ -115,7 +115,7 @@ function print(explanation: Explanation, { out }: Context, names: Names): void {
   }
   if (match.person !== null) {
     const { id, state } = match.person;
-    out.line(`person    ${id}, ${state}; member id in groups ${match.user ?? 'hidden by the platform'}`);
+    out.line(`person    ${id}, ${state}; in groups as ${match.user ?? 'a user whose id is hidden'}`);
   }
   out.line(`decision  ${decision.outcome}`);
   if (waiting !== null) out.line(formatWaiting(waiting));
