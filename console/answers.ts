@@ -158,7 +158,7 @@ export interface HeldPerson extends PersonName {
   readonly cause: number | null;
 }
 
-/** Why the directory removes people, with the event. People with the same cause share it. */
+/** Why the directory removes people, with the event. People with the same cause share one object. */
 export interface HeldPeopleCause {
   readonly reason: RemovalReason;
   readonly count: number;
@@ -194,7 +194,7 @@ export interface MemberLine extends PersonName {
   /** Why the member is pending; null if the member is not pending. */
   readonly pending: string | null;
   readonly held: boolean;
-  /** The user id in platform groups. */
+  /** The id of the member's user, as in platform groups. */
   readonly user: string | null;
   readonly platform: boolean;
 }

@@ -87,7 +87,7 @@ export function Activity() {
 const KEYS = ['group', 'person', 'actor', 'action', 'outcome'] as const;
 const MAX_SUGGESTED = 20;
 
-/** Returns complete searches that begin with the given one: the keys, and the values of a key in the entries shown. */
+/** Returns suggestions that begin with the given text: keys, or the values that a key has in the entries shown. */
 function suggestionsFor(text: string, entries: readonly Entry[]): readonly string[] {
   const [, before = '', last = ''] = /^(.*?)(\S*)$/u.exec(text) ?? [];
   const key = KEYS.find((one) => last.startsWith(`${one}:`));

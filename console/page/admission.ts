@@ -16,7 +16,7 @@ addEventListener('hashchange', () => {
   if (signedIn === undefined && location.hash !== '') location.reload();
 });
 
-/** Sent with each request; empty in a console with sign-in, and without a valid code. */
+/** The page sends this token with each request. It is empty in a console with sign-in, and without a valid code. */
 export let token = '';
 
 /** @returns whether the server admits the page */

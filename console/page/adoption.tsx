@@ -64,7 +64,7 @@ export function Adoption({ pairs, done, cancel }: AdoptionProps) {
 
 const SHOWN = 20;
 
-/** Lists the groups of the platform that this directory group could adopt. Groups that match it come first. */
+/** Lists the groups of the platform that this directory group could adopt. Matching groups come first. */
 export function ChoosePlatformGroup({ group, done }: { readonly group: string; readonly done: () => void }) {
   const loadable = useAnswer<PlatformGroupsReport>('platformGroups', {}, false);
   const [text, setText] = useState('');

@@ -71,7 +71,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('id');
   });
 
-  it('connect to a known connection does not change memberIdField, and reports that the groups hold the other id', async () => {
+  it('connect to a known connection does not change memberIdField, and reports that the groups hold the other kind of id', async () => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
     const { code, json } = await scripted('default');
     expect(code).toBe(3);

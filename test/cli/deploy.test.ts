@@ -152,7 +152,7 @@ describe('groupsync deploy', () => {
     ]);
   });
 
-  it('deploy --revert-drift prints and undoes changes that were made by hand, although the template is the same', async () => {
+  it('deploy --revert-drift prints and undoes changes that were made by hand, even if the template did not change', async () => {
     const { cdk } = cdkWith(['✨  Number of stacks with differences: 0']);
     const deployed: object[] = [];
     const drifted = {

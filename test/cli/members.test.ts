@@ -107,7 +107,7 @@ describe('groupsync export', () => {
     expect(OUTPUT_SCHEMAS.export.safeParse(document).error).toBeUndefined();
   });
 
-  it('export refuses a command without a group, a deleted group, and --no-names', async () => {
+  it('export refuses a missing group argument, a deleted group, and the option --no-names', async () => {
     const { cli, publish } = await sixInSync();
     await publish(group('x'), deleted('x'));
     expect((await cli('export')).code).toBe(2);
