@@ -48,7 +48,8 @@ export async function takeover(context: Context, options: TakeoverOptions): Prom
     out.line(
       `${plural(groups.length - report.busy.length, 'group')} taken over; the connection only observes`,
     );
-    for (const group of report.busy) out.line(`${group}: a write is still in progress; run the command again`);
+    for (const group of report.busy)
+      out.line(`${group}: a write is still in progress; run the command again`);
   });
   out.note(`next${nextOf(connection, options)}`);
   return report.busy.length + unmapped.length > 0 ? EXIT.attention : EXIT.done;

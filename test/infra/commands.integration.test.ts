@@ -42,7 +42,10 @@ const COMMANDS = (
     ],
     ['approver', 'holds reject g --reason r; holds approve h --reason r'],
     ['operator', 'doctor; plan; reconcile; sync g; release i; adopt i <group>; pause i --reason r; resume i'],
-    ['operator', 'pause --reason r; resume --no-wait; rebind unknown r-bob; connections set default drift=report'],
+    [
+      'operator',
+      'pause --reason r; resume --no-wait; rebind unknown r-bob; connections set default drift=report',
+    ],
     ['operator', 'platform-groups; platform-groups adopt --all --no-wait'],
     ['viewer', 'directory status; directory groups'],
     ['operator', 'directory read; people refresh; events send e.jsonl; import m.csv; forget unknown'],
