@@ -30,7 +30,7 @@ import {
 } from './directory-vendors.ts';
 
 export const directoryOptions = (): readonly Option[] => [
-  new Option('--directory <kind>', 'a directory that the connection does not read yet').choices(
+  new Option('--directory <kind>', 'kind of a directory that the connection does not read yet').choices(
     DIRECTORY_KINDS,
   ),
   new Option('--administrator <address>', 'Google: the administrator whose permissions are used to read'),
