@@ -73,8 +73,8 @@ function oauthOptions(
 }
 
 /**
- * Runs `work` while this worker holds the lease. If another worker refreshes at the moment, it waits. `reread` then
- * finds that worker's tokens, so no second refresh is needed.
+ * Runs `work` while this worker holds the lease. While another worker holds the lease, this worker waits. Then `reread`
+ * finds the other worker's tokens, so no second refresh is needed.
  */
 async function withLease<Result>(
   connection: ConnectionName,

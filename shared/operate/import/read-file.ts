@@ -111,10 +111,7 @@ const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
 
 type Unreadable = Unread & { readonly skipLines?: number };
 
-/**
- * Returns a function for addresses that are used as member ids. It replaces each address by its first spelling in the
- * file.
- */
+/** Returns a function that replaces an address (used as a member id) by its first spelling in the file. */
 function oneSpelling() {
   const first = new Map<string, string>();
   return (row: ReadRow): ReadRow => {

@@ -34,7 +34,7 @@ const OddGroup = z.lazy(() =>
 );
 
 /**
- * A list of groups. One malformed group does not hide the others, because groupsync may not manage the malformed group.
+ * A list of groups. A malformed group does not make the whole list fail, because groupsync does not manage every group.
  * An element without an id becomes `undefined`. If no element has an id, the answer is not a list of groups.
  */
 const GroupList = z.lazy(() =>
