@@ -11,7 +11,9 @@ import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { formatPerson } from './names.ts';
 
-/** The maximum number of groups, because each group is planned completely. `explain` can show further groups. */
+/**
+ * The maximum number of groups in the report, because each is planned completely. `explain` can show further groups.
+ */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;
 const MOST_ACTIONS = 20;

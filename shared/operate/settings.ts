@@ -171,7 +171,7 @@ const NOT_PLANNED = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !NOT_PLANNED.has(key));
 
-/** The maximum number of attempts if other changes of the connection interfere. More changes point to another fault. */
+/** The maximum number of attempts while concurrent changes interfere. More conflicts indicate another fault. */
 const MAX_RACES = 20;
 
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;

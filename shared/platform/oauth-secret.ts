@@ -126,8 +126,9 @@ interface Refused {
 }
 
 /**
- * Remembers which version of each connection's secret the platform refused, and since when. Such a version is refreshed
- * once. Otherwise each probe of a closed gate would store a new version, which the next probe would treat as new.
+ * Remembers which version of each connection's secret the platform refused, and since when. A refused version is
+ * refreshed only once. Otherwise each probe of a closed gate would store a new version, which the next probe would
+ * treat as new.
  */
 export function refusedSecrets(clock: () => number) {
   const refused = new Map<ConnectionName, Refused>();

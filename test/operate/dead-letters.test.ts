@@ -138,7 +138,7 @@ describe('isSuperseded', () => {
     ['deleting a group that was deleted again', [deleted('g')], deleted('g'), true],
     ['deleting a group that still exists', [group('g')], deleted('g'), false],
     ['a user who was deleted later', [leaver], leaver, true],
-  ])('isSuperseded returns for an event about %s: $3', async (_, history, late, expected) => {
+  ])('isSuperseded returns $3 for an event about %s', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
 

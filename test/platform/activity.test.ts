@@ -122,7 +122,7 @@ describe('activity.follow', () => {
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
       'events with ids',
     ],
-  ])('follow fails if the envelope is %s, and describes its fields', async (_, body, message) => {
+  ])('follow fails if the envelope is %s, with an error that describes it', async (_, body, message) => {
     const { client } = await rig(inTurn({ body }));
     const error = await rejection(collect(client.activity.follow()));
     expect(error).toBeInstanceOf(UnexpectedBodyError);

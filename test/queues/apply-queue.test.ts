@@ -18,7 +18,7 @@ describe('wake-ups of groups', () => {
     [4_001, 5],
     [900_000, 900],
     [3_600_000, 900],
-  ])('the delay is in whole seconds, up to the SQS maximum: %s ms', async (afterMs, DelaySeconds) => {
+  ])('the delay of a wake-up is in whole seconds, at most 900: %s ms', async (afterMs, DelaySeconds) => {
     const { client, sent } = fakeSqs();
     // SQS refuses the character U+FFFF.
     const group = ref('Vertrieb – Süd #1 🚀\uffff', 'acme');

@@ -28,7 +28,7 @@ const Group = z.lazy(() =>
   }),
 );
 
-/** The fields of a malformed group in a list that can still be read. */
+/** The fields that can still be read from a malformed group in a list. */
 const OddGroup = z.lazy(() =>
   z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
 );
