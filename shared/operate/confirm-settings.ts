@@ -23,7 +23,7 @@ export type ConfirmPorts = JournalPorts &
  * operator may reject it.
  * @param shown the requests that the operator was shown
  * @throws Refused if the caller made one of the requests and confirms it
- * @throws Error if the open requests are no longer the shown ones
+ * @throws Error if the open requests differ from the shown requests
  */
 export async function decideRequests(
   name: ConnectionName,

@@ -31,7 +31,7 @@ async function sessionsOf(connection: ConnectionName, { sessions, clock }: Sessi
 
 /**
  * Ends sessions of people who have a role for the connection. A session ends for all connections.
- * @param whose the id of one session, or a person, to end all sessions of the person
+ * @param whose the id of a session, or a person whose sessions all end
  * @returns the number of ended sessions
  */
 export async function endSessions(

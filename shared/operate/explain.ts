@@ -157,9 +157,7 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
   });
 }
 
-/**
- * Adds the person with this address or id on the platform. If there is none, the text is used as a platform user id.
- */
+/** Adds the person with this address or id on the platform. Without such a person, the text is used as a user id. */
 async function withStranger(
   who: Who,
   text: string,
@@ -177,9 +175,7 @@ async function withStranger(
 
 const MOST_ENTRIES = 20;
 
-/**
- * Returns the newest log entries about a member of this group, including external changes. The newest entry is last.
- */
+/** Returns the newest log entries about a member of this group, with external changes. The newest entry is last. */
 const entriesAbout = async (
   { connection, group }: GroupRef,
   { member, platformUser }: Who,

@@ -162,9 +162,7 @@ function syncedRows(states: readonly GroupState[], nowMs: number): SyncReport['s
   return rows.toSorted((a, b) => (a.group < b.group ? -1 : 1));
 }
 
-/**
- * Returns why the command stops waiting: each remaining group must wait longer than the timeout. Undefined otherwise.
- */
+/** Returns why the command stops waiting, if each remaining group must wait longer than the timeout. */
 function waitsBeyond(
   left: readonly GroupState[],
   { nowMs, endMs, count }: { readonly nowMs: number; readonly endMs: number; readonly count: number },

@@ -37,10 +37,10 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
 }
 
 /**
- * Erases all stored data of a removed connection, except two things: its name stays reserved, so that no other company
- * can use it, and the record of this action stays. If the connection is created again, events from before the erasure
- * are refused, because the tombstones of removed members were erased too. The erasure begins after every worker has
- * noticed the removal of the connection. After a crash, it can be repeated.
+ * Erases all stored data of a removed connection. Only the connection's name and the record of this action stay. The
+ * name stays reserved, so that no other company can use it. If the connection is created again, events from before the
+ * erasure are refused, because the tombstones of removed members were erased too. The erasure begins after every worker
+ * has noticed the removal of the connection. After a crash, it can be repeated.
  */
 export async function eraseConnection(
   name: ConnectionName,

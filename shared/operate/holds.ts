@@ -41,8 +41,7 @@ export interface HoldRequest {
    */
   readonly digest?: string | undefined;
   /**
-   * The earlier decision that the operator was shown and now changes. If it is absent, only a waiting hold can be
-   * decided.
+   * The earlier decision that the operator was shown and now changes. Without it, only a waiting hold can be decided.
    */
   readonly decision?: HoldDecision | undefined;
   /** The removals to decide. If they are absent, all removals that the operator was shown are decided. */

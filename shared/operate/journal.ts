@@ -17,10 +17,7 @@ export interface JournalPorts extends Pick<Ports, 'caller' | 'clock' | 'newId'> 
   readonly audit: Pick<AuditLog, 'record' | 'head' | 'endWith'>;
 }
 
-/**
- * Records the caller's action. Callers record an action before they perform it, so after a crash the attempt is
- * recorded.
- */
+/** Records the caller's action. It is called before the action, so after a crash the attempt is recorded. */
 export async function recordAction(ref: GroupRef, action: Action, ports: JournalPorts): Promise<void> {
   await doRecorded(ref, action, ports, async () => true);
 }

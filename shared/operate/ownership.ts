@@ -15,13 +15,9 @@ export type OwnershipPorts = JournalPorts &
   Pick<ToolPorts, 'groups' | 'claims' | 'connections' | 'platforms'>;
 
 export type AdoptOutcome =
-  /**
-   * The group is linked. Apply is woken and sends the whole group. `observed` is the platform's content before that.
-   */
+  /** The group is linked. Apply is woken and sends the whole group. `observed` is the earlier content of the group. */
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
-  /**
-   * The connection or the directory group does not exist. After an adoption, groupsync would delete the platform group.
-   */
+  /** The connection or the directory group does not exist. An adopted platform group would be deleted. */
   | { readonly kind: 'not_in_directory' }
   /** The directory group already has a platform group, which an operator must release first. */
   | { readonly kind: 'linked'; readonly platformId: PlatformGroupId }
@@ -85,8 +81,8 @@ export async function adoptGroup(
 }
 
 /**
- * Releases a group permanently. Its platform group is not changed and has no owner. Only `adoptGroup` links it again.
- * Apply then settles an open write, and ends the link and the claim with an audit entry.
+ * Releases a group permanently. The platform group is not changed and then has no owner. Only `adoptGroup` links it
+ * again. Apply then settles an open write, and ends the link and the claim with an audit entry.
  * @returns false if the group does not exist
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {

@@ -65,7 +65,7 @@ export async function peopleNow(
   return readingOf(now, settings, people);
 }
 
-/** Reads people from `now`. Other people are read from the table. */
+/** Reads people from the list `now`. People who are not in the list are read from the table. */
 function readingOf(
   now: ReadonlyMap<RoleId, Person>,
   settings: ConnectionSettings,

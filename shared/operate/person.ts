@@ -12,8 +12,7 @@ import { readLog } from './log.ts';
 import { formatPerson } from './names.ts';
 
 /**
- * The maximum number of groups. It is limited, because each group is planned completely. `explain` can show further
- * groups.
+ * The maximum number of groups in the report, because each is planned completely. `explain` can show further groups.
  */
 const MOST_GROUPS = 200;
 const AT_ONCE = 8;

@@ -7,9 +7,7 @@ import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 export type RebindPorts = WakePorts & JournalPorts & Pick<ToolPorts, 'users' | 'people'>;
 
 export type RebindOutcome =
-  /**
-   * The member is bound, and these groups are woken. The requeue job later wakes the groups that could not be woken.
-   */
+  /** The member is bound, and these groups are woken. The requeue job later wakes groups that could not be woken. */
   | { readonly kind: 'rebound'; readonly groups: readonly GroupId[]; readonly unwoken: number }
   /** The people index does not contain this person. Either the index must be refreshed, or the id is wrong. */
   | { readonly kind: 'unknown_person' };

@@ -17,10 +17,7 @@ type ClientPorts = JournalPorts & Pick<ToolPorts, 'tokens' | 'randomHex'>;
 const untilText = (expiresMs: number | undefined): string =>
   expiresMs === undefined ? 'until it is revoked' : `until ${new Date(expiresMs).toISOString()}`;
 
-/**
- * Creates an OAuth client. The journal records it before its secret is shown. @param expiresMs expiry of the secret, if
- * any
- */
+/** Creates an OAuth client. The journal records it before its secret is shown. @param expiresMs expiry of the secret */
 export async function issueClient(
   connection: ConnectionName,
   expiresMs: number | undefined,

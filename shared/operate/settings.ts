@@ -171,7 +171,7 @@ const NOT_PLANNED = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !NOT_PLANNED.has(key));
 
-/** The maximum number of attempts if other changes of the connection interfere. More changes point to another fault. */
+/** The maximum number of attempts while concurrent changes interfere. More conflicts indicate another fault. */
 const MAX_RACES = 20;
 
 type ChangeConnectionPorts = JournalPorts & Pick<ToolPorts, 'connections'>;
@@ -185,7 +185,7 @@ interface ConnectionChange {
 }
 
 /**
- * Stores an operator's change of a connection. Settings that other operators have changed since `read` stay changed. If
+ * Stores an operator's change of a connection. Changes that other operators have made to other settings are kept. If
  * another operator has changed the same setting, nothing is written. The journal records each change with the values
  * before and after.
  * @returns the connection immediately before the change, and after it
@@ -211,7 +211,7 @@ export async function changeConnection(change: ConnectionChange, ports: ChangeCo
   throw new Error(`the connection ${read.name} changed ${MAX_RACES} times during this change: try again`);
 }
 
-/** @throws Error if `now` and `wanted` differ from `read` in the same setting */
+/** @throws Error if `now` and `wanted` both have another value than `read` for the same setting */
 function mergedConnection({ read, wanted }: Pick<ConnectionChange, 'read' | 'wanted'>, now: Connection) {
   const merged = mergeSettings({ read: read.settings, wanted: wanted.settings, now: now.settings });
   if (merged.conflicts.length > 0) {

@@ -183,9 +183,7 @@ export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<
   };
 }
 
-/**
- * The maximum length of a shown reason, because a reason may contain a response of the platform. `--json` shows all.
- */
+/** The maximum length of a shown reason, which may contain a response of the platform. `--json` is not shortened. */
 const REASON_SHOWN = 160;
 
 export const shortened = (text: string): string =>

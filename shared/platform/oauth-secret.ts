@@ -73,8 +73,8 @@ function oauthOptions(
 }
 
 /**
- * Runs `work` while this worker holds the lease. If another worker refreshes at the moment, it waits. `reread` then
- * finds that worker's tokens, so no second refresh is needed.
+ * Runs `work` while this worker holds the lease. While another worker holds the lease, this worker waits. Then `reread`
+ * finds the other worker's tokens, so no second refresh is needed.
  */
 async function withLease<Result>(
   connection: ConnectionName,
@@ -126,8 +126,9 @@ interface Refused {
 }
 
 /**
- * Remembers which version of each connection's secret the platform refused, and since when. Such a version is refreshed
- * once. Otherwise each probe of a closed gate would store a new version, which the next probe would treat as new.
+ * Remembers which version of each connection's secret the platform refused, and since when. A refused version is
+ * refreshed only once. Otherwise each probe of a closed gate would store a new version, which the next probe would
+ * treat as new.
  */
 export function refusedSecrets(clock: () => number) {
   const refused = new Map<ConnectionName, Refused>();

@@ -75,9 +75,8 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
     const stored = (await options.reread?.()) ?? state.tokens;
-    // The stored tokens are the current ones if no tokens are unsaved. They are also current if the stored refresh
-    // token has changed since the refresh: then our write took effect without an answer, or another worker stored
-    // tokens.
+    // The stored tokens are current in two cases. Either no tokens are unsaved, or the stored refresh token is no
+    // longer the old one: then our write took effect without an answer, or another worker stored tokens.
     if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
         Object.assign(state, { tokens: stored, unsaved: undefined });

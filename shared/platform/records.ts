@@ -12,7 +12,7 @@ import type { Employee } from './resources/employees.ts';
 
 type Wanted = Parameters<Platform['employees']>[0];
 
-/** The states that `include_terminated` returns. Only `send_all_roles` adds people before their first day. */
+/** The states that `include_terminated` returns by default. `send_all_roles` adds people before their first day. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
 /**

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** SQS delays a message by at most 900 seconds. The other 2 seconds allow for different clocks. */
+/** SQS delays a message by at most 900 seconds. Two of these seconds are kept free, because clocks differ. */
 const MAX_COALESCE_SECONDS = 898;
 
 const boundOf = ([queue, to]: [string, ConnectionName]): [string, BoundQueue] => [queue, { queue, to }];

@@ -166,8 +166,8 @@ async function ingestConfig(sdk: Sdk, prefix: string): Promise<Config> {
 }
 
 /**
- * Returns a function that finds the connection to which a queue is bound. It reads the configuration of ingest only if
- * a message comes from a queue of its own, not from the common queue.
+ * Returns a function that finds the connection to which a queue is bound. It reads the configuration of ingest only for
+ * a queue that is neither the common queue nor the queue of the directory reader.
  */
 export function bindingsOf(sdk: Sdk, prefix: string) {
   let [asked, untilMs]: [Promise<Config['boundQueues']> | undefined, number] = [undefined, 0];

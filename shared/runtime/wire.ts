@@ -22,7 +22,7 @@ export interface Base {
   readonly metrics: Metrics;
 }
 
-/** How long a worker caches connections. A worker sees a changed connection at most this time later. */
+/** How long a worker caches connections. A change of a connection reaches every worker within this time. */
 const CONNECTIONS_REMEMBERED_MS = 30_000;
 
 /*

@@ -60,7 +60,7 @@ it.each([
     [false, true],
     /not authorized.*policies/,
   ],
-  ['the alarm history is empty', { history: [] }, [false], /no action/],
+  ['the alarm history is empty', { history: [] }, [false], /no alarm action/],
   ['setting the alarm state is denied', { refused: 'SetAlarmState' }, [false], /AccessDenied/],
   [
     'listing the subscriptions is denied',

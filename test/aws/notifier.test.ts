@@ -27,10 +27,7 @@ function notifierOf(
   return { sns, notifier: createNotifier({ prefix: 'prod', targets, dispatcher, isLocal, ...clients }) };
 }
 
-/**
- * Starts a webhook that answers with this status. If the status is undefined, the webhook closes the connection without
- * an answer.
- */
+/** Starts a webhook that answers with this status. If it is undefined, the webhook only closes the connection. */
 async function webhook(status: number | undefined) {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {

@@ -112,38 +112,33 @@ describe('isSuperseded', () => {
   };
 
   it.each<[string, ShortEvent[], ShortEvent, boolean]>([
-    ['adding a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
-    ['adding a member who has no newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
+    ['a member who was removed later', [group('g'), removed('g', 'ann')], added('g', 'ann'), true],
+    ['a member who has no newer event', [group('g'), removed('g', 'bob')], added('g', 'ann'), false],
+    ['two members, one without a newer event', [removed('g', 'ann')], added('g', 'ann', 'bob'), false],
     [
-      'adding two members, one of them without a newer event',
-      [removed('g', 'ann')],
-      added('g', 'ann', 'bob'),
-      false,
-    ],
-    [
-      'adding a member without attributes to a group that was deleted later',
+      'a member without attributes, in a group that was deleted later',
       [deleted('g')],
       bare('g', 'ann'),
       true,
     ],
     [
-      'adding a member whose address only this event has to a group that was deleted later',
+      'a member of a group that was deleted later, if only this event has the address of the member',
       [deleted('g')],
       added('g', 'ann'),
       false,
     ],
     [
-      'adding a member whose address a newer event has to a group that was deleted later',
+      'a member of a group that was deleted later, if a newer event has the address of the member',
       [added('h', 'ann'), deleted('g')],
       added('g', 'ann'),
       true,
     ],
     ['a group name that was changed later', [group('g', 'New')], group('g', 'Old'), true],
     ['the name of an unknown group', [], group('g', 'Old'), false],
-    ['the deletion of a group that was deleted again later', [deleted('g')], deleted('g'), true],
-    ['the deletion of a group that has no newer deletion', [group('g')], deleted('g'), false],
+    ['deleting a group that was deleted again', [deleted('g')], deleted('g'), true],
+    ['deleting a group that still exists', [group('g')], deleted('g'), false],
     ['a user who was deleted later', [leaver], leaver, true],
-  ])('isSuperseded returns for an event about %s: $3', async (_, history, late, expected) => {
+  ])('isSuperseded returns $3 for an event about %s', async (_, history, late, expected) => {
     expect(await judged(history, late)).toBe(expected);
   });
 

@@ -14,9 +14,7 @@ const patch = (...names: string[]) =>
     Operations: names.map(rename),
   });
 
-/**
- * Returns the stamps that ingest reads. All events are sent in one millisecond, and later messages have smaller ids.
- */
+/** Returns the stamps that ingest reads. All events are sent in one millisecond. Later messages have smaller ids. */
 async function stampsOf(texts: readonly string[]) {
   const sent: OutgoingEvent[] = [];
   const events = {

@@ -17,9 +17,7 @@ async function company(settings: object = {}) {
   const { world, tell } = told;
   return {
     ...told,
-    /**
-     * Activates or deactivates an account as the SCIM server does. Then waits until the fan-out has reached the groups.
-     */
+    /** Activates or deactivates an account as the SCIM server does. Waits until the fan-out has reached the groups. */
     async switchAccount(member: string, active: 'true' | 'false') {
       const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: active, source: 'scim' });
       const attributes = new Map([[ACTIVE_ATTRIBUTE, { value: active, stamp }]]);

@@ -5,9 +5,7 @@ import { syncGroups } from '../../shared/operate/follow.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import { added, group, savedWorld } from '../support/operate/world.ts';
 
-/**
- * Creates a group in sync with two members. Each time the command sleeps, apply runs for all groups that were woken.
- */
+/** Creates a group in sync with two members. When the command sleeps, apply runs for all groups that were woken. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const world = await savedWorld({ guard: null, ...settings });
   await world.hire('ann', 'bob');
@@ -68,13 +66,13 @@ describe('groupsync sync', () => {
   it.each<[string, (told: Awaited<ReturnType<typeof company>>) => Promise<unknown>]>([
     ['is reverted when an operator runs sync', ({ sync }) => sync('g')],
     [
-      'is reverted when the hour is over',
+      'is reverted after the hour',
       ({ world }) => {
         world.clock.ms += 3_600_000;
         return world.apply('g');
       },
     ],
-  ])('two external changes within an hour are reverted at once, and a third change %s', async (_, ask) => {
+  ])('after two external changes within an hour, a third change %s', async (_, ask) => {
     const told = await company();
     const { world, id, users } = told;
     const changeExternally = async (stranger: string) => {

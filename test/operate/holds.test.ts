@@ -340,27 +340,24 @@ describe('hold', () => {
   it.each([
     ['an approval', 'a rejection', approveHold, rejectHold, 'rejected'],
     ['a rejection', 'an approval', rejectHold, approveHold, 'approved'],
-  ] as const)(
-    '%s from a page that is older than %s does not decide a hold',
-    async (_, __, late, early, stands) => {
-      const { tell, ref, world, state, decided, audit } = await company();
-      await tell({ snapshot: 'g', of: ['a'] });
-      const shown = (await state('g'))?.hold;
-      await early(ref('g'), { reason: 'looked at it' }, { ...world.toolPorts, ...calledBy('Bob') });
-      for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
-        expect(await late(ref('g'), old, world.toolPorts)).toMatchObject({
-          kind: 'changed',
-          hold: { decision: { kind: stands, by: 'Bob' } },
-        });
-      }
-      const now = await decided('g');
-      expect(now?.decision).toMatchObject({ kind: stands, by: 'Bob' });
-      const again = { ...WORD, digest: now?.digest, decision: now?.decision };
-      expect((await late(ref('g'), again, world.toolPorts)).kind).toBe('decided');
-      expect((await decided('g'))?.decision).toMatchObject({ by: 'operator' });
-      expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
-    },
-  );
+  ] as const)('%s from a page older than %s does not decide a hold', async (_, __, late, early, stands) => {
+    const { tell, ref, world, state, decided, audit } = await company();
+    await tell({ snapshot: 'g', of: ['a'] });
+    const shown = (await state('g'))?.hold;
+    await early(ref('g'), { reason: 'looked at it' }, { ...world.toolPorts, ...calledBy('Bob') });
+    for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
+      expect(await late(ref('g'), old, world.toolPorts)).toMatchObject({
+        kind: 'changed',
+        hold: { decision: { kind: stands, by: 'Bob' } },
+      });
+    }
+    const now = await decided('g');
+    expect(now?.decision).toMatchObject({ kind: stands, by: 'Bob' });
+    const again = { ...WORD, digest: now?.digest, decision: now?.decision };
+    expect((await late(ref('g'), again, world.toolPorts)).kind).toBe('decided');
+    expect((await decided('g'))?.decision).toMatchObject({ by: 'operator' });
+    expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
+  });
 
   it('if two operators decide at the same time, the second one is shown who decided first', async () => {
     const { tell, ref, world, state, audit } = await company();

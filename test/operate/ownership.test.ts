@@ -53,7 +53,7 @@ describe('platform group that existed before its directory group', () => {
     expect(await state('sales')).toMatchObject({ settled: 'held', hold: { removes: 4 } });
   });
 
-  it('a group is not adopted by name if two groups have the name', async () => {
+  it('a group is not adopted by name if two platform groups have the same name', async () => {
     const { tell, world } = await company({ adoptExisting: 'byName' });
     for (const spokeId of ['x', 'y']) world.platform.addForeign({ name: 'Group g', spokeId, users: [] });
     await tell({ upsert: 'g' });

@@ -63,15 +63,12 @@ describe('activity.follow', () => {
     ['{data: {events: null}}', { data: { events: null, next: 'c2' }, error: null }, 'c2'],
     ['{data: {events: null}} without next', { data: { events: null }, error: null }, 'c1'],
     ['{events: null}', { events: null, next: 'c2' }, 'c2'],
-  ])(
-    'follow treats the body %s as an empty page, and returns the last usable cursor',
-    async (_, body, cursor) => {
-      const { client } = await rig(inTurn({ body }, page([], null)));
-      const pages = await collect(client.activity.follow({ cursor: 'c1' }));
-      expect(pages.flatMap(({ events }) => events)).toEqual([]);
-      expect(pages.at(-1)).toMatchObject({ next: cursor, done: true });
-    },
-  );
+  ])('follow reads the body %s as an empty page, and returns the last cursor', async (_, body, cursor) => {
+    const { client } = await rig(inTurn({ body }, page([], null)));
+    const pages = await collect(client.activity.follow({ cursor: 'c1' }));
+    expect(pages.flatMap(({ events }) => events)).toEqual([]);
+    expect(pages.at(-1)).toMatchObject({ next: cursor, done: true });
+  });
 
   it('follow reads every page of a feed with the flat envelope {events, next}', async () => {
     const flat = (ids: readonly string[], next: unknown) => ({ body: { events: ids.map(event), next } });
@@ -125,15 +122,12 @@ describe('activity.follow', () => {
       { data: { events: Array(10).fill({ name: 'x' }) }, error: null },
       'events with ids',
     ],
-  ])(
-    'follow fails for the unexpected envelope %s, and the error describes its fields',
-    async (_, body, message) => {
-      const { client } = await rig(inTurn({ body }));
-      const error = await rejection(collect(client.activity.follow()));
-      expect(error).toBeInstanceOf(UnexpectedBodyError);
-      expect((error as Error).message).toContain(message);
-    },
-  );
+  ])('follow fails if the envelope is %s, with an error that describes it', async (_, body, message) => {
+    const { client } = await rig(inTurn({ body }));
+    const error = await rejection(collect(client.activity.follow()));
+    expect(error).toBeInstanceOf(UnexpectedBodyError);
+    expect((error as Error).message).toContain(message);
+  });
 
   it('follow returns an event with an unknown type and unexpected details', async () => {
     const odd = {

@@ -7,12 +7,7 @@ describe('redact', () => {
     ['a given secret', 'got s3cr3t here', ['s3cr3t'], 'got [redacted] here'],
     ['a bearer value', 'Authorization was Bearer abc.def-123', [], 'Authorization was Bearer [redacted]'],
     ['a basic value', 'basic dXNlcjpwYXNz', [], 'basic [redacted]'],
-    [
-      'a JSON field named token',
-      '{"access_token": "abc", "x": 1}',
-      [],
-      '{"access_token": [redacted], "x": 1}',
-    ],
+    ['a JSON token field', '{"access_token": "abc", "x": 1}', [], '{"access_token": [redacted], "x": 1}'],
     ['a form field', 'client_secret=abc&grant_type=x', [], 'client_secret=[redacted]&grant_type=x'],
     ['a password with an escaped quote', '{"password":"a\\"b","x":1}', [], '{"password":[redacted],"x":1}'],
     ['a JSON web token', 'eyJhbGciOi.eyJzdWIi.c2ln ok', [], '[redacted] ok'],

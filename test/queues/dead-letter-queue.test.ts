@@ -81,7 +81,7 @@ describe('dead-lettered message', () => {
       expect(attributes['errorMessage']).toMatch(/^é{10,100}$/);
     });
 
-    it('a message that is too large even with the shortest reason is not sent, so SQS moves it later', async () => {
+    it('a message that is too large even with the shortest reason is left in its queue', async () => {
       const { refused, requests } = await send(
         deadLetter({ messageId: 'm1' }),
         ofSize(MIB - 100, { messageId: 'm1' }),

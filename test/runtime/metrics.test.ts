@@ -37,15 +37,11 @@ it('a metric with the dimension Connection names the connection', () => {
   expect(emitted('EventsReceived', 7, 'acme')).toMatchObject({ Connection: 'acme', EventsReceived: 7 });
 });
 
-it.each(Object.keys(METRICS) as MetricName[])(
-  'every dimension of the metric %s has a value in the log line',
-  (name) => {
-    for (const by of [undefined, 'x']) {
-      const line = emitted(name, 1, by);
-      const [directive] = line._aws.CloudWatchMetrics;
-      for (const dimension of directive.Dimensions.flat())
-        expect(line[dimension]).toEqual(expect.any(String));
-      expect(directive.Metrics).toEqual([{ Name: name, Unit: METRICS[name].unit }]);
-    }
-  },
-);
+it.each(Object.keys(METRICS) as MetricName[])('every dimension of %s has a value in the log line', (name) => {
+  for (const by of [undefined, 'x']) {
+    const line = emitted(name, 1, by);
+    const [directive] = line._aws.CloudWatchMetrics;
+    for (const dimension of directive.Dimensions.flat()) expect(line[dimension]).toEqual(expect.any(String));
+    expect(directive.Metrics).toEqual([{ Name: name, Unit: METRICS[name].unit }]);
+  }
+});

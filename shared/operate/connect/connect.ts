@@ -60,7 +60,8 @@ async function connectNew(request: ConnectRequest, ports: ConnectPorts): Promise
   const action = { action: 'connect', changes: [change] };
   const isFree = (await ports.connections.current(name)) === undefined;
   const make = async () => {
-    // A SCIM token that was created during the removal of the connection may still be stored. It must not become valid.
+    // A SCIM token that was created during the removal of the connection may still be stored. Reconnecting must not
+    // make this token valid.
     await revokeAllTokens(name, ports);
     await ports.vault.store(name, token);
     return ports.connections.replace(made, undefined);

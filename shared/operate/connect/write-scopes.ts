@@ -23,9 +23,9 @@ const tryIt = (name: string) => `to test this with a new group: groupsync probe 
 
 /**
  * Tests both write scopes without a write, by a PATCH of a group that does not exist. If a scope is missing, a platform
- * that checks scopes first answers 403. Some platforms answer 403 for every unknown id. So a 403 is a proof only in two
- * cases: the two scopes get different answers, or a GET of the same id gets another answer. In all other cases only
- * `probe` can test the scopes, because it writes to a group of its own.
+ * that checks scopes first answers 403. Some platforms answer 403 for every unknown id. So a 403 proves a missing scope
+ * only in two cases: the two scopes get different answers, or a GET of the same id gets another answer. In all other
+ * cases only `probe` can test the scopes, because it creates a group for the test.
  */
 export async function checkWriteScopes(connection: string, applicant: Applicant): Promise<readonly Check[]> {
   const groups = await answerOf(() => applicant.refusesWrite('groups'));

@@ -14,8 +14,8 @@ import { LOOK_MS, walkMailbox } from './walk.ts';
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
- * Returns the record in which an operator's action on a dead-lettered message is stored:
- * - the group of the message, if the group is known;
+ * Returns the audit that records an operator's action on a dead-lettered message:
+ * - the audit of the message's group, if the group is known;
  * - otherwise the journal of the message's connection, if the connection is known;
  * - otherwise the journal of the default connection.
  */
@@ -49,8 +49,8 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
 }
 
 /**
- * Sends an edited message instead of the dead-lettered message. The audit first records the original, which is deleted
- * at the end.
+ * Sends an edited message instead of the dead-lettered message. The original is recorded in the audit before that, and
+ * deleted after that.
  * @returns false if another consumer has received the message after the operator was shown it
  */
 export async function sendAmended(

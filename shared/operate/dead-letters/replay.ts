@@ -28,7 +28,7 @@ const TAKE = 10;
  * Sends dead-lettered messages back to their queues. Each message is first sent and then deleted:
  *
  *     take (hidden for 30 s) ──▶ send ──▶ delete
- *            ▲ killed here: visible again after the hold       ▲ killed here: sent twice
+ *            ▲ crash here: visible again after 30 s       ▲ crash here: sent twice
  *
  * Sending a message twice is harmless: registers combine events by their stamps, and an apply message only names a
  * group. A message that is dead-lettered again during the replay is not sent again. So the replay ends even if the

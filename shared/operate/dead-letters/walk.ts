@@ -31,7 +31,7 @@ export type Held = ReturnType<typeof hold>;
 /**
  * Passes every message of a dead-letter queue to `look` once. All messages stay hidden until the end of the walk.
  * Otherwise a slow walk would receive the same messages repeatedly, and never receive the last ones. At the end, all
- * messages become visible that were not removed. Only the id and receipt of each message are in memory.
+ * messages that were not removed become visible. Only the id and receipt of each message are in memory.
  * @param look handles messages; if it returns false, the walk ends
  * @returns the number of messages found, whether the whole queue was read, and how many messages another consumer had
  * in flight at the end

@@ -50,7 +50,7 @@ export async function compareDirectory(
   const comparing: Comparing = { ...shared, users: new Map(), changes: [] };
   const groups: Row[] = [];
   // The groups are read one after the other, because the directory limits the calls per minute, and the deployed reader
-  // also makes calls.
+  // needs a part of them.
   for (const one of listing.selected) groups.push(await compareGroup(one, comparing));
   const adopted = new Set(groups.flatMap(({ action, platformId }) => (action === 'adopt' ? platformId : [])));
   const left = platform.unmanaged.filter(({ id }) => !adopted.has(id));

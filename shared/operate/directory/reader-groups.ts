@@ -16,8 +16,8 @@ export async function groupsOfReader(
 }
 
 /**
- * Returns the groups that a takeover has given to the reader and that the reader has not found yet. The result also
- * contains the earlier group of each.
+ * Returns the groups that a takeover has given to the reader and that the reader has not found yet. Each is returned
+ * with the group from which the platform group was taken.
  */
 export async function awaitedGroups(
   { name }: Pick<Connection, 'name'>,
@@ -54,7 +54,7 @@ export async function refuseOwnerless(
 }
 
 /**
- * True if the new setting reads other groups. A new administrator of the same Google directory reads the same groups.
+ * True if the new setting reads other groups. Another administrator of the same Google directory reads the same groups.
  */
 export function isReplaced(before: DirectorySetting | null, after: DirectorySetting | null): boolean {
   if (before === null || after === null || before.kind !== after.kind) return true;

@@ -8,7 +8,7 @@ import { redeploy } from './redeploy.ts';
 const TRIES = 15;
 const BETWEEN_MS = 2_000;
 
-/** Sets one alarm to ALARM, checks in AWS's records that topic and subscribers were notified, and resets the alarm. */
+/** Sets one alarm to ALARM, checks that the topic was notified and has subscribers, and resets the alarm. */
 export const checkAlarms = (
   { prefix, alarms }: { readonly prefix: string; readonly alarms: AlarmClient },
   { clock, sleep }: Pick<ToolPorts, 'clock' | 'sleep'>,

@@ -26,9 +26,7 @@ import {
 } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
-/**
- * If a larger share of the members match no employee, the cause is usually a match rule, not the data of single people.
- */
+/** If a larger share of the members match no employee, usually a match rule is wrong, not the data of single people. */
 const MAX_UNMATCHED_SHARE = 0.1;
 /** Returns the age at which the feed is late: three missed runs of its schedule. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
@@ -74,10 +72,7 @@ const checkRequests = (connection: Connection): readonly Check[] =>
     ),
   );
 
-/**
- * Runs the check of the credential in the function, because only functions may read it. Then checks this machine's
- * clock.
- */
+/** Runs the check of the credential in a function, because only functions may read it. Then checks the local clock. */
 async function checkStoredCredential(
   connection: Connection,
   { checkCredential, clock }: ToolPorts,

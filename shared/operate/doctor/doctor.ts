@@ -10,8 +10,8 @@ import { checkAccess, checkDeployment, stopped } from './deployment.ts';
 
 /**
  * Checks the deployment and each connection, and returns a fix for each fault. It changes nothing. If a part cannot be
- * read, the other checks still run. With invalid AWS credentials, only that fault is reported. The deployed console
- * checks only one connection, and does not name other connections.
+ * read, the other checks still run. If the AWS credentials are invalid, only this fault is reported. The deployed
+ * console checks only one connection, and does not name other connections.
  */
 export async function examine(
   { prefix, connection }: { readonly prefix: string; readonly connection: ConnectionName | undefined },

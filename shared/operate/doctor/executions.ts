@@ -15,8 +15,8 @@ const NEEDED =
 const QUOTA = 'docs/deploy.md, "Before you start", shows how to request a higher quota, which is free';
 
 /**
- * Compares the executions that the SCIM function can use with the account's limit, because requests from the internet
- * must not use up the executions of the other functions.
+ * Checks how many of the account's executions the SCIM function can use. Requests from the internet must not use up the
+ * executions of all functions.
  */
 export async function checkExecutions(deployment: Deployment): Promise<Checked> {
   const [executions, scim] = await Promise.all([deployment.executions(), deployment.scim()]);

@@ -38,9 +38,7 @@ export const NO_DIRECTORY: Directory = {
 
 type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people'>;
 
-/**
- * Creates the directory. It reads the groups once, the members of each group once, and the holder of each address once.
- */
+/** Creates the directory. It reads the groups once, each group's members once, and the holder of each address once. */
 export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
   const { name } = connection;
   const groups = once(async () => {

@@ -35,10 +35,7 @@ export async function identify(
   return layout.member.isId || !isAddress(row.member) ? named : withMemberId(named, directory);
 }
 
-/**
- * Replaces the address in a row by the id of the member who has the address. If no member has it, the row is not
- * changed.
- */
+/** Replaces the address in a row by the id of the member who has it. Without such a member, the row is not changed. */
 async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
   let member: Awaited<ReturnType<Directory['memberOf']>>;

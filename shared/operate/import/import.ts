@@ -25,10 +25,7 @@ export interface ImportOptions {
   readonly columns?: Headings | undefined;
   /** What the file lists: all members (the default), or members to add or to remove. */
   readonly kind?: FileKind | undefined;
-  /**
-   * If the file has no column for the group, this is the group of every row. Otherwise only rows of this group are
-   * read.
-   */
+  /** The group of every row, if the file has no column for the group. Otherwise only rows of this group are read. */
   readonly group?: NamedGroup | undefined;
   readonly directory: Directory;
   readonly compare?:

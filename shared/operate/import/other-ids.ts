@@ -16,7 +16,7 @@ export interface Newcomer {
 
 /**
  * Returns the newcomers whose person is already a member under another id. This happens if the file comes from another
- * system than the directory. If the directory later removed its own id of the person, the person would stay in the
+ * system than the directory. If the directory later removed the person under its own id, the person would stay in the
  * group under the id from the file.
  */
 export async function knownUnderOtherIds(

@@ -38,7 +38,7 @@ export type ReadFile = Awaited<ReturnType<typeof readAll>>;
 
 /** The number of rows whose groups and members are looked up together. */
 const CHUNK = 100;
-/** The number of records, after a title, in which a header is searched. */
+/** The number of records that are searched for a header below a title. */
 const MAX_TITLE_LINES = 10;
 
 /** Reads every row of a file, with the ids of its group and member, into the row sort. */
@@ -111,10 +111,7 @@ const certainOf = ({ columns, delimiter, skipLines }: Unreadable) => ({
 
 type Unreadable = Unread & { readonly skipLines?: number };
 
-/**
- * Returns a function for addresses that are used as member ids. It replaces each address by its first spelling in the
- * file.
- */
+/** Returns a function that replaces an address (used as a member id) by its first spelling in the file. */
 function oneSpelling() {
   const first = new Map<string, string>();
   return (row: ReadRow): ReadRow => {

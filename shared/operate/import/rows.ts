@@ -38,7 +38,7 @@ export type Unread = LineError & {
 
 /**
  * Finds the columns of a file by its first record. This record must be a header in any order, or a row with the
- * documented four columns. Any other record is refused, because a header that is read as a row could become a platform
+ * documented four columns. Any other record is refused, because a header that was read as a row would create a platform
  * group.
  */
 export function readLayout({ line, fields, problem }: CsvRecord, options: LayoutOptions): Layout | Unread {

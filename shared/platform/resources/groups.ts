@@ -28,13 +28,13 @@ const Group = z.lazy(() =>
   }),
 );
 
-/** The fields of a malformed group in a list that can still be read. */
+/** The fields that can still be read from a malformed group in a list. */
 const OddGroup = z.lazy(() =>
   z.object({ id: z.string().min(1).transform(platformGroupId), spokeId: z.string().nullable().catch(null) }),
 );
 
 /**
- * A list of groups. One malformed group does not hide the others, because groupsync may not manage the malformed group.
+ * A list of groups. A malformed group does not make the whole list fail, because groupsync does not manage every group.
  * An element without an id becomes `undefined`. If no element has an id, the answer is not a list of groups.
  */
 const GroupList = z.lazy(() =>

@@ -51,7 +51,7 @@ describe('groups resource of the client', () => {
     [200, 'deleted'],
     [202, { ok: true }],
     [204, undefined],
-  ])('delete returns deleted if the answer has the status %i and the body %j', async (status, body) => {
+  ])('delete returns "deleted" if the answer has the status %i and the body %j', async (status, body) => {
     const { client } = await rig(() => ({ status, body }));
     await expect(client.groups.delete('g1')).resolves.toBe('deleted');
   });
@@ -100,7 +100,7 @@ describe('groups resource of the client', () => {
     await expect(client.groups.get('g1')).rejects.toThrow('version');
   });
 
-  it('delete returns absent if the group does not exist', async () => {
+  it('delete returns "absent" if the group does not exist', async () => {
     const { client } = await rig(() => ({ status: 404 }));
     await expect(client.groups.delete('g1')).resolves.toBe('absent');
   });

@@ -6,10 +6,7 @@ import { changeAt, hasAt } from './field-paths.ts';
 import { type Answer, type Seen, startScriptedPlatform } from './scripted-platform.ts';
 import { SPECIFICATION, type SpecifiedEndpoint } from './specification.ts';
 
-/**
- * The result of one case, and the requests that the server received. If the client threw an error, the result is its
- * message.
- */
+/** The result of one case, or the message of its error, and the requests that the server received. */
 export interface Outcome {
   readonly result: unknown;
   readonly seen: readonly Seen[];

@@ -1,9 +1,6 @@
 /* The paths have the form of specification.ts: `a.b`, `a[].b`, `[].a`. */
 
-/**
- * Returns a copy of `value` in which the first field at `path` has another value of the same type; undefined if there
- * is no such field.
- */
+/** Returns a copy of `value` with a changed first field at `path`; undefined if there is no such field. */
 export function changeAt(value: unknown, path: string): unknown {
   return change(value, steps(path));
 }

@@ -18,8 +18,7 @@ export interface Answer {
   readonly body?: unknown;
   /**
    * `drop`: the server closes the connection without an answer. `hang`: the server never answers. `cut`: the server
-   * closes the connection in the middle of the body. `stall`: the server sends the beginning of the body, and keeps the
-   * connection open.
+   * closes the connection in the middle of the body. `stall`: the body begins and never ends.
    */
   readonly failure?: 'drop' | 'hang' | 'cut' | 'stall';
 }
@@ -30,9 +29,7 @@ export interface ScriptedPlatform {
   close(): Promise<void>;
 }
 
-/**
- * Starts an HTTP server on the loopback address. It sends the answers that `script` returns, and records all requests.
- */
+/** Starts an HTTP server on the loopback address. It sends the answers of `script`, and records all requests. */
 export async function startScriptedPlatform(
   script: (request: Seen, index: number) => Answer | Promise<Answer>,
 ): Promise<ScriptedPlatform> {

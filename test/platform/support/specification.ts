@@ -42,10 +42,7 @@ const EMPLOYEE = [
   ...fields('isRemote employeeNumber level teams photo smallPhoto'),
 ];
 
-/**
- * The list of active employees has two more fields: `personalEmail`, which is guaranteed, and a second spelling of the
- * nickname.
- */
+/** The active list has two more fields: the guaranteed `personalEmail`, and a second spelling of the nickname. */
 const ACTIVE_EMPLOYEE = [...EMPLOYEE, 'personalEmail', 'workLocationNickname'];
 
 const UNIT = ['name', 'id', 'parent'];
@@ -125,10 +122,7 @@ const inArea = (area: string, rows: Readonly<Record<string, Row>>): SpecifiedEnd
     answer,
   }));
 
-/**
- * The 25 endpoints of the specification. It does not define some names of company activity. For these, the list has
- * groupsync's default names.
- */
+/** The 25 endpoints. The specification does not define some names of company activity. The list has the defaults. */
 export const SPECIFICATION: readonly SpecifiedEndpoint[] = [
   ...inArea('Employees', {
     'GET /platform/api/employees': { query: PAGE, answer: listOf(ACTIVE_EMPLOYEE) },

@@ -41,9 +41,7 @@ export const entraGuide: Guide<'entra'> = {
 const permissionFor = (step: string, reason: string | null): string | undefined =>
   reason === 'Member.Read.Hidden' ? reason : PERMISSIONS[step];
 
-/**
- * Returns the fix for a code of the token endpoint ("Microsoft Entra authentication and authorization error codes").
- */
+/** Returns the fix for a code of the token endpoint (Microsoft Entra authentication and authorization error codes). */
 function fixOfSignIn(reason: string | null, { tenant, clientId, federation }: DirectoryOf<'entra'>): string {
   switch (reason) {
     case 'AADSTS90002':

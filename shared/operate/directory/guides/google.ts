@@ -4,7 +4,7 @@ import { connectCommand, fixOfWebIdentity, type Guide } from './guide.ts';
 
 const PAGE = 'docs/read-google.md';
 
-/** The scope for each right, as the administrator of the directory enters it. */
+/** The scope for each right. The administrator of the directory enters it in this form. */
 const SCOPES: Readonly<Record<string, string>> = {
   groups: 'https://www.googleapis.com/auth/admin.directory.group.readonly',
   members: 'https://www.googleapis.com/auth/admin.directory.group.member.readonly',
