@@ -25,9 +25,9 @@ export interface HoldVerdict {
   readonly held: readonly PlatformUserId[];
   /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
-  /** Removals for a new hold: the plan has new removals, or their hold or decision has expired. */
+  /** All undecided removals, if they must wait in a new hold; undefined if no new hold is needed. */
   readonly renewed: readonly PlatformUserId[] | undefined;
-  /** Sets that contain none of the planned removals. */
+  /** Stored sets that must end, because they no longer apply to the plan. */
   readonly ends: readonly HeldSetName[];
   /** Whether an approval applies to the plan, which may be the deletion of a group without users. */
   readonly isApproved: boolean;
@@ -40,19 +40,19 @@ export interface HoldVerdict {
  *
  *     the removal                                            | result
  *     -------------------------------------------------------|---------------------------------------------
- *     is approved                                            | permitted
- *     is rejected, or deletes a group after a rejection      | held
- *     is undecided; the hold contains all undecided removals | held
- *     is undecided; the hold contains some of these          | all undecided removals become a new hold
- *     is undecided; an expired set contains some of these    | all undecided removals become a new hold
+ *     is approved, and the approval has not expired          | permitted
+ *     is rejected, and the rejection has not expired         | held
+ *     belongs to a group deletion that was rejected in part  | held
+ *     is undecided; a valid hold contains all undecided ones | held
+ *     is undecided; a hold or expired set contains some      | all undecided removals become a new hold
  *     is undecided, none of the above                        | the guard judges
  *
- * New removals join a waiting hold, so an operator approves all removals that will happen. Removals of an expired set
- * need a new decision, even if the hourly limit would now allow them. A set applies only to its platform group and to
- * its kind of write. If the guard is off, no undecided removal waits.
+ * New removals join a waiting hold. Otherwise the guard would judge them alone, because it does not count the waiting
+ * removals. Removals of an expired set need a new decision, even if the hourly limit would now allow them. A set
+ * applies only to its platform group and to its kind of write.
  *
  * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all undecided
- * removals wait.
+ * removals become a new hold. If the guard is off, undecided removals wait only if the rejection cannot be read.
  */
 export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const sets = {

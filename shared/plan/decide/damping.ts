@@ -23,7 +23,7 @@ const CONTESTED = {
 /**
  * Flap damping: after two restorations within an hour, the group waits for the rest of the hour, because each
  * restoration costs three or four calls. Four things end the wait early: a newer directory event, a managed member that
- * must be removed, an approved hold, and an operator's `sync`.
+ * must be removed, an approved hold, and a check that `isAsked` recognises.
  */
 export function decideRest(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -56,7 +56,7 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/** Whether an operator's `sync` set the suspected change. It has no version, so the group is always read. */
+/** Whether an operator's `sync`, or a sweep that found a difference in the list, asked for a check of the group. */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
@@ -80,7 +80,7 @@ export function flapDampingAfter(
  *
  *     the stored counter                                       | this restoration
  *     ---------------------------------------------------------|----------------------------------
- *     is missing or over 2 h old, or an operator ran `sync`    | counts as the first
+ *     is missing or over 2 h old, or `isAsked`                 | counts as the first
  *     is under 1 h old                                         | counts as one more
  *     is 1 to 2 h old, had no damping                          | counts as the first
  *     is 1 to 2 h old, had damping, no write since its hour    | is not counted

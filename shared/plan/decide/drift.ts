@@ -47,10 +47,10 @@ const UNPROVEN_READ = {
  *     the known version and content                | undefined: nothing changed
  *     the known version and content, after a 404   | observe that nothing changed
  *     another version within 60 s of a write       | wait
+ *     any content, but the view is unreadable      | observe; see `decideUnreadable`
  *     the known version, fewer users, within 60 s  | wait
  *     the known version, fewer users, after 60 s   | observe: the users are hidden; wanted users are sent again
  *     any other version or content                 | observe
- *     any content, but the view is unreadable      | observe; see `decideUnreadable`
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideFetched(facts: Facts): Decision | undefined {
@@ -107,8 +107,8 @@ export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision
 }
 
 /**
- * Returns the decision that ends the suspected change. An operator's `sync` also resets the flap counter, so that a
- * damped group is written now.
+ * Returns the decision that ends the suspected change. A check that `isAsked` recognises also resets the flap counter,
+ * so that a damped group is written now.
  */
 export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',

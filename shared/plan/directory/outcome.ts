@@ -34,10 +34,10 @@ export type ReadOutcome =
  *   users listed     short reads in the hour  list became empty     difference            result
  *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
  *   below the count  1 or 2                   any                   any                   again: short
- *   below the count  3 or more                any                   nothing to add        again: short
- *   below the count  3 or more                any                   members to add        changes, additions only
+ *   below the count  3 or more                any                   at most removals      again: short
+ *   below the count  3 or more                any                   additions or name     changes without removals
  *   all              any                      any                   none                  equal
- *   all              any                      first time            some                  again: empty
+ *   all              any                      yes, not confirmed    some                  again: empty
  *   all              any                      no, or confirmed      superseded only       again: superseded
  *   all              any                      no, or confirmed      some, ≤ 1,000 users   snapshot
  *   all              any                      no, or confirmed      some, more users      changes
