@@ -84,7 +84,6 @@ export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Call
   };
 }
 
-/** Returns functions that read the state of the deployed queues, functions, schedules and table. */
 export function createDeployment(
   sdk: Sdk,
   options: DeploymentOptions,

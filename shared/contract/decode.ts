@@ -36,7 +36,7 @@ export interface BoundQueue {
   readonly queue: string;
   /** The connection; undefined if the source of the queue was removed. */
   readonly to: ConnectionName | undefined;
-  /** Whether this is the queue of the reader. Only the reader sends to it, and it sends to no other queue. */
+  /** Whether this is the reader's queue. The reader uses only this queue, and no other sender uses this queue. */
   readonly isOfReader?: boolean;
 }
 
@@ -172,7 +172,7 @@ function problemOf(
   return undefined;
 }
 
-const NOT_OF_READER = `source: expected another than ${READER_SOURCE}, which only the directory reader of groupsync uses`;
+const NOT_OF_READER = `source: expected a source other than ${READER_SOURCE}, which only the directory reader of groupsync uses`;
 
 const AGE_MESSAGES = {
   time_in_future: 'time: expected at most 5 minutes after the receipt',

@@ -57,10 +57,9 @@ export const STORED_AS = {
   rejected: 'rejection',
 } as const satisfies Readonly<Record<HoldDecision['kind'], HeldSetName>>;
 
-/** Returns the sets of a group, in the order of `HELD_SETS`. */
 export const holdsOf = (state: Holds): readonly Hold[] => HELD_SETS.flatMap((name) => state[name] ?? []);
 
-/** Returns the set that ends with a write. @param digest the digest of the write's approval */
+/** Returns the approval that a write uses up. @param digest the digest of the write's approval */
 export const usedUp = ({ approval }: Holds, digest: string | undefined): readonly HeldSetName[] =>
   digest !== undefined && approval?.digest === digest ? ['approval'] : [];
 

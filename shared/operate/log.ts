@@ -7,9 +7,9 @@ import { formatPerson } from './names.ts';
 import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts';
 
 /*
- * The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
- * platform. For a group it reads the records of the group, and for a connection it reads the index. It reads the newest
- * records first and stops when it has enough entries, or after MAX_LOOKED records of each kind.
+ * Reads the entries that `log`, `audit`, `explain` and `person` show: writes, actions of operators, and external
+ * changes on the platform. The records of one group are read directly, and the records of a connection through the
+ * index. The newest are first. The read ends with enough entries, or after MAX_LOOKED records of each kind.
  */
 
 export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;

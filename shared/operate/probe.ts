@@ -39,7 +39,7 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
 /** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** The feed is read from this long before the current time, because the platform's clock may differ. */
+/** The read of the feed begins this long before the current time, because the platform's clock may differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 

@@ -11,7 +11,7 @@ const LIFE_MS = 400 * 86_400_000;
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
  * A changed or removed entry is detected if at least one later entry, or the item, still names the original. If a
- * worker died after it wrote an entry, perhaps nothing names this entry. Then its change cannot be detected.
+ * worker died directly after it wrote an entry, nothing may name this entry. A change of such an entry is not detected.
  */
 export async function verifyAudit(
   ref: GroupRef,

@@ -156,7 +156,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
 }
 
-/** How long the bound queues are cached. After a new deployment, an open console uses the new ones after this time. */
+/** How long bindings are cached. After a deployment, an open console uses the old bindings for at most this time. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
 /** Reads the environment variables of ingest. They contain settings of the deployment that commands need. */

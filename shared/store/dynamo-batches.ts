@@ -83,8 +83,8 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
 /**
- * Prevents that the SDK sends the command again after a request without an answer, because that request may still take
- * effect. After a refusal by DynamoDB, the SDK may send the command again.
+ * Prevents the SDK from sending the command again after a request without an answer, because that request may still
+ * take effect. After a refusal by DynamoDB, the SDK may send the command again.
  */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;

@@ -78,8 +78,8 @@ export function createEraser(table: Table): Eraser {
   };
 
   /**
-   * Whether the member is bound to an employee who may be a member, or would match such an employee. The data of this
-   * member must stay, because an event with only the id may add the member to a group again.
+   * Whether the member is bound to an employee who may be a group member, or would match such an employee. The data of
+   * this member must stay, because an event with only the id may add the member to a group again.
    */
   const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
     // If the settings cannot be read, the data stays, because the person may still be employed.

@@ -102,7 +102,7 @@ describe('nesting depth of JSON', () => {
 });
 
 describe('array of events', () => {
-  it('valid events are accepted, and each invalid one is rejected with its own text', () => {
+  it('valid events are accepted, and each invalid event is rejected with its own text', () => {
     const unknown = native('x', {});
     const list = [deleted('g1'), unknown, { ...unknown, type: 'shop.x' }, 7, deleted('g2')];
     const { events, ignored, rejected } = decode(list);

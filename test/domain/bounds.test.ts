@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 const parts = { time: '2026-11-20T10:00:00.123456789Z', id: 'e', source: 's', operation: 0 };
 
 describe('limits', () => {
-  it('the limits are those of the documentation', () => {
+  it('the limits of the domain have their documented values', () => {
     expect(MAX_AHEAD_MS).toBe(5 * MINUTE_MS);
     expect(MAX_AGE_MS).toBe(400 * DAY_MS);
     expect(MAX_PART_SPREAD_MS).toBe(HOUR_MS);

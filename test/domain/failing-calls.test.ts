@@ -45,7 +45,7 @@ describe('record of failing calls', () => {
     ]);
   });
 
-  it('further failing calls are added to the record of their endpoint, and its start time stays', () => {
+  it('further failing calls are added to the record of their endpoint, and the record keeps its start time', () => {
     const some = outcomes({
       total: 2,
       failed: 1,

@@ -170,7 +170,7 @@ describe('explain', () => {
     });
   });
 
-  it('explain distinguishes a group that never had a name from a group whose deletion ended its name', async () => {
+  it('explain distinguishes a group that never had a name from a group that lost its name by its deletion', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
     expect((await explain('ann')).because).toContain('no event has given the group a name yet');

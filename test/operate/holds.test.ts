@@ -298,7 +298,7 @@ describe('hold', () => {
     expect(await state('g')).not.toHaveProperty('approval');
   });
 
-  it('only the whole deletion of a group can be decided', async () => {
+  it('an operator can decide only about the whole deletion of a group', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 5 });
     await tell({ remove: 'g' });
     const part = { ...WORD, digest: (await state('g'))?.hold?.digest, users: users('b') };
@@ -359,7 +359,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
 
-  it('if two operators decide at the same time, the second one is shown who decided first', async () => {
+  it('if two operators decide at the same time, the second operator is shown who decided first', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
@@ -542,7 +542,7 @@ describe('hold', () => {
   });
 
   it.each(['waiting', 'rejected'])(
-    'a hold that is %s survives the end of the link by a wrong base URL, and the next link',
+    'a hold that is %s stays stored when a wrong base URL ends the link, and when the group is linked again',
     async (kind) => {
       const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
       await tell({ snapshot: 'h', of: EVERYBODY });
@@ -614,7 +614,7 @@ describe('hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a hold shows which share of the group all removals of the last hour are together', async () => {
+  it('a hold shows the removals of the last hour as a share of the group', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });

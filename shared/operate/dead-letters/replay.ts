@@ -126,7 +126,7 @@ export const outgoing = (message: DeadMessage) => ({
   failedBefore: pastOf(message),
 });
 
-/** Returns the number of failures and the time of the first failure. A message that fails again keeps both. */
+/** Returns the number of failures and the time of the first failure. A message that fails again keeps this time. */
 const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 

@@ -39,7 +39,6 @@ const OLD_BACKLOG_MS = 15 * 60_000;
  */
 const MAX_SKEW_MS = 60_000;
 
-/** Runs all checks of one connection. */
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));

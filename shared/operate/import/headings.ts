@@ -1,4 +1,3 @@
-/** The meanings of a column. */
 export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 'login' | 'email' | 'type';
 
 export interface Heading {

@@ -141,7 +141,7 @@ describe('invalid SCIM PATCH', () => {
     expect(problemsOf(patch(operations))).toEqual([`invalid_event: ${problem}`]);
   });
 
-  it('a SCIM PATCH with one invalid operation has no effect at all', () => {
+  it('a SCIM PATCH with one invalid operation changes nothing', () => {
     const operations = [replace('displayName', 'Sales'), { op: 'add', path: 'members' }];
     expect(decode(patch(operations)).events).toEqual([]);
   });
