@@ -97,7 +97,7 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
     slot += reading.kind === 'changes' ? reading.changes.length : 1;
     if (slot > MAX_EVENTS_PER_MESSAGE) return refuseWhole(TOO_MANY);
   }
-  const another = nameOfAnother(message, events);
+  const another = otherConnection(message, events);
   return another === undefined ? { events, ignored, rejected } : refuseWhole(another);
 }
 
@@ -105,7 +105,7 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
  * Returns the rejection of a message that names another connection than the connection of its queue. One event with
  * another connection is enough to reject the whole message.
  */
-function nameOfAnother(
+function otherConnection(
   { bound, connection }: MessageToDecode,
   events: readonly DirectoryEvent[],
 ): Invalid | undefined {

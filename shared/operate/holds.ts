@@ -1,8 +1,8 @@
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import {
-  HOLD_LIFE_MS,
-  REJECTION_LIFE_MS,
+  HOLD_LIFETIME_MS,
+  REJECTION_LIFETIME_MS,
   type Hold,
   type HoldDecision,
   holdsOf,
@@ -167,8 +167,8 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
   const at = dirtyNow(ports);
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
-  const lifeMs = kind === 'rejected' ? REJECTION_LIFE_MS : HOLD_LIFE_MS;
-  const decidedNow = { decision, expiresAtMs: at.nowMs + lifeMs };
+  const lifetimeMs = kind === 'rejected' ? REJECTION_LIFETIME_MS : HOLD_LIFETIME_MS;
+  const decidedNow = { decision, expiresAtMs: at.nowMs + lifetimeMs };
   const { part, ...sets } = setsAfter(state, given);
   const { from, rest, decided } = sets;
   const write = { from, rest, decided: { ...decided, hold: { ...decided.hold, ...decidedNow } } };
@@ -224,7 +224,7 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
 }
 
 /** The longest time between a cause and the first hold that results from it. */
-const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
+const LOOKED_BACK_MS = HOLD_LIFETIME_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and four eyes is on now or was on when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
@@ -255,7 +255,7 @@ async function actionsBefore(
   connection: ConnectionName,
   { audit }: HoldPorts,
 ) {
-  const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFE_MS : decision.atMs;
+  const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFETIME_MS : decision.atMs;
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {

@@ -4,7 +4,12 @@ import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
-import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts';
+import {
+  EMPTY_ENTRY,
+  readStoredEvents,
+  type StoredEventFilter,
+  type StoredEventPorts,
+} from './stored-events.ts';
 
 /*
  * Reads the entries that `log`, `audit`, `explain` and `person` show: writes, actions of operators, and external
@@ -12,7 +17,7 @@ import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts'
  * index. The newest are first. The read ends with enough entries, or after MAX_LOOKED records of each kind.
  */
 
-export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;
+export type LogPorts = StoredEventPorts & Pick<ToolPorts, 'audit' | 'drift'>;
 
 /** Selects entries. An entry must match each field that is set. */
 export interface LogFilter {
@@ -27,7 +32,7 @@ export interface LogFilter {
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
   /** The group or member whose events are included; undefined: no events. */
-  readonly taken?: Taken | undefined;
+  readonly events?: StoredEventFilter | undefined;
   readonly limit: number;
 }
 
@@ -40,12 +45,12 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
   const since = new Date(sinceMs).toISOString();
-  const [written, others, taken] = await Promise.all([
+  const [written, others, events] = await Promise.all([
     newestOf(kept, (entry) => entryOf(connection, entry), filter),
     group === '' ? NONE : newestOf(drift, (record) => driftEntry(connection, record), filter),
-    filter.taken === undefined ? [] : readTaken(connection, filter.taken, ports),
+    filter.events === undefined ? [] : readStoredEvents(connection, filter.events, ports),
   ]);
-  const newest = [...written.entries, ...others.entries, ...taken]
+  const newest = [...written.entries, ...others.entries, ...events]
     .filter((entry) => entry.at >= since && fits(entry, filter))
     .sort(byTimeAndId);
   const complete = newest.length <= filter.limit && written.complete && others.complete;

@@ -58,7 +58,7 @@ export async function identify(member: MemberId, state: GroupState, connection: 
 }
 
 /** Returns the facts from which `plan/verdict.ts` derives the verdict about a member. */
-export const askedOf = (
+export const verdictFacts = (
   who: Who,
   {
     connection,

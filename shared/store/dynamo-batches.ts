@@ -44,7 +44,7 @@ export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(i
 
 /** Combines simultaneous reads into one request, and simultaneous writes without a condition into another. */
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
-  const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
+  const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeCausedByOne: isRefusal };
   return {
     /** Reads are strongly consistent. */
     read: gathering<Key, Item | undefined>({
@@ -171,7 +171,7 @@ interface Gathering<Question, Answer> {
    * Whether one question may have caused the failure. If so, each question is sent alone, so that only the invalid
    * question fails.
    */
-  readonly mayBeOnesFault: (cause: unknown) => boolean;
+  readonly mayBeCausedByOne: (cause: unknown) => boolean;
 }
 
 interface Waiting<Question, Answer> {
@@ -188,7 +188,7 @@ interface Waiting<Question, Answer> {
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,
 ): (question: Question) => Promise<Answer> {
-  const { most, requestsInFlight, ask, mayBeOnesFault } = options;
+  const { most, requestsInFlight, ask, mayBeCausedByOne } = options;
   let waiting: Waiting<Question, Answer>[] = [];
 
   const answer = async (batch: readonly Waiting<Question, Answer>[]): Promise<void> => {
@@ -196,7 +196,7 @@ export function gathering<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question));
       for (const [position, { resolve }] of batch.entries()) resolve(answers[position] as Answer);
     } catch (cause) {
-      if (batch.length === 1 || !mayBeOnesFault(cause)) {
+      if (batch.length === 1 || !mayBeCausedByOne(cause)) {
         for (const { reject } of batch) reject(cause);
         return;
       }

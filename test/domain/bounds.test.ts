@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_PART_SPREAD_MS } from '../../shared/domain/fold.ts';
 import { OPEN_GATE } from '../../shared/domain/gate.ts';
-import { HOLD_LIFE_MS } from '../../shared/domain/hold.ts';
+import { HOLD_LIFETIME_MS } from '../../shared/domain/hold.ts';
 import {
   MAX_AGE_MS,
   MAX_AHEAD_MS,
@@ -22,7 +22,7 @@ describe('limits', () => {
     expect(MAX_AHEAD_MS).toBe(5 * MINUTE_MS);
     expect(MAX_AGE_MS).toBe(400 * DAY_MS);
     expect(MAX_PART_SPREAD_MS).toBe(HOUR_MS);
-    expect(HOLD_LIFE_MS).toBe(7 * DAY_MS);
+    expect(HOLD_LIFETIME_MS).toBe(7 * DAY_MS);
     expect(OPEN_GATE).toEqual({ state: 'open', closings: 0 });
   });
 

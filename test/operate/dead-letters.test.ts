@@ -10,7 +10,7 @@ import type { DeadLetter } from '../../shared/operate/dead-letters/dead-letter.t
 import { describeDeadLetter, isSuperseded } from '../../shared/operate/dead-letters/describe.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
-import { HOLD_SECONDS } from '../../shared/operate/dead-letters/walk.ts';
+import { HOLD_SECONDS } from '../../shared/operate/dead-letters/read-mailbox.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { RejectedMessage } from '../../shared/sync/ports/queues.ts';

@@ -22,7 +22,7 @@ import {
   guarded,
   minutes,
   wait,
-  well,
+  passed,
 } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
@@ -59,7 +59,13 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
   });
   const { drift } = connection.settings;
   const requests = checkRequests(connection);
-  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...requests, ...unknown]);
+  return named([
+    ...rounds.flat(),
+    passed('drift', drift),
+    passed('platform', platform),
+    ...requests,
+    ...unknown,
+  ]);
 }
 
 const checkRequests = (connection: Connection): readonly Check[] =>
@@ -165,7 +171,7 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   const id = await anyLinked(connection, ports);
   if (id === undefined) return [];
   const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
-  if (failure === undefined) return well('group by id', 'a managed group can be read');
+  if (failure === undefined) return passed('group by id', 'a managed group can be read');
   // The check of the credential already reports this failure.
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);
