@@ -30,8 +30,8 @@ import {
   FunctionFailed,
   type Functions,
   type QueueFacts,
-  type ScimFacts,
   type ScheduleFacts,
+  type ScimFacts,
 } from '../sync/ports/deployment.ts';
 import type { AuditActor, Caller } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';

@@ -234,7 +234,7 @@ function stampPartsOf(
 /**
  * Returns the rejection of an unreadable event. An operator may fix the event and send it again. If the fixed event has
  * no time, the stamp of the rejection gives its position in the order of events. If the fixed event has a time, that
- * time counts. If the message was edited before, the new stamp marks it as edited too.
+ * time counts. The stamp of an edited message still shows that the message was edited.
  */
 function rejectionOf(
   { code, message }: Invalid,

@@ -29,7 +29,7 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
-    /** The `contentDigest` of what the platform showed last. The sweep compares it with the list. */
+    /** The `contentDigest` of the content that the platform showed last. The sweep compares it with the list. */
     digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),

@@ -12,13 +12,13 @@ import { eligibilityOf } from '../sync/match/eligibility.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
-import { NotFound, NoMatch } from './find-group.ts';
+import { NoMatch, NotFound } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 import { eventsOfGroup, type StoredEvent } from './stored-events.ts';
-import { verdictFacts, identify, obstacleTo, type Who, withWantedState } from './who.ts';
+import { identify, obstacleTo, verdictFacts, type Who, withWantedState } from './who.ts';
 
 export type ExplainPorts = PreviewPorts &
   LogPorts &

@@ -2,10 +2,10 @@ import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/pers
 import type { GroupState } from '../domain/group-state.ts';
 import {
   HOLD_LIFETIME_MS,
-  REJECTION_LIFETIME_MS,
   type Hold,
   type HoldDecision,
   holdsOf,
+  REJECTION_LIFETIME_MS,
   STORED_AS,
 } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';

@@ -15,7 +15,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import type { ExplainPorts } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { type NamesPorts, usersOf } from './names.ts';
-import { verdictFacts, identify, obstacleTo, withWantedState } from './who.ts';
+import { identify, obstacleTo, verdictFacts, withWantedState } from './who.ts';
 
 interface Asking {
   readonly connection: Connection;

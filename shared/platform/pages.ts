@@ -3,8 +3,8 @@ import type * as z from 'zod';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
 import {
   answered,
-  mayBeCausedByOneItem,
   isTooSlow,
+  mayBeCausedByOneItem,
   orPlatformError,
   PlatformError,
   UnexpectedBodyError,

@@ -22,7 +22,7 @@ const MAX_ROUNDS = 12;
 
 export interface DynamoTableOptions {
   readonly tableName: string;
-  /** Waits before the rest of a partly processed batch is sent again. */
+  /** Waits before the unprocessed items of a batch are sent again. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -145,7 +145,7 @@ const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] =
 ];
 
 /**
- * Sends entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB) again. Each wait is longer than the
+ * Repeats the entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB). Each wait is longer than the
  * previous one.
  */
 async function inRounds<Entry>(

@@ -264,7 +264,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 3 });
   });
 
-  it('if two operators decide different parts at the same time, one must read the hold again', async () => {
+  it('if two operators decide different parts at the same time, the slower operator must read the hold again', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const { digest } = (await state('g'))?.hold ?? {};

@@ -7,9 +7,9 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
+import { MAX_READ_MS, readMailbox } from './read-mailbox.ts';
 import { outgoing } from './replay.ts';
 import { isNamed } from './survey.ts';
-import { MAX_READ_MS, readMailbox } from './read-mailbox.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 

@@ -6,8 +6,8 @@ import { wakeGroups } from '../../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
 import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
-import { isSelected, type Selection } from './survey.ts';
 import { type Held, RENEW_AFTER_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
+import { isSelected, type Selection } from './survey.ts';
 
 export type ReplayPorts = WakePorts &
   JournalPorts &

@@ -21,8 +21,8 @@ import {
   fixOfCall,
   guarded,
   minutes,
-  wait,
   passed,
+  wait,
 } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
