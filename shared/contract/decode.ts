@@ -13,7 +13,7 @@ import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 export interface MessageToDecode {
   readonly body: string;
   readonly messageId: string;
-  /** The SQS attribute SentTimestamp. An event without a time of its own and of its envelope gets this time. */
+  /** The SQS attribute SentTimestamp. If neither an event nor its envelope has a time, the event gets this time. */
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
@@ -184,7 +184,10 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/** The source in the stamps of an edited message. It makes them sort after the stamps of the original message. */
+/**
+ * The source in the stamps of an edited message. With this source, these stamps sort after the stamps of the original
+ * message.
+ */
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {

@@ -8,7 +8,7 @@ interface MetricDefinition {
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** The form decides the statistic: sum for `count`, maximum for `gauge` (a level), percentiles for `duration`. */
   readonly form: 'count' | 'gauge' | 'duration';
-  /** A second dimension set. Alarms use the first set, `[Prefix]`. The dashboard uses this one. */
+  /** A second dimension set. Alarms use the first set, `[Prefix]`. The dashboard uses the second set. */
   readonly by: 'Connection' | 'Kind' | undefined;
 }
 

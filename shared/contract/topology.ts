@@ -116,7 +116,9 @@ export const CONNECTIONS_PARTITION = 'connections';
 /** The partition of the console's sessions. The IAM policies of people deny writes of sessions. */
 export const SESSIONS_PARTITION = 'SESSIONS';
 
-/** The lifetime of the token with which a function signs in to another cloud. It uses the token at once. */
+/**
+ * The lifetime of the token with which a function signs in to another cloud. The function uses the token immediately.
+ */
 export const WEB_IDENTITY_SECONDS = 300;
 
 export const SCHEDULES = {

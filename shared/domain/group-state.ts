@@ -82,7 +82,7 @@ const Intent = z.lazy(() =>
     oddBefore: number.exactOptional(),
     /**
      * For a `create` with an unknown outcome: the number of searches that did not find the new group. For `delete`: the
-     * number of answered DELETEs of the group that had no effect, including this DELETE.
+     * number of DELETEs, including this one, that the platform answered although the group stayed.
      */
     misses: number.exactOptional(),
     /** The guard's reservation for the removals of this write. */
@@ -276,7 +276,7 @@ export const GroupItem = z.lazy(() =>
      * user of the view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The members that the first change after `inSync.rev` affected; absent if it changed anything else. */
+    /** The members that the first change after `inSync.rev` affected; absent if the change affected anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
     batchDigest: text.exactOptional(),

@@ -78,7 +78,8 @@ type Kind = Exclude<HoldDecision['kind'], 'waiting'>;
 
 /**
  * One conditional write moves the removals to the set of their decision. The write fails if a set of the group has
- * changed, so a decision from an outdated page has no effect. The message that is sent after the write may be lost.
+ * changed, so a decision from an outdated page has no effect. If the message after the write is lost, the requeue job
+ * wakes the group.
  */
 async function decide(
   ref: GroupRef,

@@ -110,7 +110,7 @@ export async function planSettings(
 /**
  * Saves settings. If plans may change, all groups are marked dirty. The requeue job wakes them after all workers have
  * noticed the change.
- * @param onDiffering called with the changes that other operators have made since the settings were read, which stay
+ * @param onDiffering called with the changes of other operators since the settings were read. The save keeps these changes
  * @returns how many groups are planned again, and which settings another person must confirm
  * @throws InvalidSettingError if the groups of a directory would have no source
  * @throws Error if another operator has changed the same setting since

@@ -235,7 +235,7 @@ describe('message without an event time', () => {
     expect(replayed).toEqual(decode(timeless('g1')));
   });
 
-  it('an event of an array that is replayed alone gets a stamp between the stamps of its neighbours', () => {
+  it('if one event of an array is replayed alone, its stamp is between the stamps of its neighbours', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
     const fixed = decode(timeless('g2'), {

@@ -183,7 +183,7 @@ describe('replayDeadLetters', () => {
     expect(await world.mailboxes.events.counts()).toEqual({ visible: 200, inFlight: 0 });
   });
 
-  it('replayDeadLetters loses no message if it crashes before any of its calls', async () => {
+  it('replayDeadLetters loses no message after a crash between any two of its calls', async () => {
     for (const killAt of [1, 2, 3, 4, 5, 6, 9]) {
       const world = await worldWith(45);
       const everything = world.mailboxes.events.ids();

@@ -121,7 +121,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
-  it('explain names why an employee is pending who has no userId, or whose employment has not begun', async () => {
+  it('explain gives the reason why an employee without a userId, or before the start of the employment, is pending', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };

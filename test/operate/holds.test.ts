@@ -246,7 +246,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(3);
   });
 
-  it('rejected removals stay stored until the directory wants the users, apart from later removals', async () => {
+  it('rejected removals stay stored, separately from later removals, until the directory wants the users again', async () => {
     const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
     await tell({ take: ['a', 'b', 'c'], from: 'g' });
     const { digest } = (await state('g'))?.hold ?? {};
@@ -466,7 +466,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
   });
 
-  it('a rejection lasts a year, and then the sweep holds the removals again that are still wanted', async () => {
+  it('a rejection lasts a year, and then the sweep holds the removals that are still wanted', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await rejectHold(ref('g'), WORD, world.toolPorts);
@@ -604,7 +604,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('replacing one member of a group below minSize repeatedly causes no hold', async () => {
+  it('repeated replacement of one member of a group below minSize causes no hold', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {

@@ -123,7 +123,7 @@ describe('changed setting', () => {
     }
   });
 
-  it('apply uses a setting that changes during its work, or leaves the group dirty', async () => {
+  it('if a setting changes during a run of apply, apply uses the new value or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();
     world.advance(WORKERS_KNOW_AFTER_MS);

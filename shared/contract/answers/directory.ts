@@ -219,7 +219,7 @@ export const DirectoryReadReport = z.object({
   reported: count.describe('The number of changes that the directory reported.'),
   read: count.describe('The number of groups that were read completely.'),
   sent: count.describe('The number of groups that differed, so that the reader sent events.'),
-  deleted: z.array(text).describe('Groups whose deletion the reader sent, at most a thousand.'),
+  deleted: z.array(text).describe('Groups for which the reader sent a deletion, at most a thousand.'),
   failed: count,
   waiting: count.describe('Groups that the next run reads.'),
   unreadable: z.array(text).describe('Groups that need an operator.'),

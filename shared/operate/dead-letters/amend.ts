@@ -49,8 +49,8 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
 }
 
 /**
- * Sends an edited message instead of the dead-lettered message. The original is recorded in the audit before that, and
- * deleted after that.
+ * Sends an edited message instead of the dead-lettered message. The audit records the original before the edited
+ * message is sent. The original is deleted afterwards.
  * @returns false if another consumer has received the message after the operator was shown it
  */
 export async function sendAmended(
@@ -86,7 +86,9 @@ export async function sendAmended(
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
-/** Records a message. A message has up to 1 MiB and an audit entry up to 400 KB, so there may be several entries. */
+/**
+ * Records a message. A message has up to 1 MiB and an audit entry up to 400 KB, so a message may need several entries.
+ */
 async function recordBodies(
   deadLetter: DeadLetter,
   verb: 'edit' | 'discard',

@@ -131,8 +131,8 @@ const failureHistory = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
- * Replays messages of apply. Each reports that a group failed, so a replay marks the group dirty and wakes it, once for
- * all its messages. A later message whose rev is at least the rev after this wake-up reports a new failure.
+ * Replays messages of apply. Each message reports that a group failed. A replay marks the group dirty and wakes the
+ * group once for all its messages. A message with at least the rev after this wake-up reports a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
