@@ -10,7 +10,7 @@ import { createRounds, type Rounds } from './rounds.ts';
 import { decodeToken, encodeToken, type Round, type StateToken, type Tracked } from './state-tokens.ts';
 
 /** Maximum number of objects on one page. Microsoft documents no number. */
-const MOST_PER_PAGE = 100;
+const MAX_PER_PAGE = 100;
 
 /** The validity of state tokens, and the entries of recent rounds. */
 export interface DeltaState {
@@ -67,7 +67,7 @@ function deltaAnswer(context: Context, call: GraphCall) {
       items: entries,
       idOf: ({ key }) => key,
       pageToken: page,
-      most: MOST_PER_PAGE,
+      most: MAX_PER_PAGE,
     });
     const value = listed.items.map(({ body }) => body);
     const next = listed.nextPageToken;

@@ -5,7 +5,7 @@ const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
 /** The longest wait that a directory can demand. */
-const LONGEST_ASKED_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
@@ -31,7 +31,7 @@ type RetryWorld = Pick<DirectoryWorld, 'random' | 'sleep' | 'clock' | 'untilMs'>
 
 function waitBefore(attempt: number, error: DirectoryError, { random }: RetryWorld): number {
   const earliestMs = error.retryAfterMs ?? 0;
-  if (earliestMs > LONGEST_ASKED_MS) throw busy(error);
+  if (earliestMs > MAX_RETRY_AFTER_MS) throw busy(error);
   const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   return earliestMs + Math.ceil(random() * longestMs);
 }

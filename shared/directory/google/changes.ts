@@ -74,7 +74,7 @@ const MEMBERSHIPS = new Set([
 /** Parameters that name a member, in the logs `admin` and `groups_enterprise`. */
 const MEMBER_PARAMETERS = new Set(['USER_EMAIL', 'member_id']);
 /** Names of the events that add or remove a member, and whether the member is in the group after the event. */
-const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
+const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   ADD_GROUP_MEMBER: true,
   add_member: true,
   REMOVE_GROUP_MEMBER: false,
@@ -118,7 +118,7 @@ const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly 
 type Event = Entry['events'][number];
 
 function membersIn({ name = '', parameters }: Event, atMs: number): readonly NamedMember[] {
-  const isMember = NAMES_MEMBER[name];
+  const isMember = IS_MEMBER_AFTER[name];
   if (isMember === undefined) return [];
   return valuesOf(parameters, MEMBER_PARAMETERS).map((key) => ({ key, atMs, isMember }));
 }

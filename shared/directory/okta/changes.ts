@@ -82,7 +82,7 @@ async function changedUsers(api: Api, sinceMs: number): Promise<readonly Directo
 const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
 
 /** Events that add or remove a member, and whether the member is in the group after the event. */
-const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
+const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   'group.user_membership.add': true,
   'group.user_membership.remove': false,
 };
@@ -110,7 +110,7 @@ const targetsOf = ({ target }: LogEvent, type: 'User' | 'UserGroup'): readonly s
   (target ?? []).flatMap((one) => (one.type === type && one.id ? [one.id] : []));
 
 function membersIn(event: LogEvent): readonly NamedMember[] {
-  const isMember = NAMES_MEMBER[event.eventType];
+  const isMember = IS_MEMBER_AFTER[event.eventType];
   if (isMember === undefined || !isSuccess(event)) return [];
   return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
 }
