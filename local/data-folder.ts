@@ -38,7 +38,7 @@ export function openDataFolder(path: string, nowMs: number): DataFolder {
   };
 }
 
-/** Takes the lock. It replaces the lock of a process that no longer runs, for example after kill -9. */
+/** Takes the lock. A lock of a process that no longer runs, for example after kill -9, is replaced. */
 function takeLock(lock: string, path: string): void {
   const content = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
   for (let attempt = 0; attempt < 2; attempt += 1) {

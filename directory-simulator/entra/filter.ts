@@ -7,7 +7,7 @@ const TEXT = "'((?:[^']|'')*)'";
 const unquoted = (text: string) => text.replaceAll("''", "'");
 const same = (a: unknown, b: string) => typeof a === 'string' && a.toLowerCase() === b.toLowerCase();
 
-/** One parser for each form of a clause. A parser returns undefined if the text has another form. */
+/** Parsers for clauses, one for each form. A parser returns undefined for text of another form. */
 const CLAUSES: readonly ((text: string) => Filter | undefined)[] = [
   (text) => {
     const [, name, value] = new RegExp(`^(\\w+) +eq +${TEXT}$`, 'i').exec(text) ?? [];

@@ -8,7 +8,6 @@ import { DEFAULT_USER, principalNameOf, userProperties } from './properties.ts';
 import { queryOf, selected, selectedSuffix } from './query.ts';
 import { USER_RIGHTS } from './rights.ts';
 
-/** Returns the methods of the resource user. */
 export const userMethods = (simulation: Simulation) => [
   graphMethod(simulation, {
     path: '/v1.0/users',

@@ -7,7 +7,6 @@ import { badRequest, invalidInput } from './errors.ts';
 import { GROUP_SCOPES } from './scopes.ts';
 import { groupByKey, refuseOtherCustomers } from './customer-checks.ts';
 
-/** Returns the methods of the resource groups. */
 export const groupMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/groups',

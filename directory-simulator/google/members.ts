@@ -10,7 +10,6 @@ import { groupByKey } from './customer-checks.ts';
 
 const ROLES = ['OWNER', 'MANAGER', 'MEMBER'];
 
-/** Returns the methods of the resource members. */
 export const memberMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/groups/:groupKey/members',

@@ -26,7 +26,6 @@ const ORDER = {
   givenName: (user: User) => user.givenName.toLowerCase(),
 };
 
-/** Returns the methods of the resource users. */
 export const userMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/users',

@@ -23,7 +23,7 @@ export interface PageQuery {
 }
 
 export interface Listed<T> {
-  /** The parameters that decide which items the list contains. Another list refuses the cursors of this list. */
+  /** The parameters that decide which items the list contains. Cursors are valid only for a list with the same key. */
   readonly key: readonly (string | undefined)[];
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
@@ -34,7 +34,7 @@ export interface Listed<T> {
 
 export interface Org {
   readonly simulation: Simulation;
-  /** Returns the address of the org in links: the configured address, or else the host that the client named. */
+  /** Returns the address of the org in links: the configured address, or by default the host that the client named. */
   orgUrl(requestUrl: string): string;
 }
 

@@ -26,7 +26,6 @@ const MAX_MEMBERS = 1_000;
 
 const Params = z.object({ groupId: z.string() });
 
-/** Returns the endpoints of groups and their members. */
 export const groupEndpoints = (org: Org, access: Access) => [
   endpoint({
     method: 'GET',

@@ -29,7 +29,6 @@ interface StoredEvent {
   readonly event: LoggedEvent;
 }
 
-/** Returns the endpoint of the System Log. */
 export const logEndpoints = (org: Org) => [
   endpoint({
     method: 'GET',

@@ -13,7 +13,6 @@ const USER_SCOPES = ['okta.users.read', 'okta.users.manage'];
 /** Okta's "List all users": the maximum page size is 200. */
 const MAX_USERS = 200;
 
-/** Returns the endpoints of users. */
 export const userEndpoints = (org: Org, access: Access) => [
   endpoint({
     method: 'GET',

@@ -9,9 +9,9 @@ const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry starts before that time. The error is thrown after the last attempt, or if the run would end
+ * demands a wait, no retry starts earlier. The last error is thrown after the last attempt, or if the run would end
  * before the next attempt.
- * @throws DirectoryError `busy` if the directory names a time that is too late for a run, also after a 503
+ * @throws DirectoryError `busy` if the directory demands a wait of more than a minute, even with status 503
  */
 export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {
   const { untilMs = Number.POSITIVE_INFINITY } = world;

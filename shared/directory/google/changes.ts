@@ -20,7 +20,7 @@ const USER_PARAMETERS = new Set(['USER_EMAIL']);
 /** Reads which groups and users the Reports API names. If nothing has changed, this function makes two calls. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const sinceMs = Number(cursor);
-  // The cursor is from another directory that the connection read earlier.
+  // The cursor is from another vendor: the connection has changed its directory.
   if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const startTime = new Date(Math.min(sinceMs, nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
@@ -73,7 +73,7 @@ const MEMBERSHIPS = new Set([
 
 /** Parameters that name a member, in the logs `admin` and `groups_enterprise`. */
 const MEMBER_PARAMETERS = new Set(['USER_EMAIL', 'member_id']);
-/** Names of the events that add or remove a member, and whether the member is in the group after the event. */
+/** For each event that adds or removes a member, whether the member is in the group after the event. */
 const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   ADD_GROUP_MEMBER: true,
   add_member: true,

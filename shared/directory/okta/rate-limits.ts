@@ -15,7 +15,7 @@ export interface RateLimits {
   run(operation: string, send: () => Promise<DirectoryAnswer>): Promise<DirectoryAnswer>;
 }
 
-/** One minute of one operation. */
+/** The calls of one operation in one minute. */
 interface Window {
   limit: number;
   /** The lowest number of remaining calls that an answer has shown. It includes the calls of other programs. */

@@ -32,9 +32,9 @@ export interface SignInOptions {
   readonly newId: NewId;
 }
 
-/** The lifetime of an assertion, which is needed for seconds. Okta accepts at most an hour. */
+/** The lifetime of an assertion. Okta accepts at most an hour, but an assertion is used within seconds. */
 const ASSERTION_SECONDS = 300;
-/** How long before its expiry a token is renewed. */
+/** A new token is requested this long before the old token expires. */
 const EARLY_MS = 300_000;
 /** A sign-in can need three requests: the first request, one with a proof, and one with a nonce. */
 const MAX_REQUESTS = 3;
