@@ -32,7 +32,7 @@ export interface SignInOptions {
   readonly newId: NewId;
 }
 
-/** The lifetime of an assertion. Okta accepts at most an hour, but an assertion is used within seconds. */
+/** The lifetime of an assertion. A request uses its assertion within seconds. Okta accepts at most an hour. */
 const ASSERTION_SECONDS = 300;
 /** A new token is requested this long before the old token expires. */
 const EARLY_MS = 300_000;
