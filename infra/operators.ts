@@ -172,7 +172,6 @@ function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicySt
   return statement;
 }
 
-/** The partition keys of one connection, in the table and in its index. */
 const partitionsOf = (connection: string): readonly string[] =>
   CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]);
 

@@ -79,8 +79,8 @@ class Lane extends Construct {
   }
 
   /**
-   * Refers to a queue by its name. A queue and its dead-letter queue refer to each other, and CloudFormation references
-   * in both directions would be a cycle.
+   * Refers to a queue by its name instead of a CloudFormation reference. A queue and its dead-letter queue refer to
+   * each other, and two references would be a cycle.
    */
   #byName(id: string, name: string) {
     const arn = Stack.of(this).formatArn({
@@ -157,8 +157,8 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // The maximum limits the executions that one stage takes from the account, and its concurrent calls to the
-        // platform.
+        // This maximum limits the share of the account's executions that one stage uses, and the concurrent calls to
+        // the platform.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
@@ -168,7 +168,6 @@ export class Worker extends Construct {
   }
 }
 
-/** A scheduled task of a function. */
 export interface Task {
   readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;

@@ -17,7 +17,7 @@ import type { DirectoryOptions } from './directory-vendors.ts';
 
 /**
  * Previews a directory. After confirmation, stores its key and the setting `directory`. If the connection already reads
- * this directory, the command replaces the credential, even if the connection has groups of other sources.
+ * this directory, the command replaces the credential, also if the connection has groups of other sources.
  */
 export async function connectDirectory(
   context: Context,
@@ -49,7 +49,7 @@ export async function connectDirectory(
   if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
-  // The stored secret is removed after the setting changes, because the reader needs it with the earlier setting.
+  // The reader uses the stored secret until the setting changes, so the secret is removed last.
   if (key === undefined) await ports.directoryApplicants.remove(name);
   out.answer(document(true), () => {
     out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);

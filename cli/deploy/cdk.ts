@@ -46,7 +46,7 @@ async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Pr
   return {
     cdk: join(modules, 'aws-cdk/bin/cdk'),
     app: commandLine(process.execPath, fileURLToPath(new URL('./app.cjs', import.meta.url))),
-    // The app is CommonJS, because only `require` finds packages in this folder.
+    // Only `require` reads NODE_PATH, so the app is CommonJS.
     env: { NODE_PATH: modules },
   };
 }
