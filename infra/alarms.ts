@@ -211,7 +211,7 @@ const READER_ALARMS: readonly HealthAlarm[] = [
   },
   {
     heading: 'Directory lists too few members',
-    meaning: 'Three times within an hour, the member list of a group was shorter than the member count of the directory.',
+    meaning: 'Three times within an hour, the member list of a group was shorter than its member count.',
     metric: 'ReaderShortGroups',
   },
 ];

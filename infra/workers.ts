@@ -18,7 +18,7 @@ import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
-interface LaneProps {
+interface QueueWithDeadLettersProps {
   readonly prefix: string;
   readonly queue: 'events' | 'apply';
   /** Sources with a separate queue. All these queues use the dead-letter queue of the events queue. */
@@ -42,12 +42,12 @@ const HEADINGS = {
 export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
 /** A queue with its dead-letter queue, and the alarms on both. */
-class Lane extends Construct {
+class QueueWithDeadLetters extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly ofSources: ReadonlyMap<string, Queue>;
 
-  constructor(scope: Construct, id: string, props: LaneProps) {
+  constructor(scope: Construct, id: string, props: QueueWithDeadLettersProps) {
     super(scope, id);
     const { prefix, queue, alarmConfig, sources } = props;
     const redrive = QUEUES[queue].redrive;
@@ -109,7 +109,7 @@ class Lane extends Construct {
   }
 }
 
-function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
+function queueProps(queue: QueueKey, { prefix, key }: QueueWithDeadLettersProps): QueueProps {
   const { retentionSeconds, visibilityTimeoutSeconds } = QUEUES[queue];
   return {
     queueName: queueName(prefix, queue),
@@ -132,13 +132,13 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
 
 /** A queue, its dead-letter queue and the function that reads it. A failed message does not fail its batch. */
 export class Worker extends Construct {
-  readonly lane: Lane;
+  readonly lane: QueueWithDeadLetters;
   readonly worker: ConnectorFunction;
 
   constructor(scope: Construct, id: string, props: WorkerProps) {
     super(scope, id);
     const source = EVENT_SOURCES[props.name];
-    this.lane = new Lane(this, 'Lane', {
+    this.lane = new QueueWithDeadLetters(this, 'Lane', {
       prefix: props.settings.prefix,
       queue: source.queue,
       key: props.key,

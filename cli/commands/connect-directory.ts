@@ -78,7 +78,7 @@ const Trial = z.object({
   selected: z.array(z.object({ id: z.string().transform(groupId), name: z.string() })),
 });
 
-const Tried = z.object({
+const TrialAnswer = z.object({
   reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow), trial: nullable(Trial) })]),
 });
 
@@ -99,7 +99,7 @@ async function previewByFunction(
         'groupsync doctor',
       );
     });
-  const [{ steps, trial }] = Tried.parse(answer).reports;
+  const [{ steps, trial }] = TrialAnswer.parse(answer).reports;
   if (trial !== null) return comparePlatform(connection, trial, ports);
   const failed = steps.find(({ problem }) => problem !== null);
   const fix = failed === undefined ? '' : `\n${fixOfStep(failed, setting, name)}`;

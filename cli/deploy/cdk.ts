@@ -159,8 +159,8 @@ function failureOf(command: string, lines: readonly string[]): Error {
       'the CDK has no bucket and no roles in this account and region',
       'groupsync deploy --bootstrap',
     );
-  const told = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(-LAST_LINES);
-  return new Error(`cdk ${command} failed: ${told.join(' ')}`);
+  const lastLines = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(-LAST_LINES);
+  return new Error(`cdk ${command} failed: ${lastLines.join(' ')}`);
 }
 
 /** The number of lines that are shown after a failure, because the CDK prints the reason at the end. */

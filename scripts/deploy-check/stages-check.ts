@@ -14,9 +14,9 @@ import {
   untilGroups,
 } from './scenario.ts';
 import { scimClient } from './scim-client.ts';
-import { type Around, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
+import { type CheckInput, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
 
-interface StagesCheck extends Around {
+interface StagesCheck extends CheckInput {
   readonly cdk: Cdk;
   /** The stage that is deployed and updated. When it is destroyed, its data stays. */
   readonly stage: StageOfStack;
