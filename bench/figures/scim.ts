@@ -172,8 +172,8 @@ async function sideBySide(ours: Server, peer: Server | undefined) {
 
 /**
  * Starts the requests of one tenant at fixed times, even if earlier requests have not ended. So slow requests do not
- * reduce the load. Returns percentiles of the latency, the percentile of the delay at the start of a request, and the
- * CPU time of the server.
+ * reduce the load. Returns percentiles of the latency, a percentile of the delay before a request starts, and the CPU
+ * time of the server.
  */
 async function steady(kinds: Prepared, { cpuMs }: Server) {
   const filter = kinds['filter by userName'];
@@ -191,7 +191,7 @@ async function steady(kinds: Prepared, { cpuMs }: Server) {
     if (dueMs > performance.now()) await sleep(dueMs - performance.now());
     delays.push(performance.now() - dueMs);
     const send = mix[n % mix.length];
-    // The numbers are unused, because names must be unique. A removal gets the number of the previous join.
+    // Each request gets a new number, because names must be unique. A removal gets the number of the previous join.
     const sent = Promise.resolve(send?.(5_000 + n - (send === remove ? 1 : 0)));
     inFlight.push(sent.then(() => void latencies.push(performance.now() - dueMs)));
   }

@@ -188,7 +188,7 @@ interface Reloading {
   readonly reload: () => Promise<void>;
 }
 
-/** Requested changes of settings. Under four eyes, another person must confirm them. */
+/** Requested changes of settings, which another person must confirm (four eyes). */
 function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['requests'] }) {
   if (of.length === 0) return null;
   const decide = (isConfirmed: boolean, done: string) => () =>

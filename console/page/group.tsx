@@ -143,7 +143,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   );
 }
 
-/** Returns + for an added value, − for a removed one, ± for a changed one. */
+/** Returns the sign of a change: + for added, − for removed, ± for changed. */
 function signOf(before: string | null, after: string | null): string {
   if (before === null) return '+';
   return after === null ? '−' : '±';
@@ -157,7 +157,7 @@ function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   return directory ? 'adding' : 'removing';
 }
 
-/** Words, because a reader cannot see what a dot or a circle means. */
+/** Shows words, because a dot or a circle would not be understood. */
 const membership = (isMember: boolean) =>
   isMember ? <span>{T.group.yes}</span> : <span class="muted">{T.group.no}</span>;
 

@@ -45,7 +45,7 @@ export async function groupDetail(ref: GroupRef, context: RequestContext): Promi
   };
 }
 
-/** A user of the platform group without any directory event in it. */
+/** A user of the platform group about whom the directory sent no event. */
 const UNKNOWN = {
   id: '',
   name: null,

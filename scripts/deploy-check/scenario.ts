@@ -69,7 +69,7 @@ const snapshotOf = (names: readonly string[], time: string, sequence: number) =>
     { time, sequence },
   );
 
-/** A group of all people. A later snapshot removes more of its members than the guard allows. */
+/** A group with all people. A later snapshot removes more members than the guard allows. */
 const wholeEvent = (time: string) => snapshotOf(ALL, time, 1);
 const heldEvent = (time: string) => snapshotOf(ALL.slice(0, 1), time, 2);
 

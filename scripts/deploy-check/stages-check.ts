@@ -18,9 +18,9 @@ import { type CheckInput, connect, expectEqual, step, TIMEOUT_MS, tableOf, while
 
 interface StagesCheck extends CheckInput {
   readonly cdk: Cdk;
-  /** The stage that is deployed and updated. When it is destroyed, its data stays. */
+  /** The stage that is deployed and updated. Its data stays when the stage is destroyed. */
   readonly stage: StageOfStack;
-  /** The second stage. When it is destroyed, its data is deleted. */
+  /** The second stage. Its data is deleted when the stage is destroyed. */
   readonly second: StageOfStack;
 }
 

@@ -12,7 +12,6 @@ import { COMPANY, type Platform, TOKEN } from './simulator.ts';
 export interface CheckInput {
   readonly clients: Clients;
   readonly env: Environment;
-  /** A folder for the files of this check. */
   readonly folder: string;
   readonly platform: Platform;
 }
