@@ -120,7 +120,6 @@ const matches = (row: PlatformGroupRow, group: string) => row.matches.some((one)
 const proofOf = (row: PlatformGroupRow, group: string) =>
   row.matches.filter((one) => one.group === group).map(({ by }) => T.adoption.by[by])[0];
 
-/** Warns about platform groups with the name of the new group, because a new group would be a duplicate. */
 export function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   const [chosen, setChosen] = useState<string | null>(null);
   const close = () => setChosen(null);

@@ -61,7 +61,6 @@ function formatFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['sou
 const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
   T.conn.sources[source] ?? source;
 
-/** Counts of the groups of a directory, by state. */
 function formatReader({ states, short, differing }: NonNullable<ConnectionPage['reader']>): string {
   const counts = Object.entries(states).filter(([, count]) => count > 0);
   const parts = [T.conn.readerStates(counts)];

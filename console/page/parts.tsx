@@ -122,7 +122,6 @@ interface ToggleProps extends Children {
   readonly isQuiet?: boolean;
 }
 
-/** A button that shows and hides content below it. */
 export const Toggle = ({ isOpen, set, label, isQuiet, children }: ToggleProps) => (
   <button
     type="button"

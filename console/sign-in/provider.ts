@@ -13,7 +13,6 @@ import {
 import type { ConsoleSignIn } from '../../shared/contract/console.ts';
 import type { Claims } from '../server/roles.ts';
 
-/** The values of one attempt to sign in. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;

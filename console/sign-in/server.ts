@@ -131,7 +131,6 @@ async function personOf(cookies: Cookies, options: ConsoleServerOptions): Promis
   return { id: session.person, roles: session.roles };
 }
 
-/** Sends the browser to the provider. */
 async function signIn(to: string, cookies: Cookies, options: ConsoleServerOptions): Promise<Response> {
   const secret = options.randomHex(32);
   const attempt = attemptOf(secret);
