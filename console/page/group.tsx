@@ -104,7 +104,7 @@ function Settings({ of: { excluded, mode, drift, settings } }: { readonly of: Gr
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
   const loadable = useAnswer<GroupPlan>('plan', { group });
-  const whoOf = (user: string) => members.find((member) => member.user === user);
+  const memberOf = (user: string) => members.find((member) => member.user === user);
   return (
     <Section title={T.group.planTitle}>
       <Answered loadable={loadable}>
@@ -117,7 +117,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
             ) : (
               <ul class="plan" aria-label={action}>
                 {changes.map(({ kind, before, after, reason }, index) => {
-                  const who = whoOf(after ?? before ?? '');
+                  const who = memberOf(after ?? before ?? '');
                   return (
                     <li key={index}>
                       <b aria-hidden="true">{signOf(before, after)}</b>

@@ -130,7 +130,7 @@ export function needsOf(
   const { home } = T;
   const { unmatched, unmatchedTotal } = answer;
   const names = unmatched.slice(0, MAX_ROWS).map(({ person }) => personName(person));
-  const whoElse = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
+  const unmatchedNames = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
   const needs = [
     ...gateNeeds(answer.status, to),
     ...holdNeeds(answer.holds, to),
@@ -139,7 +139,7 @@ export function needsOf(
     ...driftNeeds(answer.drift, to),
   ];
   if (unmatchedTotal > 0) {
-    const texts = [home.unmatched(unmatchedTotal), whoElse] as const;
+    const texts = [home.unmatched(unmatchedTotal), unmatchedNames] as const;
     needs.push(need(['unmatched', 'warn'], texts, [to('people'), home.unmatchedNext]));
   }
   return needs;

@@ -355,7 +355,7 @@ describe('requests of an attacker to the console with sign-in', () => {
   });
 });
 
-it('a repeated cookie is not read', () => {
+it('a cookie that occurs twice in a request is ignored', () => {
   expect([...readCookies('a=1; b=2; a=3; =x; c')]).toEqual([['b', '2']]);
   expect([...readCookies(null)]).toEqual([]);
 });
