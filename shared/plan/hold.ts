@@ -23,7 +23,6 @@ export interface HoldVerdict {
   readonly approved: readonly PlatformUserId[];
   /** Removals that may not happen, because they wait for a decision or an operator rejected them. */
   readonly held: readonly PlatformUserId[];
-  /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
   /** Removals for a new hold: the plan has new removals, or their hold or decision has expired. */
   readonly renewed: readonly PlatformUserId[] | undefined;

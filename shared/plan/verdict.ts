@@ -92,7 +92,7 @@ function verdictOfWanted(asked: Asked): Verdict {
 }
 
 const UNHEARD_OF =
-  'no event about the group itself has arrived yet; events about its members are stored, and count when it does';
+  'no event about the group itself has arrived yet; until then, the stored events about its members have no effect';
 
 const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>
   decision.kind !== 'settle' &&
@@ -100,7 +100,7 @@ const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean 
 
 const whyUnnamed = ({ facts: { state } }: Asked): string =>
   hasDeparted(state.registers)
-    ? 'the directory deleted the group, and no later event has given it a name; until then it counts as deleted'
+    ? 'the directory deleted the group; the group counts as deleted until a later event gives it a name'
     : 'no event has given the group a name yet, and the platform requires a name';
 
 /** Returns the verdict for a member that the directory does not have in the group. */

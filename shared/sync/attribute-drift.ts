@@ -8,8 +8,8 @@ import type { DriftRecord } from './ports/logs.ts';
 /** The maximum delay of the feed's report about a change. The usual delay is a few minutes. */
 export const HOPE_MS = 24 * 3_600_000;
 /**
- * The platform's clock may be ahead by this time. So an event can explain a difference that was found this much
- * earlier.
+ * The platform's clock may be ahead by this time. So the time of an event may be this much later than the detection of
+ * the difference that the event explains.
  */
 const CLOCK_SLACK_MS = 60_000;
 

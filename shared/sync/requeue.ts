@@ -76,8 +76,8 @@ export async function requeueDue(
 }
 
 /**
- * The time after a change of settings from which the index shows all groups that workers created with the old settings.
- * Workers cache settings for 30 seconds, and the index may be two minutes behind.
+ * How long after a change of settings the index may lack groups that workers created with the old settings. Workers
+ * cache settings for 30 seconds, and in the worst case the index is two minutes behind.
  */
 const INDEX_SHOWS_ALL_MS = 180_000;
 

@@ -56,7 +56,7 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/** Whether an operator's `sync` set the suspected change. It has no version, so the group is always read. */
+/** Whether the suspected change comes from an operator's `sync`. Such a change has no version. */
 export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
@@ -83,8 +83,8 @@ export function flapDampingAfter(
  *     is missing or over 2 h old, or an operator ran `sync`    | counts as the first
  *     is under 1 h old                                         | counts as one more
  *     is 1 to 2 h old, had no damping                          | counts as the first
- *     is 1 to 2 h old, had damping, no write since its hour    | is not counted
- *     is 1 to 2 h old, had damping, a write since its hour     | begins the next hour of damping
+ *     is 1 to 2 h old, had damping, no write after the hour    | is not counted
+ *     is 1 to 2 h old, had damping, a write after the hour     | begins the next hour of damping
  */
 function countedAgain(
   { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,

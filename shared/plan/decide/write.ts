@@ -75,7 +75,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
   );
 }
 
-/** Plans the write. If only refused fields differ, it tries a field again that is due. */
+/** Plans the write. If only refused fields differ, the write contains the refused field that is due, if any. */
 function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
@@ -108,7 +108,7 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/** Returns the write, or a decision that must come before it. Without a write, settles or waits. */
+/** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
@@ -188,9 +188,8 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before the last write may lack a platform group that this directory group released later. If adoption
-  // by name is allowed, another directory group may have released a platform group later. So the list must then be
-  // newer.
+  // The list must be newer than the last write of this group, because an older list may lack a platform group that this
+  // group has released. With adoption by name, other groups may also release one, so the list must be at most 5 s old.
   const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
   const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);

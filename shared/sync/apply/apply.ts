@@ -159,8 +159,8 @@ function goesOn(
 }
 
 /**
- * Whether this attempt shows that the platform is available. It is available if it has answered a write or a fetch, or
- * has refused a write because of the content.
+ * Whether this attempt shows that the platform is available. The platform is available if it answered a write or a
+ * fetch, or refused a write because of the content.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;

@@ -79,7 +79,9 @@ async function isUnwrittenSince(
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
-/** Returns the link to an observed group. It stores the view first, if `prepared` does not name a stored view. */
+/**
+ * Returns the link to an observed group. The function stores the view first, if `prepared` does not name a stored view.
+ */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
@@ -149,7 +151,7 @@ async function drawOnBudget(
  * Records external changes. `report` and `adopt` settle a record immediately, because the difference stays. `restore`
  * leaves the record open until apply has restored the group. The id of a record is computed from the view before the
  * change. So after a crash, the same change gets the same record. If another client makes the same change again after a
- * restoration, it gets a new record, even if the version is the same.
+ * restoration, the repeated change gets a new record, even if the version is the same.
  */
 async function recordDrift(
   state: GroupState,

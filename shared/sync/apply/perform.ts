@@ -62,7 +62,7 @@ async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContex
   return { facts: known };
 }
 
-/** Stores the changed marks of pending members. If the cause of a mark is the same, its time stays. */
+/** Stores the changed marks of pending members. A mark with the same cause as before keeps its time. */
 async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,

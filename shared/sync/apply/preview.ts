@@ -197,7 +197,6 @@ async function follow(
   }
 }
 
-/** Returns the facts after the decision `observe`. */
 function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
   const { state } = facts;
   if (observed === 'gone') {

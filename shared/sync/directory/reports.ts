@@ -70,7 +70,7 @@ const digestOf = ({ kind, key, isDeletion }: Report): string =>
   keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
-  /** Whether no report failed. A report may wait until the directory shows the user as reported. */
+  /** False if a report failed, or if the run had no time left for a report. */
   readonly isWhole: boolean;
   readonly failure: TakenReports['failure'];
 }

@@ -181,7 +181,6 @@ async function tryFindChanges(
   }
 }
 
-/** Whether the run must end after this error. */
 const endsRun = (error: unknown): boolean =>
   !(error instanceof DirectoryError) || error.kind === 'denied' || error.kind === 'busy';
 
@@ -239,7 +238,7 @@ async function writePosition(
 
 /**
  * Returns the expected number of requests for a group's name and number of members. After a change of members, a
- * request is needed only if a member has left. This is about every second time.
+ * request is needed only if a member has left, so about every second time.
  */
 function expectedQuestions(group: ReaderGroup): number {
   if (asksFacts(group)) return 1;

@@ -309,8 +309,8 @@ function carriersOf(
 }
 
 /**
- * Whether a listed platform group is the group's previous link that counted as gone. groupsync itself may have deleted
- * it. False soon after a write, because a list may still show a deleted group for a short time.
+ * Whether the directory group was last linked to this listed platform group, which then counted as gone. groupsync
+ * itself may have deleted it. False soon after a write, because a list may still show a deleted group for a short time.
  */
 const isPrevious = (
   { previousLink, settled, lastWriteAtMs = 0 }: GroupState,
