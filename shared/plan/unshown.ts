@@ -30,7 +30,7 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
  * Returns the plan. Users that the answer to a recent write lacked are sent with other changes, but no write is made
  * only for these users.
  */
-export function draftRested(input: DraftInput, wanted: Wanted): Plan {
+export function draftWithUnshown(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
   const lately = unshownLately(wanted, input.current);
   if (lately.size === 0 || input.current === undefined) return plan;

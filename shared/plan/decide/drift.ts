@@ -25,7 +25,7 @@ import {
 import type { Facts, Listing, Views, Wanted } from '../facts.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
-import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
+import { flapDampingAfter, isOperatorSync, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
@@ -114,7 +114,7 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
   kind: 'observe',
   observed: fetched as ObservedGroup,
   flapDamping:
-    flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
+    flapDamping !== undefined && isOperatorSync(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });
 
 /**

@@ -112,7 +112,7 @@ export async function unlink(
 ): Promise<Performed> {
   const { ports, platform } = context;
   const { ref } = state;
-  if (!(await drawOnBudget(id, state, context)))
+  if (!(await recordUnlink(id, state, context)))
     return { result: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
   if ((await platform.groups.get(id)) !== undefined) {
     await ports.guard.keepLink(ref.connection, id);
@@ -134,7 +134,7 @@ export async function unlink(
  * Records one ended link, and returns whether the hourly limit allows it. The record is stored before the other records
  * are counted. So two concurrent workers never exceed the limit together, but both may have to wait.
  */
-async function drawOnBudget(
+async function recordUnlink(
   id: PlatformGroupId,
   { ref: { connection } }: GroupState,
   { ports, connection: { company } }: ApplyContext,

@@ -38,7 +38,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   drop,
   observe,
   unlink,
-  release: letGo,
+  release: endReleasedLink,
   adopt,
   fail: refuse,
   wait: async ({ noting, yields = false, ...why }, facts, context) => {
@@ -170,7 +170,7 @@ async function dropUncertain(
 }
 
 /** Ends the link, without a request to the platform. The platform group stays as it is. */
-async function letGo(
+async function endReleasedLink(
   { reason }: Of<'release'>,
   { state }: PassFacts,
   context: ApplyContext,
