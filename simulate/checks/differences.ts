@@ -8,7 +8,7 @@ import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf }
 
 /**
  * The causes of a difference in the users of a group. `additive_leaver`: the setting for membership is additive, and
- * groupsync did not add the user. `…_given_up`: the platform refused a write, so groupsync does not write the group for
+ * the group still has a user that groupsync added and that left the directory group. `…_given_up`: the platform refused a write, so groupsync does not write the group for
  * now.
  */
 type UserCause =
@@ -18,7 +18,7 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** A difference between a platform group and its directory group that no state visible to an operator explains. */
+/** A difference between a platform group and its directory group. Nothing that an operator can see explains it. */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -39,7 +39,7 @@ interface Context {
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares a platform group with its directory group. The naive reading of the events gives the directory group.
+ * Compares a platform group with its directory group. A second, simple interpretation of the events gives the directory group.
  * Returns the differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
@@ -73,8 +73,8 @@ export function unexplained(
 
 /**
  * Returns whether a platform group has the external id of a directory group, but is not linked to the directory group.
- * There are two reasons. Either groupsync released the platform group, or the connection that owned it was removed and
- * the connection that replaced it did not adopt it. The platform group then keeps its members.
+ * There are two reasons. groupsync may have released the platform group. Or its connection was removed, and the next
+ * connection of the company did not adopt the group. The platform group then keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -140,7 +140,7 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // Some platforms show no external ids and add the installer to each new group. On such a platform, groupsync cannot
+  // Some platforms show no external ids and add a fixed user, the installer of the credential, to each new group. On such a platform, groupsync cannot
   // recognise a group that contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
@@ -296,7 +296,7 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /**
- * Returns whether the stored binding of a member may differ from the person that the member's current values match. A
+ * Returns whether a member may still be bound to a person that the match rules would not find now. A
  * binding stays when an address changes. It also stays when a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
