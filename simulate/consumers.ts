@@ -223,8 +223,8 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   const { connection } = request;
   // The connection was removed, but the client still sends the token of this connection.
   const wasRemoved = cloud.actions.some(
-    ({ kind, done, died, ...action }) =>
-      kind === 'remove_connection' && done && !died && action.connection === connection,
+    ({ kind, done, crashed, ...action }) =>
+      kind === 'remove_connection' && done && !crashed && action.connection === connection,
   );
   const { status, body, etag } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;

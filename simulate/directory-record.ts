@@ -78,7 +78,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
      * Sets the time of a dead-lettered message to the present if its time is in the future.
      * @returns the new body; the given body if its time is not in the future
      */
-    isEdited(body: string, atMs: number): string {
+    withPresentTime(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.events[0]?.order ?? {};
       if (message === undefined || !(Date.parse(time) > atMs)) return body;

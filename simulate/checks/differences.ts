@@ -222,9 +222,9 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   const there = new Set(actual.users);
   const missing = [...userOf].filter(([, user]) => !there.has(user));
   if (missing.length === 0) return [];
-  const takenOut = namedByDrift(context, 'members_removed');
+  const reportedRemovals = namedByDrift(context, 'members_removed');
   return missing.flatMap(([member, user]): Difference[] => {
-    if (takenOut.has(user)) return [];
+    if (reportedRemovals.has(user)) return [];
     if (unsure.has(member)) return [];
     // A dead-lettered message about another group may contain the address of this member.
     if (observation.isInDeadLetters(member)) return [];
@@ -243,11 +243,12 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // After a release and a new link, groupsync treats the users that it added before the release as users of another
   // client.
-  const isLetGo = mayHaveReleased(context.observation, connection.name);
+  const isReleased = mayHaveReleased(context.observation, connection.name);
   // A connection that was removed and created again under another name does not know which users it added before.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
-    connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
+    connection.settings.membership === 'additive' &&
+    (isReleased || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),

@@ -27,7 +27,7 @@ const TRAP_MS = 2 * HOUR_MS;
 const READER_HEX = Buffer.from(READER).toString('hex');
 
 interface Memory {
-  readonly judged: Map<string, number>;
+  readonly checkedEvents: Map<string, number>;
 }
 
 /**
@@ -35,7 +35,7 @@ interface Memory {
  * and it removes every member who left.
  */
 export function createDirectoryCheck(): Checker {
-  const memory: Memory = { judged: new Map() };
+  const memory: Memory = { checkedEvents: new Map() };
   return (observation) => {
     for (const connection of observation.connections) {
       const source = observation.seen.sources.get(connection.name);
@@ -66,15 +66,15 @@ const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested ==
  * Checks each event that removes a member. The period of the check begins before the read and ends with the arrival of
  * the event. At some time in this period, the member must have been outside the directory group.
  */
-function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
+function checkRemovals({ observation, connection, source }: Scene, { checkedEvents }: Memory): void {
   const { name } = connection;
   const received = observation.seen.directory.received(name);
-  const news = received.slice(judged.get(name) ?? 0);
-  judged.set(name, received.length);
+  const news = received.slice(checkedEvents.get(name) ?? 0);
+  checkedEvents.set(name, received.length);
   for (const one of news) {
     if (one.source !== READER) continue;
     const { group, kind } = one.directoryEvent;
-    for (const taken of takenAway(one, connection, source)) {
+    for (const taken of wronglyRemoved(one, connection, source)) {
       if (!wasShown(observation, name, one, taken)) continue;
       const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}. Expected no removal, because the directory had this state during the whole read.`;
       observation.accuse(
@@ -102,7 +102,7 @@ function wasShown(
   return before?.members.has(member) === true;
 }
 
-function takenAway(
+function wronglyRemoved(
   one: Received,
   connection: ObservedConnection,
   source: SimulatedSource,

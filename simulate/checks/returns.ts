@@ -17,7 +17,7 @@ interface MayAdopt {
  * no external ids and a name has changed. The new connection then creates new groups, and the earlier groups stay
  * (docs/cli.md).
  */
-export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
+export const mayNotFindEarlierGroups = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
 
 /** Returns the time at which an operator first connected this name; 0 if the connection existed from the start. */

@@ -878,7 +878,7 @@ describe('check of ownership', () => {
     ],
     [
       'groupsync writes a group after the command pause crashed',
-      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, crashed: true }), w.write({})],
     ],
     [
       'another company gets the token of this company',
