@@ -84,7 +84,8 @@ export function createLambdas(options: LambdasOptions) {
     return slow.msPerRequest;
   };
   /**
-   * Returns whether the function must crash now, before this effect. A crash may let the first matching effects happen.
+   * Returns whether the function must crash now, before this effect. The first matching effects succeed if the drawn
+   * crash has an `nth` above 1.
    */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);
@@ -94,7 +95,7 @@ export function createLambdas(options: LambdasOptions) {
     crashes = crashes.filter((one) => one !== crash);
     diedMs = time.nowMs();
     runLog.fired(`crash:${actor}:${kind}`);
-    runLog.log({ lane: 'aws', what: `${actor} dies before "${kind}"` });
+    runLog.log({ lane: 'aws', what: `${actor} crashes before "${kind}"` });
     return true;
   };
 

@@ -67,7 +67,7 @@ export interface Session {
   readonly withPresentTime: (body: string) => string;
 }
 
-const REASON = 'as the simulation run has it';
+const REASON = 'simulated action';
 
 /**
  * Performs an action of an operator with the functions that the command line uses.
@@ -83,7 +83,6 @@ export async function operate(
   return { done, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
 }
 
-/** Returns the removals that the operator approves or rejects. */
 const decidedBy = (action: OperatorAction, { users }: Screen): readonly string[] =>
   'isPart' in action && action.isPart ? users.filter((_, at) => at % 2 === 0) : users;
 

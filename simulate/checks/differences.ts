@@ -18,7 +18,9 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** A difference between a platform group and its directory group that no state visible to an operator explains. */
+/**
+ * A difference between a platform group and its directory group. Nothing that an operator sees explains the difference.
+ */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -141,7 +143,7 @@ function compared(context: Context, name: string): readonly Difference[] {
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
   // Some platforms show no external ids and add the installer to each new group. On such a platform, groupsync cannot
-  // recognise a group that contains only the installer.
+  // recognise a group that it created if the group contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];

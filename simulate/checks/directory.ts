@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
-/** The reader sets the stamp of an event to this long before the beginning of its read. */
+/** The stamp of a reader's event is this long before the beginning of the read. */
 const BEFORE_READ_MS = MINUTE_MS;
 /**
  * The longest time until the events of the reader equal the directory, if the directory's log shows the change. The lag
@@ -76,7 +76,7 @@ function checkRemovals({ observation, connection, source }: Scene, { checkedEven
     const { group, kind } = one.directoryEvent;
     for (const taken of wronglyRemoved(one, connection, source)) {
       if (!wasShown(observation, name, one, taken)) continue;
-      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}. Expected no removal, because the directory had this state during the whole read.`;
+      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` (group ${group})`}. Expected no removal, because the directory showed no such removal during the read.`;
       observation.accuse(
         'directory',
         'wrong_removal',
@@ -121,7 +121,7 @@ function wronglyRemoved(
   }
   if (kind !== 'snapshot' && kind !== 'leave' && kind !== 'delete') return [];
   const groups = views.map((view) => trueGroup(view, group, isFlat(connection)));
-  if (kind === 'delete') return groups.every((found) => found !== undefined) ? ['all of it'] : [];
+  if (kind === 'delete') return groups.every((found) => found !== undefined) ? ['the whole group'] : [];
   const [first, ...others] = groups;
   const lasting = [...(first?.members ?? [])].filter((id) => others.every((found) => found?.members.has(id)));
   const named = new Set(members.map(({ id }) => id));

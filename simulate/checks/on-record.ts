@@ -234,8 +234,7 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // The last platform change of these users must explain the difference. Earlier writes of groupsync do not explain
-    // it.
+    // Only the changes since the last change of these users can explain the difference.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));

@@ -147,7 +147,7 @@ describe('naive reading of the events', () => {
     expect(shown(record.read('a'))).toEqual({ g: [undefined, 'p2', 'p3'] });
   });
 
-  it('a refused event counts after its replay, which has the same body', () => {
+  it('a refused event counts after a replay with the same body', () => {
     const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
     record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
@@ -269,7 +269,7 @@ describe('messages of every form', () => {
   });
 });
 
-/** Returns the desired state as the engine's registers have it. */
+/** Returns the desired state from the engine's registers. */
 function byRegisters(events: Parameters<typeof foldEvents>[0]) {
   const [fold] = foldEvents(events).values();
   const groups = [...(fold?.groups.values() ?? [])].flatMap((group) => {
@@ -309,7 +309,7 @@ describe('expectedUsers', () => {
   ];
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
 
-  it('expectedUsers has the single active person with the given address, or the cause of a pending member', () => {
+  it('expectedUsers returns the only active person with the address, or the cause of a pending member', () => {
     const { userOf, pending } = expectedUsers(reading, 'g', {
       holders: holdersAmong(employees),
       settings: {},

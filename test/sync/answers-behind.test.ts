@@ -17,8 +17,7 @@ async function company(platform: object = {}, settings = {}) {
         pending === undefined ? [] : [`${member} ${pending.cause}`],
       ),
     /**
-     * Ten minutes later, apply checks each group whose version on the platform differs from the stored version. The
-     * feed marks such groups in the same way.
+     * Advances the time by ten minutes, and marks changed groups as suspected. The feed marks groups in the same way.
      */
     async later() {
       world.advance(10 * MINUTE_MS);

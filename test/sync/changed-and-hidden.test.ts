@@ -37,7 +37,7 @@ describe('fetch that shows only some users of a group that another client change
     ['drift adopt', { drift: 'adopt' }],
     ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
   ])(
-    'the next write removes no user that the list shows in the version of the fetch (%s)',
+    'the next write keeps every user that the list shows for the fetched version (%s)',
     async (_, settings) => {
       const { world, id, tell, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
       world.platform.changeAsOther(id, { name: 'Theirs' });

@@ -182,7 +182,7 @@ describe('group that is released and created again under its name', () => {
     expect(sold.map(({ name }) => name).sort()).toEqual(names.map((n) => `Sales ${n}`));
   });
 
-  it('another instance creates a group of the same name only after it has read a list from after the release', async () => {
+  it('another worker creates a group of the same name only after it has read a list from after the release', async () => {
     const { world, hire, say, ref, state } = await createTestEngine({ settings });
     await hire('a', 'b');
     const [one, two] = [world.portsFor(), world.portsFor()];

@@ -50,7 +50,7 @@ describe('messages that apply sends to its own queue', () => {
     },
   );
 
-  it("a stream of changes causes one chain of messages, which is longer than Lambda's default and ends with the stream", async () => {
+  it("a stream of changes causes one chain of messages, longer than Lambda's default limit, that ends with the last change", async () => {
     const { hire, tell, say, world, ref, state } = await createTestEngine({ coalesceMs: 5_000 });
     const joining = Array.from({ length: 4 * LAMBDA_STOPS_AT }, (_, n) => `m${n}`);
     await hire(...joining);

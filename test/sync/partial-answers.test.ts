@@ -174,7 +174,7 @@ describe('fetch that shows only some users', () => {
     },
   );
 
-  it('a fetch one second after a write that shows only the first user causes no drift of members', async () => {
+  it('a fetch that shows only the first user one second after a write causes no drift of members', async () => {
     const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);

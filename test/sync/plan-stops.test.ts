@@ -24,7 +24,7 @@ const stops: readonly (readonly [keyof typeof STOP_NOTES, (world: World) => Prom
   ],
 ];
 
-describe('plan of a group that apply leaves alone', () => {
+describe('plan of a group that apply does not write', () => {
   it.each(stops)(
     'the plan shows the change and the reason why apply does not write it: %s',
     async (stop, begin) => {
