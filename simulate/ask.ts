@@ -81,10 +81,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   });
 }
 
-/**
- * Returns the ids of the person to whom this member is bound. A platform group contains persons by role id or by user
- * id.
- */
+/** Returns the ids by which a platform group may contain the person of this member: the role id and the user id. */
 function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readonly string[] {
   const role = storedUser(seen, name, member)?.role;
   if (role === undefined) return [];
