@@ -9,7 +9,7 @@ export interface HeldRemovals {
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
-/** The stored sets of a group with their users, and the limits of the guard. */
+/** A group's stored sets of removals (the hold, the approval and the rejection), and the limits of the guard. */
 export interface StoredHolds {
   readonly holds: Holds;
   readonly read: HeldUsers;
@@ -23,20 +23,19 @@ export interface HoldVerdict {
   readonly approved: readonly PlatformUserId[];
   /** Removals that may not happen, because they wait for a decision or an operator rejected them. */
   readonly held: readonly PlatformUserId[];
-  /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
   /** All undecided removals, if they must wait in a new hold; undefined if no new hold is needed. */
   readonly renewed: readonly PlatformUserId[] | undefined;
   /** Stored sets that must end, because they no longer apply to the plan. */
   readonly ends: readonly HeldSetName[];
-  /** Whether an approval applies to the plan, which may be the deletion of a group without users. */
+  /** Whether an approval applies to the plan. The deletion of a group without users can also be approved. */
   readonly isApproved: boolean;
   /** Whether the hold or the rejection applies to the plan. */
   readonly isStopped: boolean;
 }
 
 /**
- * Splits the removals of a plan by the set that contains them. The first matching line counts:
+ * Splits the removals of a plan by the stored set that contains them. The first matching line counts:
  *
  *     the removal                                            | result
  *     -------------------------------------------------------|---------------------------------------------
@@ -52,7 +51,7 @@ export interface HoldVerdict {
  * applies only to its platform group and to its kind of write.
  *
  * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all undecided
- * removals become a new hold. If the guard is off, undecided removals wait only if the rejection cannot be read.
+ * removals wait. If the guard is off, undecided removals wait only if the rejection cannot be read.
  */
 export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const sets = {

@@ -23,9 +23,9 @@ const CONTESTED = {
 /**
  * Flap damping: after two restorations within an hour, the group waits for the rest of the hour, because each
  * restoration costs three or four calls. Four things end the wait early: a newer directory event, a managed member that
- * must be removed, an approved hold, and a check that `isAsked` recognises.
+ * must be removed, an approved hold, and a suspected change without a version, such as an operator's `sync`.
  */
-export function decideRest(facts: Facts): Decision | undefined {
+export function decideDamping(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
   const damping = dampingNow(state, nowMs);
   if (damping === undefined || passesDamping(state)) return undefined;
@@ -47,7 +47,7 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
 }
 
 const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
-  isAsked(suspectedChange) || approval !== undefined;
+  isUnversioned(suspectedChange) || approval !== undefined;
 
 /** Whether a user that groupsync added must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
@@ -56,8 +56,8 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/** Whether an operator's `sync`, or a sweep that found a difference in the list, asked for a check of the group. */
-export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
+/** Whether the change has no version: from `sync`, or because the group was missing or differed in the same version. */
+export const isUnversioned = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
 /**
@@ -80,18 +80,18 @@ export function flapDampingAfter(
  *
  *     the stored counter                                       | this restoration
  *     ---------------------------------------------------------|----------------------------------
- *     is missing or over 2 h old, or `isAsked`                 | counts as the first
+ *     is missing or over 2 h old, or change without version    | counts as the first
  *     is under 1 h old                                         | counts as one more
  *     is 1 to 2 h old, had no damping                          | counts as the first
- *     is 1 to 2 h old, had damping, no write since its hour    | is not counted
- *     is 1 to 2 h old, had damping, a write since its hour     | begins the next hour of damping
+ *     is 1 to 2 h old, had damping, no write after the hour    | is not counted
+ *     is 1 to 2 h old, had damping, a write after the hour     | begins the next hour of damping
  */
 function countedAgain(
   { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
   nowMs: number,
 ): FlapDamping {
   const first = { sinceMs: nowMs, count: 1 };
-  if (flapDamping === undefined || isAsked(suspectedChange)) return first;
+  if (flapDamping === undefined || isUnversioned(suspectedChange)) return first;
   const { sinceMs, count } = flapDamping;
   if (nowMs - sinceMs >= 2 * HOUR_MS) return first;
   if (nowMs - sinceMs < HOUR_MS) return { sinceMs, count: count + 1 };
