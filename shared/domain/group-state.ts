@@ -76,7 +76,7 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** The users to add and to remove. For `create`, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /** For `create`: earlier groups with the same spokeId or name, malformed groups, and the previously linked group. */
+    /** For `create`: earlier groups with the same spokeId or name, malformed groups, and the previous group. */
     known: z.array(platformGroupText).exactOptional(),
     /** For `create`: the number of malformed groups without external id before the POST, if `known` lacks some. */
     oddBefore: number.exactOptional(),
