@@ -128,9 +128,9 @@ export function decideDeletion(
 }
 
 /**
- * Returns the decision about the first candidate that is not gone and that no other group will keep: to adopt this
- * candidate, or to wait or read more before the adoption.
- * @returns undefined if no candidate is left
+ * Returns the decision about the first candidate that counts: to adopt it, or to wait or read more first. A candidate
+ * does not count if it is gone, or if another group owns it and neither `isForSame` nor `mayBeReleased` is true.
+ * @returns undefined if no candidate counts
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
