@@ -62,7 +62,7 @@ export const Plan = z.object({
   group: text,
   /** `hold` means that the guard stops all changes of the plan, so nothing is written. */
   action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
-  /** The changes of the write. With `hold`, the removals that the guard stops. */
+  /** With `hold`: the removals that the guard stops. */
   changes: z.array(Change),
   held: z.array(text).describe('Users whose removal the guard stops.'),
   /** The digest that an approval of the held removals names. Without a hold, a digest of the action and its changes. */
