@@ -129,8 +129,8 @@ export function decideDeletion(
 }
 
 /**
- * Returns the decision about the first candidate that is not gone and that no other group will keep: to adopt this
- * candidate, or to wait or read more before the adoption.
+ * Returns the decision about the first candidate that may be adopted: adopt the candidate, wait, or read more.
+ * Candidates that are gone, or that another group keeps, are skipped.
  * @returns undefined if no candidate is left
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {

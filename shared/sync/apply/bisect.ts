@@ -53,8 +53,8 @@ function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
 }
 
 /**
- * Ends the search when no smaller write is left. Apply tries removals again in an hour. It tries any other write again
- * only after the group has changed.
+ * Ends the search when no smaller write is left. Apply tries removals again in an hour. Apply tries any other write
+ * again only after the group has changed.
  */
 async function endSearch(
   { write, cause }: NonNullable<PassFacts['refused']>,
