@@ -3,8 +3,8 @@ import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
 /**
- * The time of a message may be at most this far in the future. This copy of the value in shared/contract shows a wrong
- * value there.
+ * The time of a message may be at most this far in the future. The checks use a copy of the value in shared/contract,
+ * so they notice a wrong value there.
  */
 const MAX_AHEAD_MS = 5 * 60_000;
 

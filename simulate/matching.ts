@@ -121,10 +121,10 @@ export function expectedUsers(
     if (reading.inactive.has(member)) continue;
     const values = valuesOf(member, reading, match);
     const holding = values.map((value) => holders.byValue.get(value) ?? []);
-    const said = rebound.filter((one) => values.length === 0 && one.member === member);
+    const bindings = rebound.filter((one) => values.length === 0 && one.member === member);
     const left = forgotten.has(member) ? holding.flat() : [];
     const roles = [
-      ...[...said, ...left].map(({ role }) => [role, undefined] as const),
+      ...[...bindings, ...left].map(({ role }) => [role, undefined] as const),
       ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);

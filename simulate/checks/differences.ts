@@ -75,8 +75,8 @@ export function unexplained(
 
 /**
  * Returns whether a platform group has the external id of a directory group, but is not linked to the directory group.
- * There are two reasons. Either groupsync released the platform group, or the connection that owned it was removed and
- * the connection that replaced it did not adopt it. The platform group then keeps its members.
+ * There are two reasons. groupsync released the platform group, or its connection was removed and the new connection
+ * did not adopt it. In both cases the platform group keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -246,7 +246,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   // After a release and a new link, groupsync treats the users that it added before the release as users of another
   // client.
   const isReleased = mayHaveReleased(context.observation, connection.name);
-  // A connection that was removed and created again under another name does not know which users it added before.
+  // After a removal and a new connection under another name, groupsync does not know which users it added.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
     connection.settings.membership === 'additive' &&

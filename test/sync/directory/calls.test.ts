@@ -56,7 +56,7 @@ async function requestsOf({ requests }: Reader, vendor: Vendor): Promise<readonl
 }
 
 /**
- * Runs the reader for 40 minutes, which includes the first read of a change and the read that confirms it.
+ * Runs the reader for 40 minutes. In this time, the reader reads a change and confirms it.
  * @returns all calls, and the calls for pages of changes and of members
  */
 async function callsOf(reader: Reader, vendor: Vendor) {

@@ -84,7 +84,7 @@ describe('run of the feed', () => {
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
-  it('a feed run that reaches its time limit keeps the pages that it has read, and the next run continues there', async () => {
+  it('a feed run that reaches its time limit keeps the pages that it has read, and the next run continues after them', async () => {
     const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'

@@ -160,7 +160,7 @@ describe('large SCIM list', () => {
     expect(await count()).toBe(3);
   });
 
-  it('a list shows a user that was saved after the read of a page, even if the id of the user is older', async () => {
+  it('a list shows a user that was saved after the first read, even if the user sorts before the users of that read', async () => {
     const read = async () =>
       (await client.get('/Users')).body.Resources.map(({ userName }: Body) => userName);
     let save = () => {};
