@@ -8,13 +8,13 @@ import {
 } from './simulation-run.ts';
 
 /**
- * A connection of the drawn run, with the ids of its groups and people. The ids of members are `p…`, `h…` and `q…`. The
+ * A connection of a simulation run, with the ids of its groups and people. The ids of members are `p…`, `h…` and `q…`. The
  * ids of their roles are `r-<name>-…`.
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
   /**
-   * Ids of the groups of this directory. If a company has two directories, their groups have different ids. Directories
+   * Ids of the groups of this directory. If a company has two directories, their groups have different ids. The groups
    * of different companies have the same ids.
    */
   readonly groups: readonly string[];
@@ -56,8 +56,8 @@ export function drawPeople(
 const CONVERSIONS = 0.5;
 
 /**
- * Draws people with two roles. One role ends shortly before or after the other role begins, for example when a
- * contractor becomes an employee. These draws use a separate random stream, so they do not change the rest of the run.
+ * Draws people with two roles. Usually one role ends at most 12 hours before or after the other role begins, for
+ * example when a contractor becomes an employee. These draws use a separate random stream, so they do not change the rest of the run.
  */
 export function drawConversions(
   random: Random,

@@ -43,7 +43,7 @@ export interface Container {
 type Spell = Exclude<AwsAction, { kind: 'crash' }> & { readonly untilMs: number };
 type Seat = Container & { kill(): void; freeze(): void; thaw(): void };
 
-/** A container with a wrong clock corrects its clock after this time. */
+/** The interval at which the error of a wrong clock changes. */
 const CLOCK_SET_MS = 7_000;
 
 export function createLambdas(options: LambdasOptions) {
@@ -84,8 +84,8 @@ export function createLambdas(options: LambdasOptions) {
     return slow.msPerRequest;
   };
   /**
-   * Returns whether the function must crash now, before this effect. The first matching effects succeed if the drawn
-   * crash has an `nth` above 1.
+   * Returns whether the function must crash now, before this effect. A crash at the n-th matching effect does not stop
+   * the earlier effects.
    */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);

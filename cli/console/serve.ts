@@ -25,8 +25,8 @@ export interface ServeOptions {
 export const CODE_VALID_MS = 15 * 60_000;
 
 /**
- * Serves the console to this machine only. The page itself contains no data, so any local user may load it. Requests of
- * the page need the token. The page gets the token in exchange for the code. The code is only in the fragment of the
+ * Serves the console to this machine only. The page itself contains no data, so any local user may load it. The API
+ * requests of the page need the token. The page gets the token in exchange for the code. The code is only in the fragment of the
  * printed URL, and browsers never send the fragment. The headers Host and Origin are checked, because another web page
  * can reach this server through its own host name (DNS rebinding).
  */
@@ -108,7 +108,7 @@ function refusalOf(headers: IncomingMessage['headers'], port: number): string | 
   return isOurs || isOpening ? undefined : 'refused: request from another page';
 }
 
-/** All other paths return the single page, which does its own routing. */
+/** Returns the file of a path. A path without a file returns the page itself, which does its own routing. */
 function staticFile(method: string, path: string, page: Page): Response {
   if (method !== 'GET' && method !== 'HEAD') return problem(405, 'only GET');
   const [name = '/'] = path.split('?');

@@ -11,7 +11,7 @@ type ScimErrorType =
   | 'noTarget'
   | 'invalidValue'
   | 'invalidVers'
-  /** This keyword comes from RFC 9865 section 2.1. */
+  /** The following three keywords come from RFC 9865. */
   | 'invalidCursor'
   | 'invalidCount'
   | 'expiredCursor';

@@ -8,8 +8,8 @@ import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf }
 
 /**
  * The causes of a difference in the users of a group. `additive_leaver`: the setting for membership is additive, and
- * groupsync did not add the user. `…_given_up`: the platform refused a write, so groupsync does not write the group for
- * now.
+ * the group still has a user that groupsync added and that left the directory group. `…_given_up`: the platform refused
+ * a write, so groupsync does not write the group for now.
  */
 type UserCause =
   | 'missing_user'
@@ -41,8 +41,8 @@ interface Context {
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares a platform group with its directory group. The naive reading of the events gives the directory group.
- * Returns the differences that no policy, hold, pending member or drift record explains.
+ * Compares a platform group with its directory group. A second, simple interpretation of the events gives the directory
+ * group. Returns the differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
   observation: Observation,
@@ -142,8 +142,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // Some platforms show no external ids and add the installer to each new group. On such a platform, groupsync cannot
-  // recognise a group that it created if the group contains only the installer.
+  // Some platforms show no external ids, and add a fixed user (the installer of the credential) to each new group. On
+  // such a platform, groupsync cannot recognise a group that it created if the group contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -299,8 +299,8 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /**
- * Returns whether the stored binding of a member may differ from the person that the member's current values match. A
- * binding stays when an address changes. It also stays when a read of the person shows no user id.
+ * Returns whether a member may still be bound to a person that the match rules would not find now. A binding stays when
+ * an address changes. It also stays when a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;

@@ -35,9 +35,7 @@ export function createLedger({ writes, clientWrites, groups }: SimulatedPlatform
   };
 }
 
-/**
- * Returns the history of a group from before its new changes. The function reverts these changes in the current group.
- */
+/** Returns the state of a group before its new changes. The changes are undone in reverse order. */
 function pastOf(held: HeldGroup | undefined, news: readonly Entry[]): Past {
   const users = new Set(held?.users);
   for (const { action, added, removed } of news.toReversed()) {

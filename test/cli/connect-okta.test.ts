@@ -6,7 +6,7 @@ import { oktaWorldOf } from './directory-fixture.ts';
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
 
 describe('connect --directory okta', () => {
-  it('with --key, the command shows the groups, and stores the key and the setting', async () => {
+  it('with --key, connect shows the number of groups, and stores the key and the setting "directory"', async () => {
     const { connectByKey, stored, setting, okta } = await oktaWorldOf();
     const { code, json, stderr } = await connectByKey();
     expect(stderr).toContain('4 groups in the directory, 4 selected');
@@ -17,7 +17,7 @@ describe('connect --directory okta', () => {
     expect(await setting()).toEqual({ kind: 'okta', orgUrl: okta.url, clientId });
   });
 
-  it('with --key-arn, the function tests the access to the directory, and a stored secret is deleted', async () => {
+  it('with --key-arn, the deployed function tests the access to the directory, and connect deletes an earlier secret', async () => {
     const { connectByKms, stored, setting, okta } = await oktaWorldOf();
     const { code, json } = await connectByKms();
     expect([code, json.stored, json.listed]).toEqual([0, true, 4]);
@@ -51,7 +51,7 @@ describe('connect --directory okta', () => {
     expect(stored).toEqual([]);
   });
 
-  it('connect stores nothing while another source owns groups, and names the command that moves them to the reader', async () => {
+  it('connect stores nothing while another source owns groups, and names the command that changes their source', async () => {
     const { connectByKey, stored, setting, okta } = await oktaWorldOf(sixInSync);
     const { code, json, stderr } = await connectByKey();
     expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
@@ -61,7 +61,7 @@ describe('connect --directory okta', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('connect asks for the address of the organisation and for one credential', async () => {
+  it('connect exits with 2 without the address of the organisation, or without exactly one credential', async () => {
     const { run, connect } = await oktaWorldOf();
     const answers = [
       await run('connect', 'default', '--directory', 'okta', '--client-id', 'id', '--key', 'key.json'),
@@ -88,7 +88,7 @@ describe('doctor of a connection that reads Okta', () => {
     );
   });
 
-  it('doctor names the missing scope, the role with too few permissions, and the key that is unknown to Okta', async () => {
+  it('doctor names a missing scope, the required administrator role, and a public key that Okta does not know', async () => {
     const world = await oktaWorldOf();
     await world.connectByKms();
     const failing = async () => (await checksOf(world)).filter(({ ok }) => !ok);

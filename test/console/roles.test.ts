@@ -26,15 +26,25 @@ describe('roles from claims', () => {
     ['no group', [], undefined, undefined],
     ['a group for all connections', ['all'], 'viewer', 'viewer'],
     ['a group for one connection', ['acme-approvers'], 'approver', undefined],
-    ['two groups: the higher role', ['acme-admins', 'acme-approvers', 'all'], 'administrator', 'viewer'],
-    ['a higher role for all connections', ['acme-approvers', 'operators'], 'operator', 'operator'],
+    [
+      'two groups: the higher role counts',
+      ['acme-admins', 'acme-approvers', 'all'],
+      'administrator',
+      'viewer',
+    ],
+    [
+      'a role for one connection, and a higher role for all connections',
+      ['acme-approvers', 'operators'],
+      'operator',
+      'operator',
+    ],
   ])('%s', (_, groups, ofAcme, ofOther) => {
     const person = { roles: rolesOf({ groups }, rules) };
     expect(roleFor(person, acme)).toBe(ofAcme);
     expect(roleFor(person, connectionName('other'))).toBe(ofOther);
   });
 
-  it('a claim has a value only if both texts are exactly equal', () => {
+  it('a claim matches a rule only if one of its values, as text, equals the value of the rule exactly', () => {
     expect(hasClaim({ groups: 'a' }, 'groups', 'a')).toBe(true);
     expect(hasClaim({ email_verified: true }, 'email_verified', 'true')).toBe(true);
     for (const groups of ['ab', 'a,b', ['A'], [['a']], { a: 'a' }, null, undefined, 1])

@@ -42,7 +42,7 @@ describe('group registers', () => {
   });
 
   it.each([
-    ['no event has named', NO_GROUP, true],
+    ['no event has mentioned', NO_GROUP, true],
     ['is deleted', { ...NO_GROUP, upserted: one, deleted: two }, true],
     ['returned without a name', { ...NO_GROUP, upserted: three, deleted: two }, true],
     ['returned with a name', { upserted: three, name: { value: 'A', stamp: three }, deleted: two }, false],

@@ -79,7 +79,7 @@ it.each([
   ['/scim/v2/Users', '::ffff:203.0.113.9', 200],
   ['/scim/v2/Users', '2001:db8::1', 200],
 ])(
-  'with allowed addresses, a request for %s from "%s" gets %i, and a refused request reads nothing',
+  'if a setting limits the addresses, a request for %s from "%s" gets %i, and a refused request reads nothing',
   async (path, sourceIp, status) => {
     wiring.wired = { ...base, ports: world.ports, admits: addressFilter(['203.0.113.0/24', '2001:db8::1']) };
     reads = 0;

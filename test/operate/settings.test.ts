@@ -216,7 +216,7 @@ describe('concurrent changes of one connection', () => {
     },
   );
 
-  it('if one operator changes a setting and another ends observing, both changes are kept', async () => {
+  it('if one operator changes a setting while another operator ends the observation mode, both changes are kept', async () => {
     const { plan, change, toolPorts } = await twoOperators(true);
     const ann = await plan({ key: 'drift', value: 'report' });
     await resumeConnection(CONNECTION, toolPorts);

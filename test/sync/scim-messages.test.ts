@@ -31,12 +31,12 @@ const TIME = { time: '2026-11-20T09:00:00Z' };
 
 it.each([
   ['of a Group with equal times', resource, TIME, ['m1', 'm2']],
-  ['of a Group with equal times, in reverse order', resource, TIME, ['m2', 'm1']],
+  ['of a Group with equal times, of which m2 arrives first', resource, TIME, ['m2', 'm1']],
   ['of a Group without times, sent in one millisecond', resource, {}, ['m1', 'm2']],
   ['of a PatchOp that repeats the id of its group', patch, TIME, ['m1', 'm2']],
   ['of a PatchOp with the id of another resource', patch, { id: 'scim-17' }, ['m1', 'm2']],
 ] as const)(
-  'after two lists of members %s, the group has the later list and not a mixture',
+  'after two lists of members %s, the group has the list with the higher message id, and not a mixture',
   async (...of) => {
     const [, bodyOf, place, arrivals] = of;
     const { world, tell, shown, hire } = await createTestEngine();

@@ -32,7 +32,7 @@ export interface SignInOptions {
   readonly newId: NewId;
 }
 
-/** The lifetime of an assertion, which is needed for seconds. Okta accepts at most an hour. */
+/** The lifetime of an assertion. A request uses its assertion within seconds. Okta accepts at most an hour. */
 const ASSERTION_SECONDS = 300;
 /** How long before its expiry a token is renewed. */
 const EARLY_MS = 300_000;

@@ -13,7 +13,7 @@ export interface DeadLetter {
   readonly queue: Mailbox['name'];
   /** The events of the message; empty if it cannot be decoded. */
   readonly events: readonly DirectoryEvent[];
-  /** The problems that ingest would report now. */
+  /** The reasons why the message is invalid now; empty if it is valid. */
   readonly problems: readonly string[];
   /** The connection of the message; undefined if neither the message nor its queue determines a connection. */
   readonly connection: ConnectionName | undefined;
@@ -60,7 +60,7 @@ function guess(body: string) {
   return { connection: event?.['connection'], group: typeof id === 'string' ? groupId(id) : undefined };
 }
 
-/** Returns the CloudEvents source and type of a message, even if the message cannot be decoded; null if it has none. */
+/** Returns the CloudEvents source and type of a message, even if it cannot be decoded. A missing field is null. */
 export function originOf({ message, queue }: Pick<DeadLetter, 'message' | 'queue'>) {
   const parsed = queue === 'events' ? parseJson(message.body) : undefined;
   const event = parsed?.ok === true ? (parsed.value as Loose) : undefined;

@@ -6,12 +6,16 @@ export type Erased = Readonly<Record<string, number>>;
 export interface Eraser {
   /**
    * Erases the data of people who were in no group for 430 days, had no event in this time, and are not employees. Each
-   * day, it scans one thirtieth of the table. An event older than 430 days is never accepted.
+   * day, it scans one thirtieth of the table. groupsync refuses older events, so
+   * no event can bring erased data back.
    */
   leavers(nowMs: number): Promise<Erased>;
   /** Erases a removed connection, except its name and the record of the erasure. */
   connection(connection: ConnectionName): Promise<Erased>;
-  /** Erases values that identify a person, and the person's name as an actor. The audit does not change. */
+  /**
+   * Erases values that identify a person. Outside the audit, also erases the name of a person who is stored as an actor.
+   * The audit does not change.
+   */
   person(
     connection: ConnectionName,
     who: { readonly member: MemberId; readonly roles: ReadonlySet<RoleId> },

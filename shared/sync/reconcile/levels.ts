@@ -175,7 +175,7 @@ export async function checkHealth(connection: Connection, ports: HealthPorts): P
     const found = await platform.probe();
     if (found !== undefined) throw found;
   });
-  // If only the read of the employee fails, the credential is still valid, and the known holder stays.
+  // If the call of `/me` succeeds but the holder's employee cannot be read, the known holder stays.
   await failureIn(async () => {
     if (platform !== undefined && failure === undefined)
       holder = (await holderOf(platform, connection.name, ports)) ?? holder;

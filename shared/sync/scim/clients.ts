@@ -67,7 +67,7 @@ export const isActiveClient = ({ secrets }: ClientSummary): boolean =>
 export interface Rotation {
   /** The expiry of the new secret; undefined if the secret never expires. */
   readonly expiresMs: number | undefined;
-  /** The latest expiry of the earlier secrets. */
+  /** The time at which the earlier secrets expire, unless they expire before. */
   readonly previousEndMs: number;
 }
 

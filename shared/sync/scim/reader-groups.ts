@@ -10,7 +10,10 @@ import type { ScimContext } from './context.ts';
  * But groupsync does not write it to the platform.
  */
 
-/** Releases a new SCIM group, and records a move, if the reader has a group with the same name or external id. */
+/**
+ * Releases a new SCIM group if the reader has a group with the same name, or with the SCIM group's external id as its
+ * id. Also records that the reader's group replaces the SCIM group.
+ */
 export async function yieldToReader(group: ScimResource, context: ScimContext): Promise<void> {
   const { connection, ports, settings } = context;
   const owner = settings.directory === null ? undefined : await readersGroup(group, context);

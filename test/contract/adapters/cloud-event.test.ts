@@ -5,7 +5,7 @@ const group = { id: '00g1' };
 const added = 'group.member.added';
 const adding = (attributes: object) => native(added, { group, members: [] }, attributes);
 
-describe('every type of native event', () => {
+describe('every event type of groupsync', () => {
   it.each([
     [
       'group.upserted',
@@ -194,7 +194,7 @@ describe('invalid native event', () => {
     ]);
   });
 
-  it('the error about an invalid event contains no name or address of the event', () => {
+  it('the error about an invalid event contains no name or e-mail address from the event', () => {
     const user = { id: '', email: 'ann@acme.example', name: 'Ann Example' };
     const problems = problemsOf(native('user.upserted', { user })).join();
     expect(problems).toContain('data.user.id');

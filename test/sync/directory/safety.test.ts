@@ -39,7 +39,7 @@ describe('directory with wrong answers', () => {
     },
   );
 
-  it('the members of a nested group stay if the list of the outer group ends before it names the nested group', async () => {
+  it('the outer group keeps the members of a nested group if an incomplete list lacks the nested group', async () => {
     const nested = company({ rowing: ['a', 'chess'], chess: ['c', 'd'] });
     const reader = await settled(nested, { nested: 'flatten' });
     const body = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
@@ -74,7 +74,7 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
   });
 
-  it('the reader removes no member after a short list, and adds new members after three short lists', async () => {
+  it('if a list has fewer members than the directory counts, no member is removed, and the third such list adds members', async () => {
     const reader = await settled();
     await reader.google.control('counts', { group: 'rowing', count: 3 });
     await reader.change(
@@ -135,7 +135,7 @@ describe('directory with wrong answers', () => {
     expect(await reader.run()).toMatchObject({ groups: 4 });
   });
 
-  it('a group that the directory returns by id is not deleted, even if an operator accepts deletions', async () => {
+  it('a group that lists lack but the directory returns by id is not deleted, even if an operator accepts deletions', async () => {
     const reader = await settled();
     const empty = { match: { path: '*/groups' }, status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ ...empty, times: 30 }]);
@@ -154,7 +154,7 @@ describe('group that the directory does not find', () => {
     expect(await reader.stored('chess')).toBeUndefined();
   });
 
-  it('a group with a reported deletion is deleted although the next answers still show the group', async () => {
+  it('after a reported deletion, the reader deletes the group when the answers of the directory no longer show it', async () => {
     const reader = await settled();
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
     await reader.google.control('settings', { lagSeconds: { groups: 30_000, members: 30_000 } });

@@ -126,7 +126,13 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ['a user without userName', 'POST /Users', { schemas: [USER] }, 400, 'invalidValue'],
     ['an empty userName', 'POST /Users', { userName: ' ' }, 400, 'invalidValue'],
     ['a userName that is an object', 'POST /Users', { userName: {} }, 400, 'invalidValue'],
-    ['a number as active', 'POST /Users', { userName: 'a', active: 1.5 }, 400, 'invalidValue'],
+    [
+      'a user whose attribute active is a number',
+      'POST /Users',
+      { userName: 'a', active: 1.5 },
+      400,
+      'invalidValue',
+    ],
     ['a group without displayName', 'POST /Groups', { schemas: [GROUP] }, 400, 'invalidValue'],
     ['an invisible displayName', 'POST /Groups', { displayName: '\u200b\ufeff' }, 400, 'invalidValue'],
     [
@@ -141,7 +147,7 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ['a PUT of an unknown user', 'PUT /Users/none', { userName: 'a' }, 404],
     ['a DELETE of an unknown user', 'DELETE /Users/none', undefined, 404],
     ['a GET of an unknown schema', 'GET /Schemas/urn:x', undefined, 404],
-    ['a filter that orders booleans', 'GET /Users?filter=active gt true', undefined, 400, 'invalidFilter'],
+    ['a filter with gt on a boolean', 'GET /Users?filter=active gt true', undefined, 400, 'invalidFilter'],
     [
       'a nested filter that orders booleans',
       'GET /Groups?filter=id pr or x[y le false]',
@@ -150,7 +156,7 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
       'invalidFilter',
     ],
     [
-      'a filter that orders a sub-attribute',
+      'a filter with lt on a boolean sub-attribute',
       'GET /Users?filter=not (emails[primary lt "x"])',
       undefined,
       400,
@@ -158,7 +164,13 @@ describe('SCIM errors (RFC 7644 section 3.12)', () => {
     ],
     ['a filter of schemas', 'GET /Schemas?Filter=id pr', undefined, 403],
     ['a filter of resource types', 'GET /ResourceTypes?filter=id pr', undefined, 403],
-    ['a text as e-mail addresses', 'POST /Users', { userName: 'a', emails: '' }, 400, 'invalidValue'],
+    [
+      'a user whose attribute emails is a string',
+      'POST /Users',
+      { userName: 'a', emails: '' },
+      400,
+      'invalidValue',
+    ],
     ['an empty external id', 'POST /Users', { userName: 'a', externalId: '' }, 400, 'invalidValue'],
     ['an invalid count', 'GET /Users?count=many', undefined, 400, 'invalidValue'],
     ['an invalid startIndex', 'GET /Users?startIndex=1.5', undefined, 400, 'invalidValue'],
@@ -221,7 +233,7 @@ describe('SCIM uniqueness (RFC 7643 section 2.2)', () => {
     },
   );
 
-  it('a user name is found in every Unicode composition, and can be used again after the deletion of its user', async () => {
+  it('a filter finds a user name in every Unicode composition, and the name is free after its user is deleted', async () => {
     const { id } = await addUser('zo\u00eb');
     const found = await client.get(`/Users?filter=userName eq ${JSON.stringify('ZOE\u0308')}`);
     expect(found.body.totalResults).toBe(1);
@@ -435,7 +447,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     expect(Object.keys(list.body.Resources[0]).sort()).toEqual([...expected].sort());
   });
 
-  it('the parameter attributes may name sub-attributes', async () => {
+  it('the query parameter "attributes" can name sub-attributes', async () => {
     const { id } = await addUser('ann', {
       name: { givenName: 'Ann', familyName: 'A' },
       emails: [{ value: 'a@x', type: 'work' }],
@@ -449,7 +461,7 @@ describe('SCIM attributes and excludedAttributes (RFC 7644 section 3.9)', () => 
     expect(without.emails).toEqual([{ value: 'a@x' }]);
   });
 
-  it('a PATCH of a group with the parameter attributes returns a body', async () => {
+  it('a PATCH of a group returns a body if the query has the parameter "attributes"', async () => {
     const { id } = await addGroup('A');
     const operations = [add('members', [{ value: 'm1' }])];
     const some = await client.patch(`/Groups/${id}?attributes=members`, operations);
@@ -550,7 +562,7 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     expect(JSON.stringify(published[1])).toContain('"pagination"');
   });
 
-  it('the lists of resource types and schemas ignore parameters, and a request by id returns each entry', async () => {
+  it('the lists of resource types and schemas ignore startIndex and count, and each entry can be read by its id', async () => {
     for (const [path, ids] of [
       ['/ResourceTypes', ['User', 'Group']],
       ['/Schemas', [USER, ENTERPRISE, GROUP, ...DISCOVERY]],
