@@ -105,7 +105,7 @@ function choosing(holders: Holders, settings: Who['settings']) {
   return { who, idOf, mayBeMember };
 }
 
-/** Matches the members of one group of the reading with employees, one rule after the other. */
+/** Matches the members of one group with employees, one rule after the other. */
 export function expectedUsers(
   reading: Reading,
   group: string,

@@ -41,8 +41,8 @@ interface Context {
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares a platform group with its directory group. A second, simple interpretation of the events gives the directory
- * group. Returns the differences that no policy, hold, pending member or drift record explains.
+ * Compares a platform group with its directory group. The reference model (reading.ts) computes the directory group
+ * from the events. Returns the differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
   observation: Observation,
@@ -320,8 +320,8 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /**
- * Returns the users of stored bindings that differ from the members' current values (see `isBoundByMore`). The naive
- * reading does not show these users, but they may be in the group.
+ * Returns the users of stored bindings that differ from the members' current values (see `isBoundByMore`). The
+ * reference model does not contain these users, but they may be in the group.
  */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};

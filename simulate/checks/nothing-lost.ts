@@ -115,7 +115,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 }
 
 /**
- * Checks that the stored registers of a group equal the naive reading. A group with a dead-lettered message is not
+ * Checks that the stored registers of a group equal the reference model. A group with a dead-lettered message is not
  * checked.
  */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {

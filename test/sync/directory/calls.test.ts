@@ -101,7 +101,7 @@ describe.each(['google', 'entra', 'okta'] as const)('calls of the reader after a
 });
 
 describe('hourly list of the groups of Google', () => {
-  it('the hourly list finds a new name and a new number of members without a report', async () => {
+  it('the hourly list of groups shows a new name and a new number of members without a change report', async () => {
     const reader = await settled('google', 8);
     await reader.simulated.control('settings', { lostLogEntries: 1 });
     await reader.change(added('g1'), { kind: 'changeGroup', group: 'g2', name: 'Crew' });

@@ -168,7 +168,7 @@ describe('gap in the feed', () => {
 });
 
 describe('groups that the feed names', () => {
-  it('a feed event about a version that groupsync wrote marks and wakes no group', async () => {
+  it('a feed event about a version that groupsync wrote marks no group as suspected and wakes no group', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });
