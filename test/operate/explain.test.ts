@@ -121,7 +121,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
-  it('explain names why an employee is pending who has no userId, or whose employment has not begun', async () => {
+  it('explain gives the reason why an employee without a userId, or before the start of the employment, is pending', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
@@ -170,7 +170,7 @@ describe('explain', () => {
     });
   });
 
-  it('explain distinguishes a group that never had a name from a group whose deletion ended its name', async () => {
+  it('explain distinguishes a group that never had a name from a group that lost its name by its deletion', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
     expect((await explain('ann')).because).toContain('no event has given the group a name yet');

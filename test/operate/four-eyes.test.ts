@@ -198,7 +198,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('a person who made one of several open requests cannot confirm any of them', async () => {
+  it('a person who made one of several open requests can confirm none of these requests', async () => {
     const { set, decide, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'fourEyes', false);

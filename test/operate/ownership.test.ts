@@ -388,7 +388,7 @@ describe('group that the directory deletes', () => {
   );
 
   it.each(ends)(
-    'a deleted group that returns without a name has the same result with and without an apply in between: %s',
+    'a deleted group that returns without a name has the same result with and without a run of apply in between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });
@@ -430,7 +430,7 @@ describe('group that the directory deletes', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
   });
 
-  it('a deleted group is still selected by its last name, so its platform group is deleted', async () => {
+  it('the settings select a deleted group by its last name, so its platform group is deleted', async () => {
     const groups = { include: ['Group *'], exclude: [], policies: [] };
     const { tell, shown } = await company({ groups });
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });

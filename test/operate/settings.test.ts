@@ -40,7 +40,7 @@ async function company() {
 }
 
 describe('changed setting', () => {
-  it('the next apply uses a changed setting, although its worker caches connections', async () => {
+  it('the next run of apply uses a changed setting, although its worker caches connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -123,7 +123,7 @@ describe('changed setting', () => {
     }
   });
 
-  it('apply uses a setting that changes during its work, or leaves the group dirty', async () => {
+  it('if a setting changes during a run of apply, apply uses the new value or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();
     world.advance(WORKERS_KNOW_AFTER_MS);
