@@ -50,8 +50,8 @@ export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): Gr
   ) as unknown as GroupState;
 
 /**
- * Writes the audit entry, and then stores the hold. If the group has changed, the hold is not stored, and the next pass
- * decides again.
+ * Writes the audit entry of a change that the caller then stores. If the group has changed, the change is not stored,
+ * and the next pass decides again.
  */
 function recordHold(
   holds: readonly Hold[],
