@@ -31,7 +31,6 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
-/** How a person enters a value. */
 export type SettingForm =
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'number'; readonly least: number; readonly most: number; readonly isWhole: boolean }

@@ -82,7 +82,6 @@ export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
 
 export const fieldsOf = (group: WrittenFields): WrittenFields => fieldsFrom((field) => group[field]);
 
-/** Whether two values of a field have the same normal form. */
 export const isSameValue = (field: GroupField, one: Value, other: Value): boolean =>
   one == null || other == null
     ? (one ?? null) === (other ?? null)

@@ -7,7 +7,6 @@ export const ReaderGroup = z.lazy(() =>
     group: groupText,
     /** The address of the group. A report of a change may name the group by its address. */
     address: text,
-    /** The name that the directory last showed. */
     name: text.exactOptional(),
     /**
      * The number of direct members that are users, at the last read. This is the directory's own count. If the count
@@ -16,7 +15,6 @@ export const ReaderGroup = z.lazy(() =>
     counted: number.exactOptional(),
     /** Whether the next read must also request the name, the address and the number of members. */
     needsFacts: z.boolean().exactOptional(),
-    /** The time of the next read. */
     dueMs: number,
     /** The time of the last complete read. */
     readMs: number.exactOptional(),

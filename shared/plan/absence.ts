@@ -29,7 +29,7 @@ const unproven = (id: PlatformGroupId | undefined) =>
 const STILL_SHOWN = {
   code: 'kept',
   message:
-    'the platform received a deletion and still shows the group: the group will be read again in a minute',
+    'groupsync sent a deletion, and the platform still shows the group: the group will be read again within a minute',
 };
 const NOT_DELETED = {
   code: 'platform_rejected',
@@ -168,7 +168,7 @@ const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
   waitMs: RELEASED_SOON_MS,
   why: {
     code: 'owned',
-    message: `the platform group ${id} belongs to group ${group}: this group waits a minute, in case the directory deleted group ${group}`,
+    message: `the platform group ${id} belongs to group ${group}: this group waits at most a minute, in case the directory deleted group ${group}`,
   },
 });
 

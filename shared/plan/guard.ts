@@ -79,7 +79,7 @@ interface Measured {
   readonly inGroup: number;
   /**
    * The number of users in the group before the removals, and the removed share. Hidden users do not count here, so the
-   * share is the largest possible one.
+   * share is never too small.
    */
   readonly base: number;
   readonly share: number;
