@@ -193,8 +193,8 @@ async function page(folder: string): Promise<string> {
   const lines = [
     '# Transcript',
     '',
-    'Every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
-    'Written by `npm run docs:transcript`; times, ids and ports are replaced by fixed values, and the option `--local` is not shown.',
+    'This page shows every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
+    '`npm run docs:transcript` writes the page, with fixed values for times, ids and ports, and without the option `--local` of the commands.',
   ];
   let deadLetter = '';
   let token = '';

@@ -225,7 +225,7 @@ async function large({ send, ask }: Server) {
   );
   const { id } = Resource.parse(JSON.parse(made.answer));
   const others = range(LARGE).map((n) => ({ value: `other-${n}` }));
-  const replaced = await measured('PUT of the same number of other members', () =>
+  const replaced = await measured('PUT that replaces all members', () =>
     send('PUT', `/Groups/${id}?excludedAttributes=members`, {
       schemas: [GROUP_SCHEMA.id],
       displayName: 'Large',
@@ -235,7 +235,7 @@ async function large({ send, ask }: Server) {
   const removals = others
     .slice(0, REMOVED)
     .map(({ value }) => ({ op: 'remove', path: `members[value eq "${value}"]` }));
-  const removed = await measured(`PATCH that removes ${REMOVED} of them`, () =>
+  const removed = await measured(`PATCH that removes ${REMOVED} members`, () =>
     send('PATCH', `/Groups/${id}`, { schemas: [PATCH_OP], Operations: removals }),
   );
   return [made.row, replaced.row, removed.row];

@@ -5,7 +5,7 @@ import { groupId } from '../../shared/domain/ids.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isNamed, type Selection, surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
-import { findGroup, NotFound, unlessNothing } from '../../shared/operate/find-group.ts';
+import { findGroup, NotFound, undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
@@ -51,7 +51,7 @@ export async function selectionOf(
  */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
-  const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);
+  const found = await findGroup(connection, text, await ports(), true).catch(undefinedIfNoMatch);
   return found ?? { connection, group: groupId(text) };
 }
 
