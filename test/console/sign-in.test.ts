@@ -45,7 +45,13 @@ function consoleOf(settings: object = {}) {
   return createConsoleServer({
     origin: ORIGIN,
     settings: parsed,
-    provider: createProvider({ settings: parsed, redirectUri, clientSecret: async () => 'secret', clock }),
+    provider: createProvider({
+      settings: parsed,
+      redirectUri,
+      clientSecret: async () => 'secret',
+      clock,
+      timeoutSeconds: 1,
+    }),
     sessions: createConsoleSessionStore(table),
     page: { '/app.js': { type: 'text/javascript', body: 'page' } },
     handle: async ({ url }, person) => {
@@ -253,6 +259,18 @@ describe('answers of the provider', () => {
   it('a provider that does not answer is reported with status 502', async () => {
     const browser = browserOf(consoleOf({ issuer: 'http://127.0.0.1:9' }));
     const failed = await browser.open('/c/acme');
+    expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('does not respond')]);
+  });
+
+  it.each([
+    ['answers with status 503', 'status'],
+    ['closes the connection', 'closed'],
+    ['sends no answer in time', 'silent'],
+  ] as const)('a token endpoint that %s is reported with status 502, not as a refusal', async (_, outage) => {
+    const browser = browserOf(consoleOf());
+    const answer = await authorized(browser);
+    provider.setFault({ outage });
+    const failed = await browser.open(answer);
     expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('does not respond')]);
   });
 });
