@@ -123,7 +123,8 @@ export interface GroupStore {
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
    * Stores the observed platform group as the view. The dirty mark stays. The suspected change of `seen` is removed.
-   * @returns false if another worker opened an intent, changed the view or settled the group since `seen` was read
+   * @returns false if another worker opened an intent, changed the view, settled the group or noted another suspected
+   * change since `seen` was read
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**

@@ -67,7 +67,8 @@ export interface PeopleStore {
   ): Promise<PeopleStore>;
   /**
    * Binds the member to this person. An existing binding stays. If the member has changed since `revision` was read,
-   * the method binds nothing. Before the first binding, the method stores a note about the member with the person.
+   * the method binds nothing. If `isFirst` is false, the method first stores a note about the member with the person.
+   * For a first binding, `holding` has stored this note.
    * @returns the person that the member is bound to now
    */
   bind(
