@@ -1,5 +1,5 @@
 import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
-import { usedUp } from '../../domain/hold.ts';
+import { approvalUsedUp } from '../../domain/hold.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
@@ -207,7 +207,7 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     const damping = { flapDamping: flapDamping ?? state.flapDamping };
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
-  const used = external === undefined ? usedUp(state, intent?.consumes) : [];
+  const used = external === undefined ? approvalUsedUp(state, intent?.consumes) : [];
   // If a fetch shows an external change and settles no write, the next write sends the whole group.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
