@@ -189,7 +189,8 @@ function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Dec
   const { listed, settings, state } = facts;
   const { previousLink } = state;
   // The list must be newer than the last write of this group, because an older list may lack a platform group that this
-  // group has released. With adoption by name, other groups may also release one, so the list must be at most 5 s old.
+  // group created and released. With adoption by name, the list must be at most 5 s old, because other groups may also
+  // create and release platform groups.
   const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
   const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);

@@ -26,7 +26,7 @@ export interface GuardStore {
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
   /**
-   * Stores the reservation. After that, reads all other reservations of the last hour, for the group and for the
+   * Stores the reservation. After that, reads all other reservations of the rolling hour, for the group and for the
    * connection.
    * @param instead a record that the new reservation replaces, so that it is not counted
    * @param writtenAtMs the time of the group's last write. Only later reservations count as concurrent

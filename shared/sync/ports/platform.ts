@@ -43,7 +43,7 @@ export interface PlatformGroups {
   list(maxAgeMs: number): Promise<readonly ListedGroup[]>;
   /** Returns the number of groups in the last list of this worker; 0 before the first list. */
   countListed(): number;
-  /** Drops the cached list, because it may lack a group that was released after the read. */
+  /** Drops the cached list, because it may lack a group that was created and released after the read. */
   forgetList(): void;
   /** Returns undefined if the platform answers 404. */
   get(id: PlatformGroupId, how?: Trying): Promise<ObservedGroup | undefined>;

@@ -11,7 +11,7 @@ const HeldList = z.lazy(() =>
     /** The first and the last stamp that the write's revision can have. */
     first: stampText,
     last: stampText,
-    /** The location of the two stored lists: before the write, and after it. */
+    /** The chunks and the hash of the two stored lists, from before the write and after it. */
     chunks: number,
     hash: text,
   }),
@@ -28,7 +28,10 @@ export const ScimResource = z.lazy(() =>
       id: text,
       /** The attributes under their canonical names, without `id`, `schemas`, `meta` and `members`. */
       attributes: z.record(text, z.unknown()).transform((attributes) => attributes as ScimObject),
-      /** Each write request raises this number, even without a change. It is the sequence in the request's stamps. */
+      /**
+       * Each write request raises this number, even without a change. The number is the sequence in the request's
+       * stamps.
+       */
       revision: number,
       /**
        * The number of revisions since the last revision with a change. So a write with a change stores 0, and need not
@@ -36,7 +39,7 @@ export const ScimResource = z.lazy(() =>
        */
       idle: number,
       createdMs: number,
-      /** The time of the revision and of its stamps. It never decreases, even if the servers' clocks differ. */
+      /** The time of the revision and of its stamps. The time never decreases, even if the servers' clocks differ. */
       modifiedMs: number,
       /** The time of the version. */
       changedMs: number,
@@ -59,7 +62,7 @@ export const ScimResource = z.lazy(() =>
     })
     .transform(({ open, idle, ...resource }) => ({
       ...resource,
-      /** The entity tag: the number of the last revision with a change. It is never used twice. */
+      /** The entity tag: the number of the last revision with a change. No tag is used twice. */
       version: resource.revision - idle,
       /** Whether the registers were written for this revision. After a crash, the next request writes them. */
       settled: open === undefined,
@@ -178,7 +181,7 @@ export interface ScimStore {
 
   /** Returns the id of the resource that claimed a unique value. The resource may now have another value. */
   holder(connection: ConnectionName, value: IndexedValue): Promise<string | undefined>;
-  /** Claims a unique value for `id`. Returns false if a resource other than `from` has the claim. */
+  /** Claims a unique value for `id`. Returns false if a resource other than `id` and `from` has the claim. */
   claim(connection: ConnectionName, value: IndexedValue, id: string, from?: string): Promise<boolean>;
   release(connection: ConnectionName, value: IndexedValue, id: string): Promise<void>;
 
