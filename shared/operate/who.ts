@@ -58,7 +58,7 @@ export async function identify(member: MemberId, state: GroupState, connection: 
 }
 
 /** Returns the facts from which `plan/verdict.ts` derives the verdict about a member. */
-export const askedOf = (
+export const verdictFacts = (
   who: Who,
   {
     connection,
@@ -108,7 +108,7 @@ const WHY_PENDING: Readonly<
   solved: ({ register }) =>
     register?.pending?.unshown === undefined
       ? ''
-      : 'the platform did not show the user in its answer to our write; groupsync sends the user with each write, and at least once an hour',
+      : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, and at least once an hour',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);

@@ -79,7 +79,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** A recorded 404 that is older than this is ignored. The next 404 then counts as the first. */
+/** If the latest 404 is older than this, it is ignored, and the next 404 counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
@@ -129,8 +129,8 @@ export function decideDeletion(
 }
 
 /**
- * Skips the candidates that are gone or that another group owns. Returns the decision about the next candidate: to
- * adopt this candidate, or to wait or read more before the adoption.
+ * Returns the decision about the first candidate that is not gone and that no other group will keep: to adopt this
+ * candidate, or to wait or read more before the adoption.
  * @returns undefined if no candidate is left
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {

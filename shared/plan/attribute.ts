@@ -59,9 +59,9 @@ const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 /**
  * Returns the initiator of a difference, and that initiator's events. The function uses the events whose type certainly
  * explains the difference. If there are none, it uses the events that may explain the difference. Among these events,
- * the initiator with the highest rank wins. groupsync's own writes have the initiator EXTERNAL with the lowest rank, so
- * they never hide a person or the platform. If no event may explain the difference, the result is `UNATTRIBUTED`:
- * perhaps groupsync has not read the event yet.
+ * the initiator with the highest rank wins. groupsync's own writes have the initiator EXTERNAL, which ranks below
+ * persons and the platform. If no event may explain the difference, the result is `UNATTRIBUTED`: perhaps groupsync has
+ * not read the event yet.
  */
 export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
   const fitting = activityEvents.filter((event) => explains(kind, event));

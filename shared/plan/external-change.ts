@@ -210,7 +210,7 @@ export function lostFields(
  *   shows a spokeId                     | true if the spokeId equals the sent one, apart from its form
  *   shows another name than was sent    | false
  *   shows the name, no users were sent  | true if the group shows no users
- *   shows the name, users were sent     | true if the group shows one of them: the platform may drop or add users
+ *   shows the name, users were sent     | true if the group shows at least one of these users
  *
  * If the view of the creation (`prepared`) is missing, only the spokeId can prove the creation.
  */

@@ -74,7 +74,7 @@ export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
   readonly size: number;
-  /** Whether the write deletes the group. */
+  /** Whether the write deletes or empties the group, because the directory deleted it. */
   readonly deletes: boolean;
   readonly recent: RecentRemovals & { readonly concurrent: number };
 }

@@ -97,7 +97,7 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     -----------------|--------------|------------|---------------------------------------
  *     the connection's | –            | –          | gate `backoff` until Retry-After, or with a backoff
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
- *     probe, `gate`    | succeeds     | refuse     | gate as after a failed `/me`, until the groups answer
+ *     probe, `gate`    | succeeds     | refuse     | gate `unauthorized` or `backoff`, until the groups answer
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call

@@ -52,7 +52,7 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
 
-/** Returns the reader's item with the content of the read. The group is due again ten minutes after the lag. */
+/** Returns the reader's item with the content of the read. The group is due again after ten minutes plus the lag. */
 function readAt(
   { group, reportedMs, deletedMs, sentMs, named: reported }: ReaderGroup,
   { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,

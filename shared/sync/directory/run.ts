@@ -150,7 +150,7 @@ const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderH
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
 
-/** Returns the group. Makes it due now if it was last read before `fullMs`, except if its last read failed. */
+/** Returns the group. The group is due now if it was last read before `fullMs` and its last read did not fail. */
 function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup {
   const { readMs = 0, failingMs, missingMs, dueMs } = group;
   const isOlder = fullMs !== undefined && readMs < fullMs;

@@ -28,11 +28,13 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 const MAX_MISSING_SHARE = 0.05;
 /** The list counts as wrong only if it lacks at least this number of linked groups. */
 const MIN_MISSING = 2;
-/** The list counts as wrong only if more groups than this have other content than the stored view. */
+/** Up to this number of groups with other content than the stored view, each is fetched in the same sweep. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it has been dirty and overdue for longer than this. Without a due time, it is overdue. */
 const STUCK_MS = 15 * 60_000;
-/** Each hourly sweep deletes the unused items of one twenty-fourth of the groups, so each group is cleaned daily. */
+/**
+ * The groups are divided into this number of parts. Each hourly sweep cleans one part, so each group is cleaned daily.
+ */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
@@ -296,7 +298,7 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
   return duplicates;
 }
 
-/** Returns the directory groups to which an unowned platform group may belong, the most likely one first. */
+/** Returns the directory groups to which an unowned platform group may belong, the most likely group first. */
 function carriersOf(
   spokeId: string | null,
   owner: GroupId | undefined,
