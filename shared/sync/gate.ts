@@ -169,8 +169,7 @@ async function otherLinkedGroup(
 
 /**
  * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. In this case, the
- * credential can access no group.
- * For the witness, a 404 counts as a refusal.
+ * credential can access no group. A 404 for the witness counts as a refusal.
  */
 export async function refusalAtGroups(
   witness: PlatformGroupId,
