@@ -27,8 +27,9 @@ export interface CallRecord {
 const MAX_TRIES = 5;
 
 /**
- * Counts the calls of one worker in memory. It writes the counts to the gate's item when calls begin to fail, then
- * every few seconds, and once or twice more when calls succeed again. While no call fails, it writes nothing.
+ * Counts the calls of one worker in memory. The record writes the counts to the gate's item when calls begin to fail,
+ * then every few seconds, and once or twice more when calls succeed again. While no call fails, the record writes
+ * nothing.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();

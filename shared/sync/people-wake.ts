@@ -79,7 +79,7 @@ async function bindingsTo(
 }
 
 /**
- * Changes a binding to the decisive role of its person. It does not change an unproven binding whose role has ended,
+ * Changes a binding to the decisive role of its person. The function leaves an unproven binding whose role has ended,
  * because `judgeBindings` still needs the first matched role.
  * @returns the user after the change; undefined if the binding is not changed
  */

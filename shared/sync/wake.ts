@@ -24,11 +24,11 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
- * Marks each group in the index dirty, after a change of settings that affects plans. It sends no message, because the
- * requeue job wakes the groups. It runs twice for each change. The command that changes the settings runs it first, so
- * that the new settings apply soon. The requeue job runs it again a few minutes later, for new groups that the index
- * did not show at first. Such a group was created just before the change, or just after the change by a worker with the
- * old settings.
+ * Marks each group in the index dirty, after a change of settings that affects plans. No message is sent, because the
+ * requeue job wakes the groups. The function runs twice for each change. The command that changes the settings runs it
+ * first, so that the new settings apply soon. The requeue job runs it again a few minutes later, for new groups that
+ * the index did not show at first. Such a group was created just before the change, or just after the change by a
+ * worker with the old settings.
  *
  *     settings ──▶ mark the shown groups ··· all workers use the new settings (30 s) ···
  *        └ a new group, planned with the old settings, not shown yet ┘

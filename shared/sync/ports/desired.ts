@@ -170,8 +170,8 @@ export interface UserStore {
    */
   noteUnknown(connection: ConnectionName, member: MemberId): Promise<boolean>;
   /**
-   * Binds the member to this person in place of an earlier binding. It also ends a review, raises the revision and
-   * opens the fan-out.
+   * Binds the member to this person in place of an earlier binding. The method also ends a review, raises the revision
+   * and opens the fan-out.
    * @returns the user after the write
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;

@@ -57,8 +57,8 @@ export interface Directory {
    */
   user(key: string): Promise<DirectoryUser | undefined>;
   /**
-   * Returns the deleted users that can still be restored, page by page. They are inactive. The method is absent if the
-   * directory reports each deletion by the user's id.
+   * Returns the deleted users that can still be restored, page by page. These users are inactive. The method is absent
+   * if the directory reports each deletion by the user's id.
    */
   deletedUsers?(): AsyncIterable<DirectoryPage<DirectoryUser>>;
   /**

@@ -23,7 +23,7 @@ export interface Levels {
   readonly holderLeaves?: true;
   /** The time since the feed was last read to its end, or since the first run; undefined before the first run. */
   readonly feedCursorAgeSeconds?: number;
-  /** The time since the last successful check of the credential; undefined before the first one. */
+  /** The time since the last successful check of the credential; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;
   /** How long events or SCIM requests have been overdue. If both are overdue, the longer of the two times. */
   readonly sourceLateSeconds: number;

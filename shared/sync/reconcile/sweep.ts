@@ -54,9 +54,8 @@ export interface SweepRun {
 }
 
 /**
- * The data of a listed group that the sweep needs. It keeps only the users that are not bound persons, because a
- * million ids would need too much memory. A malformed group has no version, because the sweep knows only that it
- * exists.
+ * The data of a listed group that the sweep needs. Only users that are not bound persons are kept, because a million
+ * ids would need too much memory. A malformed group has no version, because the sweep knows only that it exists.
  */
 interface Listed extends Pick<ObservedGroup, 'spokeId'>, Partial<Pick<ObservedGroup, 'version'>> {
   readonly unbound: readonly string[];
