@@ -48,7 +48,7 @@ const event = (type: string, data: object, extra: object = {}) =>
     id: `e-${type}-${JSON.stringify(data).length}`,
     source: 'okta/acme',
     type: `directory.${type}`,
-    // The event time is a few seconds in the future, so that the event is newer than an import that ran shortly before.
+    // The event time is a few seconds in the future, so that the event is later than the import of an earlier step.
     time: new Date(Date.now() + AHEAD_MS).toISOString(),
     data,
     ...extra,
@@ -193,8 +193,8 @@ async function page(folder: string): Promise<string> {
   const lines = [
     '# Transcript',
     '',
-    'Every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
-    'Written by `npm run docs:transcript`; times, ids and ports are replaced by fixed values, and the option `--local` is not shown.',
+    'This page shows every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
+    '`npm run docs:transcript` writes the page, with fixed values for times, ids and ports, and without the option `--local` of the commands.',
   ];
   let deadLetter = '';
   let token = '';

@@ -229,7 +229,7 @@ export const costFigure: Figure = {
       ]);
     }
     return [
-      `The costs are computed from counted calls and the values in \`bench/prices.json\`: list prices as of ${prices.asOf}, and marked assumptions.`,
+      `The costs are computed from counted calls, and from the list prices of ${prices.asOf} and the assumptions in \`bench/prices.json\`.`,
       'Check the list prices before you use the result. Free tiers and storage are not included.',
       '',
       `If each change is alone in its coalescing window, a million membership changes in groups of ${prices.assumed.membersPerGroup} cost **$${(alone.dollars * MILLION).toFixed(2)}**.`,

@@ -92,8 +92,8 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 }
 
 /**
- * Returns a function that reports once how many messages other consumers are reading. SQS does not show such messages
- * to this command.
+ * Returns a function that reports the number of messages that other consumers have received. SQS hides these messages
+ * from this command. The function reports the number only once.
  */
 const reportElsewhere = ({ out }: Context) => {
   let note = out.note;
@@ -192,7 +192,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   } finally {
     progress.end();
   }
-  // A cancelled replay did not reach all messages. The rest is the planned number minus the replayed number.
+  // A cancelled replay did not reach all messages. At least the planned number minus the replayed number remains.
   return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
 }
 

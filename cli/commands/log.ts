@@ -39,7 +39,7 @@ export function addLog(program: Command, act: Act): void {
     program
       .command('log')
       .description(
-        'show all entries, newest last: writes, holds, gate, operator actions, external changes; with --group or --member also the events that are current',
+        'show all entries, newest last: writes, holds, gate, operator actions, external changes; with --group or --member also the latest events',
       )
       .option('--group <group>', 'id, name, or a prefix')
       .option('--follow', 'wait for new entries; with --json one entry per line'),
@@ -98,8 +98,8 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { ports } = await context.connected();
   const ref = options.group === undefined ? undefined : await context.group(options.group);
   const { events, ...filter } = await filterOf(context, ref, options);
-  // --follow shows no events, because each query would have to read all members. The writes that events cause name the
-  // members.
+  // --follow shows no events, because each query would have to read all members. The entries of the resulting writes
+  // name the members.
   const found = await readLog(connection, options.follow ? filter : { ...filter, events }, ports);
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
   noteCut(found, options, out);

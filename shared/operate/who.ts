@@ -9,7 +9,7 @@ import { type MemberId, platformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { stopOf } from '../plan/stop.ts';
-import type { Asked, Verdict } from '../plan/verdict.ts';
+import type { VerdictInput, Verdict } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
 import {
@@ -63,8 +63,8 @@ export const verdictFacts = (
   {
     connection,
     ...about
-  }: Pick<Asked, 'facts' | 'decision' | 'obstacle'> & { readonly connection: Connection },
-): Asked => ({
+  }: Pick<VerdictInput, 'facts' | 'decision' | 'obstacle'> & { readonly connection: Connection },
+): VerdictInput => ({
   ...about,
   member: who.member,
   user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),

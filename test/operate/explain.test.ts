@@ -8,11 +8,11 @@ import { reportPerson } from '../../shared/operate/person.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 async function company(settings: object = {}) {
-  const told = await story({ settings: { ...settings } });
+  const told = await createTestEngine({ settings: { ...settings } });
   await told.hire('ann', 'bob');
   const { world, tell } = told;
   return {

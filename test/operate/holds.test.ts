@@ -9,10 +9,10 @@ import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import { calledBy, story, twice } from '../support/engine/story.ts';
+import { calledBy, createTestEngine, twice } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
 import { change } from '../sync/reconcile/support/drift.ts';
-import { mortalWorker, slowWorker } from '../sync/reconcile/support/mortal.ts';
+import { crashingWorker, slowWorker } from '../sync/reconcile/support/crashing-worker.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
@@ -28,7 +28,7 @@ function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
 }
 
 async function company(guard: object = {}, settings: object = {}) {
-  const told = await story({ settings: { ...settings, guard } });
+  const told = await createTestEngine({ settings: { ...settings, guard } });
   await told.hire(...EVERYBODY, 'n');
   await told.tell({ snapshot: 'g', of: EVERYBODY });
   const decided = async (id: string) => {
@@ -313,13 +313,13 @@ describe('hold', () => {
       const { tell, shown, state, ref, world } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
       const { digest } = (await state('g'))?.hold ?? {};
-      const dying = world.portsFor(mortalWorker(dyingAt));
+      const dying = world.portsFor(crashingWorker(dyingAt));
       const decision = rejectHold(ref('g'), { ...WORD, digest, users: users('b') }, dying);
       hasEnded = await decision.then(
         () => true,
         () => false,
       );
-      await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
+      await applyGroup(ref('g'), world.portsFor(crashingWorker(dyingAt))).catch(() => {});
       await tell();
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
       const { hold, rejection } = (await state('g')) ?? {};
@@ -524,7 +524,7 @@ describe('hold', () => {
     for (let dyingAt = 1; (await state('g'))?.hold?.expiresAtMs === first?.expiresAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
       await world.toolPorts.desired.markDirty(ref('g'), dirtyNow(world.toolPorts));
-      await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
+      await applyGroup(ref('g'), world.portsFor(crashingWorker(dyingAt))).catch(() => {});
       expect((await state('g'))?.hold?.digest).toBe(first?.digest);
     }
   });

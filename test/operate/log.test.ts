@@ -5,7 +5,7 @@ import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
-import { calledBy } from '../support/engine/story.ts';
+import { calledBy } from '../support/engine/test-engine.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 /** Creates a group with three writes, an action of Bob between them, and an action on the connection. */

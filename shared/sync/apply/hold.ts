@@ -49,10 +49,7 @@ export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): Gr
     Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
   ) as unknown as GroupState;
 
-/**
- * Writes the audit entry, and then stores the hold. If the group has changed, the hold is not stored, and the next pass
- * decides again.
- */
+/** Adds the audit entry about holds that begin or end. The caller stores the change after this entry. */
 function recordHold(
   holds: readonly Hold[],
   made: boolean,
