@@ -12,7 +12,7 @@ interface FieldDefinition {
   readonly refusal: string;
   /** Returns the normal form of a value. A value with an equal normal form is not written again. */
   readonly form: (value: string) => string;
-  /** Whether events set the value. The group's item then has a register, which a deletion clears. */
+  /** Whether events set the value. The group's item then has a register, whose value ends with a deletion. */
   readonly isInEvents: boolean;
 }
 
