@@ -21,7 +21,7 @@ function filesThatMockModules(folder: string): string[] {
 
 /** The test files that run for more than a few seconds, longest first. */
 const LONG = [
-  // It can wait for three minutes, and needs no CPU while it waits.
+  // This file can wait for three minutes, and needs no CPU while it waits.
   'local/kill',
   ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-runs', 'local/run'],
   ...['local/package', 'simulate/many-runs', 'sync/guard', 'sync/convergence', 'sync/wide-message'],
@@ -68,7 +68,7 @@ export default defineConfig({
       CDK_VALIDATION: 'false',
       AWS_REGION: 'us-east-1',
       NO_COLOR: '1',
-      // The AWS SDK prints a notice about the Node versions that it will support in 2027. It would hide test results.
+      // The AWS SDK would print a notice about its support for Node versions in 2027, which hides test results.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
     coverage: {

@@ -4,8 +4,8 @@ import { countCalls, SCENARIOS } from './figures/scenarios.ts';
 import type { Counts } from './memory/totals.ts';
 
 /*
- * The regression check. It compares counts of requests, capacity units and messages, which are equal on every machine.
- * It never compares times.
+ * The regression check compares counts of requests, capacity units and messages, because they are equal on every
+ * machine. It compares no times.
  */
 
 const FILE = new URL('./budget.json', import.meta.url);

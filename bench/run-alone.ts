@@ -20,7 +20,7 @@ export function runAlone(args: readonly string[]): Promise<Finished> {
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, text: withoutLogs(text) })));
 }
 
-/** Removes the log lines of functions that run in the figure's process. */
+/** Removes log lines of functions from the output. */
 const withoutLogs = (text: string): string =>
   text
     .split('\n')

@@ -1,6 +1,6 @@
 /*
- * The types of the `--json` documents. The package exports them as `groupsync/answers`. The types and
- * `docs/cli/schemas` come from the same schemas, so they cannot differ. Fields may be added, but no field is removed.
+ * The types of the `--json` documents. The package exports them as `groupsync/answers`. The schemas in
+ * `docs/cli/schemas` describe the same documents. A later version may add fields, and removes none.
  */
 export * from '../shared/contract/answers/connect.ts';
 export * from '../shared/contract/answers/dead-letters.ts';

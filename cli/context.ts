@@ -92,7 +92,7 @@ export function createContext(io: Io, options: GlobalOptions, wording: Wording):
   };
 }
 
-/** How long the platform's list may lack a new group. The functions use the same value. */
+/** For this time, a new group may be missing in the platform's list. The functions use the same value. */
 const CREATE_SETTLE_MS = 600_000;
 
 function targetOf(options: GlobalOptions, localFile: LocalFile | undefined) {

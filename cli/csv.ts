@@ -2,7 +2,10 @@ import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { withLineFeeds } from './lines.ts';
 
-/** Maximum record length. Without it, a missing closing quote would read the rest of the file into one record. */
+/**
+ * Maximum length of a record. Without this limit, the parser would read a whole file into one record if a closing quote
+ * is missing.
+ */
 const MAX_RECORD_LENGTH = 65_536;
 
 const NO_SEPARATOR = "expected a separator after a closing quote; to choose the separator: --delimiter ';'";
@@ -27,7 +30,7 @@ const VERSION_LINE = /^(?:"?version:v[\d.]+"?[,;\t ]*|#TYPE .*)$/i;
 const MAX_PREAMBLE = 10;
 
 export interface CsvOptions {
-  /** The separator. If absent, a line `sep=` declares the separator. Without such a line, the parser detects it. */
+  /** The separator. If absent, the parser uses the separator of a line `sep=`, or detects the separator. */
   readonly delimiter?: string | undefined;
   readonly skipLines?: number | undefined;
   /** Called with the name of a detected separator. */
@@ -76,9 +79,9 @@ export async function* parseCsv(
 }
 
 /**
- * Detects the separator. A title line contains no separator, so the first line with a comma, semicolon or tab outside
- * quotes decides. If that line has only semicolons, the separator is the semicolon. If it has only tabs, the separator
- * is the tab. Otherwise the separator is the comma.
+ * Detects the separator. The first line with a comma, semicolon or tab outside quotes decides, because a title line
+ * contains no separator. The separator is the semicolon or the tab if the line contains no other of these characters.
+ * Otherwise it is the comma.
  */
 function separatorIn(head: string): string {
   const plain = head.trimStart().replace(/"(?:[^"]|"")*"/g, '');

@@ -2,7 +2,7 @@
 /*
  * The entry point of the command. In a checkout, it builds the sources at the first run after a change. If it cannot
  * build (a read-only folder), tsx runs the sources directly. All paths are relative to this file, so the command works
- * from any folder. The package contains only the built files. `start` and `platform` start separate programs.
+ * from any folder. The package contains only the built files. The commands `start` and `platform` run other programs.
  */
 import { existsSync } from 'node:fs';
 import module from 'node:module';

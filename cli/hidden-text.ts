@@ -8,7 +8,6 @@ interface Question {
   readonly title: string;
   /** The option with which the command reads the text from standard input. */
   readonly option: string;
-  /** True if the option was given. */
   readonly isPiped: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Terminal {
   write(text: string): unknown;
 }
 
-/** All access to the environment. Tests replace it. */
+/** All access of the commands to the process and the machine. Tests replace this object. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & Terminal;

@@ -14,14 +14,14 @@ export async function* withLineFeeds(chunks: AsyncIterable<string>): AsyncGenera
  * Splits chunks of text into lines. Node 24's readline also splits at U+2028 and U+2029, which JSON text may contain.
  */
 export async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let begun = '';
+  let partial = '';
   for await (const chunk of withLineFeeds(chunks)) {
     const [first = '', ...others] = chunk.split('\n');
-    begun += first;
+    partial += first;
     for (const next of others) {
-      yield begun;
-      begun = next;
+      yield partial;
+      partial = next;
     }
   }
-  if (begun !== '') yield begun;
+  if (partial !== '') yield partial;
 }

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Io } from './io.ts';
 import { run } from './run.ts';
 
-/** A second Ctrl-C within this time is ignored, because npm forwards the signal that the terminal has already sent. */
+/** A second signal within this time is ignored, because npm forwards the Ctrl-C that the terminal has already sent. */
 const REPEATED_SIGNAL_MS = 1_000;
 
 const stopping = new AbortController();
@@ -34,7 +34,7 @@ const io: Io = {
   openCdk: async (options) => (await import('./deploy/cdk.ts')).openCdk(options),
 };
 process.exitCode = await run(process.argv.slice(2), io);
-// Sockets that the SDK keeps open, and a terminal that was read, must not keep the process running.
+// Open sockets of the SDK, and standard input after a prompt, must not keep the process running.
 process.stdin.unref?.();
 setTimeout(() => process.exit(), 500).unref();
 

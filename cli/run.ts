@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     command.configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(visibleLines(text)),
-      // If `list` may be omitted, commander reports an unknown subcommand as an argument of `list`.
+      // If a command has `list` as its default, commander reports an unknown subcommand as an argument of `list`.
       outputError: (text, write) =>
         write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
     });

@@ -24,8 +24,8 @@ interface Decoding {
 
 /**
  * Decodes a file of a spreadsheet or an exporter: UTF-8, UTF-16 of either byte order, or Windows-1252 (a superset of
- * Latin-1). A file that is not UTF-8 is read as Windows-1252 only if everything before the first invalid byte is ASCII.
- * Otherwise it is damaged UTF-8.
+ * Latin-1). If the bytes before the first invalid byte are ASCII, the file is read as Windows-1252. Otherwise the file
+ * counts as damaged UTF-8.
  * @throws UsageError for damaged UTF-8, Stopped at Ctrl-C
  */
 export async function* textChunks(io: Io, file: string, { onRecognised }: Decoding): AsyncGenerator<string> {

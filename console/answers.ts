@@ -40,7 +40,7 @@ export interface Entry {
   readonly at: string;
   readonly actor: { readonly kind: string; readonly id: string; readonly name: string | null };
   readonly action: string;
-  /** null if the entry concerns the connection. */
+  /** null if the entry is about the whole connection. */
   readonly group: string | null;
   readonly groupName: string | null;
   readonly cause: string;
@@ -60,7 +60,7 @@ export interface GroupLine {
   readonly held: boolean;
   readonly waitingSince: string | null;
   readonly wanted: number;
-  /** Users of the platform group as last read or written; null if there is no platform group. */
+  /** Number of users at the last read or write of the platform group; null if there is no platform group. */
   readonly platform: number | null;
   readonly pending: number;
   readonly lastWriteAt: string | null;
@@ -83,7 +83,7 @@ export interface Holds {
   readonly holds: readonly HoldLine[];
 }
 
-/** A person who matches no employee on the platform, or several, and is therefore pending in groups. */
+/** A person who is pending in groups, because no employee or several employees match. */
 export interface Unmatched {
   readonly person: PersonName;
   readonly cause: string;
@@ -94,7 +94,7 @@ export interface Unmatched {
 /** An item that an operator has hidden on the page Home. */
 export interface Acknowledgement {
   readonly item: string;
-  /** If the item gets another version, it is shown again. null: no change shows it again. */
+  /** The item is shown again when its version changes. null: the item stays hidden. */
   readonly version: string | null;
   readonly until: string;
   readonly by: string;
@@ -110,7 +110,6 @@ export interface Attention {
   readonly drift: readonly (DriftRow & { readonly name: string | null })[];
   readonly unmatched: readonly Unmatched[];
   readonly unmatchedTotal: number;
-  /** Items that an operator has hidden. */
   readonly acknowledged: readonly Acknowledgement[];
 }
 
@@ -124,7 +123,7 @@ export interface EveryConnection {
     readonly value: Attention | null;
     readonly problem: string | null;
   }[];
-  /** The dead-lettered messages of all connections; empty for a person who may not see them. */
+  /** Causes of the dead-lettered messages of all connections; empty for a person who may not see these messages. */
   readonly causes: readonly Cause[];
 }
 
@@ -150,11 +149,13 @@ export interface Live {
   readonly connections: readonly ConnectionRow[];
 }
 
-/** A user of a group with a hold: either the hold stops the removal of the user, or the user stays anyway. */
+/**
+ * A user of a group with a hold. The hold stops the removal of this user, or the directory does not remove the user.
+ */
 export interface HeldPerson extends PersonName {
   readonly user: string;
   readonly department: string | null;
-  /** Index in `HoldPage.causes`; null for a person who stays. */
+  /** Index in `HoldPage.causes`; null if the directory does not remove the person. */
   readonly cause: number | null;
 }
 
@@ -179,7 +180,10 @@ export interface DecidedRemovals {
 export interface HoldPage {
   readonly group: string;
   readonly name: string | null;
-  /** The removals that wait for a decision. If none wait, the decided ones. null if the group has neither. */
+  /**
+   * The removals that wait for a decision. If no removals wait, the decided removals. null if the group has no
+   * removals.
+   */
   readonly hold: (HoldRow & { readonly by: string | null; readonly reason: string | null }) | null;
   /** Decided removals that `hold` does not contain: approved and not written yet, or rejected. */
   readonly others: readonly DecidedRemovals[];
@@ -217,7 +221,7 @@ export interface GroupSettings extends GroupTreatment {
 export interface GroupDetail {
   readonly status: GroupStatus;
   readonly held: boolean;
-  /** Users of the platform group; null if there is no platform group. */
+  /** Number of users of the platform group; null if there is no platform group. */
   readonly users: number | null;
   readonly applies: GroupSettings;
   readonly members: readonly MemberLine[];
@@ -308,12 +312,12 @@ export interface SettingsPreview {
   readonly total: PlanEffect;
 }
 
-/** How a changed setting would change the plans. Changes that are planned anyway are not counted. */
+/** The effect of a changed setting on the plans. Changes that are planned without the new setting are not counted. */
 export interface PlanEffect {
   readonly added: number;
   readonly removed: number;
   readonly held: number;
-  /** Changes that are planned now, and that the new setting would prevent. */
+  /** Number of planned changes that the new setting would prevent. */
   readonly dropped: number;
 }
 

@@ -10,11 +10,11 @@ export const folded = (text: string): string =>
     .replaceAll('Ł', 'l')
     .toLowerCase();
 
-/** Whether each word of the search is a part of one of the texts, without case and accents. */
+/** Returns whether the texts contain each word of the search, without case and accents. */
 export const matchesText = (texts: readonly (string | null | undefined)[], searched: string): boolean =>
   hasWords(searchable(texts), searched);
 
-/** Returns the texts in the form that `hasWords` searches. A long list prepares it once for all searches. */
+/** Returns the texts in the form that `hasWords` searches. A long list calls this function once for all searches. */
 export const searchable = (texts: readonly (string | null | undefined)[]): string =>
   folded(texts.filter((text) => text != null).join('\n'));
 
@@ -37,7 +37,7 @@ export function parseSearch(text: string): Search {
   const found: Partial<Record<SearchKey, string>> = {};
   const words: string[] = [];
   for (const [part, key = '', quoted, plain] of text.matchAll(PART)) {
-    // A key whose value is not typed yet filters nothing.
+    // A key without a value, such as `group:`, filters nothing.
     if (SEARCH_KEYS.some((one) => part === `${one}:`)) continue;
     const known = SEARCH_KEYS.find((one) => one === key.toLowerCase());
     const value = quoted ?? plain ?? '';

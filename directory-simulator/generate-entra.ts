@@ -14,9 +14,9 @@ export function guidOf(name: string): string {
 }
 
 /**
- * Returns a generated directory as Entra ID has it. External people become guest users, `everyone` becomes all users,
- * and external groups are left out. The third group contains the first, so that two groups contain each other. There
- * are Microsoft 365 groups, dynamic groups and a group with hidden membership. Some members are devices and service
+ * Returns a generated directory as Entra ID has it. External people become guest users. The member `everyone` is
+ * replaced by all users. External groups are left out. The first and the third group contain each other. There are
+ * Microsoft 365 groups, dynamic groups and a group with hidden membership. Some members are devices and service
  * principals. The deleted users are members of the second group, because they keep their memberships.
  */
 export function entraWorld(world: WorldInput, seed: string): WorldInput {

@@ -18,7 +18,7 @@ type MemberInput = NonNullable<GroupInput['members']>[number];
 const DOMAIN = 'juniper-vale.example';
 const DAY_MS = 86_400_000;
 /** The largest number of members of a group. It limits the memory of a directory with many people. */
-const MOST_MEMBERS = 2_000;
+const MAX_MEMBERS = 2_000;
 
 /**
  * Generates a directory with the people and addresses that `npm run platform` generates for the same seed and number of
@@ -78,7 +78,7 @@ function identityOf(index: number, random: SeededRandom) {
   return { id: `03${random.hex(13)}`, email: `${mailbox}@${DOMAIN}`, name };
 }
 
-interface Around {
+interface GroupContext {
   readonly existing: readonly UserInput[];
   /** The groups after this group in the list. A group contains only later groups, so it can never contain itself. */
   readonly below: readonly { readonly id: string }[];
@@ -86,7 +86,7 @@ interface Around {
 }
 
 /** Returns the members of a group. The fifth group is empty. */
-function membersOf(index: number, { existing, below, random }: Around): MemberInput[] {
+function membersOf(index: number, { existing, below, random }: GroupContext): MemberInput[] {
   if (index === 4) return [];
   return [...peopleOf(existing, random), ...nestedOf(below, index, random), ...othersOf(index, random)];
 }
@@ -94,7 +94,7 @@ function membersOf(index: number, { existing, below, random }: Around): MemberIn
 /** Returns the users of a group. Most groups are small, and a few contain half of the company. */
 function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInput[] {
   if (users.length === 0) return [];
-  const size = Math.min(MOST_MEMBERS, Math.ceil(random.fraction() ** 5 * users.length * 0.5));
+  const size = Math.min(MAX_MEMBERS, Math.ceil(random.fraction() ** 5 * users.length * 0.5));
   const ids = new Set(Array.from({ length: size }, () => random.pick(users).id));
   return [...ids].map((member, place) => ({ member, kind: 'user', role: place === 0 ? 'OWNER' : 'MEMBER' }));
 }

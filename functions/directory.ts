@@ -14,16 +14,16 @@ import { once } from './frame/once.ts';
 import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireDirectory);
-/** Time that is reserved at the end of a run, so that the group which is being read can be read completely. */
+/** Time that is reserved at the end of a run to read the current group completely. */
 const RESERVE_MS = 120_000;
 
-/** After this time, a run for an operator's command does not start to read another group. */
+/** A run for an operator's command starts to read no further group after this time. */
 const ANSWER_MS = 30_000;
 
 /** The maximum number of groups that a message names. */
 const NAMED = 10;
 
-/** Makes the error with which a run fails after it has read all other groups. The failed run triggers the alarm. */
+/** Returns the error that a run throws after it has read all other groups. The failed run triggers the alarm. */
 const unreadable = (groups: readonly string[]): Error =>
   new Error(
     `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,

@@ -12,8 +12,8 @@ import { once } from './frame/once.ts';
 const wired = once(wireIngest);
 
 /**
- * Fractions of the time that remains when the run starts. No new chunk starts after START_UNTIL. After STOP_AT the run
- * only returns its result.
+ * Fractions of the time that remains at the start of a run. After START_UNTIL, no new chunk starts. After STOP_AT, the
+ * run only returns its result.
  */
 const START_UNTIL = 0.5;
 const STOP_AT = 0.85;

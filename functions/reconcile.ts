@@ -48,8 +48,7 @@ export async function handler(
     (connection) => runReconcile(connection, invocation, { ports, deadlineMs, metrics: base.metrics }),
   );
   await ports.recordCalls();
-  // The metric is sent even if a connection failed. Without the metric, the failure would look like a job that did not
-  // run.
+  // The metric is sent even if a connection failed. Without the metric, an alarm would report that the job did not run.
   if (invocation.task === 'pump') {
     base.metrics.emit('PumpCompleted', 1);
     await notifyOfStage(ports, first).catch((error) =>

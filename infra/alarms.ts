@@ -16,7 +16,7 @@ export interface AlarmConfig {
 }
 
 interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsToAlarm'> {
-  /** The heading in the runbook. The alarm's name is derived from it and from `of`. */
+  /** The heading in the runbook. The alarm's name contains the heading and `of`. */
   readonly heading: string;
   /** The name of the function that the alarm watches, if several functions have an alarm with the same heading. */
   readonly of?: string;
@@ -27,11 +27,13 @@ interface AlarmSpec extends Pick<AlarmProps, 'comparisonOperator' | 'datapointsT
   readonly threshold?: number;
   /** Default: 1. */
   readonly evaluationPeriods?: number;
-  /** How the alarm treats missing data. Default: as healthy, because idle queues, tables and functions send none. */
+  /**
+   * How the alarm treats missing data. Default: not breaching, because idle queues, tables and functions send no data.
+   */
   readonly missing?: TreatMissingData;
 }
 
-/** Adds an alarm that notifies the stage's topic at its start and end. Its description links to the runbook heading. */
+/** Adds an alarm that publishes its start and its end to the stage's topic. The description links to the runbook. */
 export function addAlarm(scope: Construct, alarmConfig: AlarmConfig, spec: AlarmSpec): Alarm {
   const { heading, of, meaning, missing = TreatMissingData.NOT_BREACHING, ...rest } = spec;
   const slug = headingSlug(heading);
@@ -204,12 +206,12 @@ const READER_ALARMS: readonly HealthAlarm[] = [
   {
     heading: 'Reader stopped',
     meaning:
-      'The directory of a connection is not read, because a permission or too many groups are missing.',
+      'The reader of a directory has stopped, because a permission is missing or too many groups have disappeared.',
     metric: 'ReaderStopped',
   },
   {
     heading: 'Directory lists too few members',
-    meaning: 'Three times within an hour the directory listed fewer members of a group than it counts.',
+    meaning: 'Three times within an hour, the member list of a group was shorter than its member count.',
     metric: 'ReaderShortGroups',
   },
 ];

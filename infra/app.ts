@@ -14,11 +14,14 @@ const Settings = z.record(z.string(), z.unknown());
 /** The stages and the feature flags of the CDK. The package is deployed from a folder that has no `cdk.json`. */
 const { stages, ...FEATURE_FLAGS } = cdkJson.context;
 
-/** Builds the stack of one stage from its settings and the command line: `groupsync deploy`, and every `cdk` command. */
+/**
+ * Builds the stack of one stage from its settings and the command line. `groupsync deploy` and every `cdk` command run
+ * this program.
+ */
 async function main(): Promise<void> {
   const app = new App({ context: FEATURE_FLAGS });
   const given = app.node.getAllContext() as Readonly<Record<string, unknown>>;
-  // The `cdk.json` of the current folder and `-c` override the settings in `groupsync.json`, a file outside git.
+  // The `cdk.json` of the current folder and the option `-c` override the settings in `groupsync.json`.
   const context = { stages, ...settingsFile(), ...given };
   const settings = readSettings((name) => context[name as keyof typeof context], Object.keys(context));
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.

@@ -27,7 +27,7 @@ export interface ConnectorFunctionProps {
   readonly timeoutSeconds: number;
   readonly key: IKey;
   readonly alarmConfig: AlarmConfig;
-  /** The executions that are reserved for this function. This number is also its maximum. */
+  /** The number of executions that are reserved for this function, which is also its maximum. */
   readonly reservedConcurrency?: number | undefined;
 }
 
@@ -98,7 +98,7 @@ export class ConnectorFunction extends Construct {
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
     // A function with long or hourly runs never has data in three consecutive periods of 5 minutes. For such a
-    // function, one slow run within an hour is enough.
+    // function, one slow run within an hour triggers the alarm.
     const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
     const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });
     const near = `A run of the function ${name} took over ${NEAR_TIMEOUT * 100} % of its ${timeoutSeconds} seconds.`;

@@ -48,7 +48,7 @@ export interface ConnectorStackProps extends StackProps {
   readonly code: Readonly<Record<DeployableKey, string | Code>>;
 }
 
-/** Lambda's maximum timeout, because a sweep of 10,000 groups takes minutes. */
+/** The maximum timeout of Lambda. A sweep of 10,000 groups takes minutes. */
 const SCHEDULED_TIMEOUT_SECONDS = 900;
 
 /**
@@ -70,7 +70,6 @@ const CALLED_BY_OPERATORS: ReadonlySet<string> = new Set(['reconcile', 'people',
 const NO_ALARM_TARGET =
   'no alarm is delivered: set alarmEmail, or subscribe a target to the topic of the alarms';
 
-/** All resources of one stage. */
 export class ConnectorStack extends Stack {
   readonly eventsQueue: Queue;
   readonly alarmTopic: Topic;
@@ -259,7 +258,6 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   return { role: role.roleArn, queue };
 }
 
-/** Adds the console if the settings have one. */
 function consoleOf(stack: Stack, props: Omit<ConsoleProps, 'signIn' | 'customUrl'>): Console | undefined {
   const { console: signIn, consoleUrl: customUrl } = props.settings;
   return signIn && new Console(stack, 'Console', { ...props, signIn, customUrl });

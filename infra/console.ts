@@ -17,7 +17,9 @@ const PERIOD = Duration.minutes(5);
 
 export interface ConsoleProps extends Omit<ConnectorFunctionProps, 'name' | 'timeoutSeconds'> {
   readonly signIn: ConsoleSignIn;
-  /** The address that people open, if it is not the address of the HTTP API. */
+  /**
+   * The address of the console, if the console has its own domain. Otherwise people open the address of the HTTP API.
+   */
   readonly customUrl: string | undefined;
 }
 

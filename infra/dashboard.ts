@@ -50,8 +50,8 @@ type Metrics = ReturnType<typeof metricsOf>;
 const metricsOf = (prefix: string) => ({
   stage: (name: MetricName, period = PERIOD) => stageMetric(prefix, name, period),
   /**
-   * Returns a metric with one line for each value of its second dimension. The metric is a search, which also finds
-   * connections and kinds that are added later.
+   * Returns an expression with one line for each value of the metric's second dimension. The expression searches for
+   * metrics, so it also finds connections and kinds that are added later.
    */
   broken(name: MetricName): MathExpression {
     const { form, by } = METRICS[name];

@@ -15,9 +15,15 @@ export interface GroupSyncProps {
   readonly env?: Environment;
   /** Value of the tag `groupsync:stage`. Default: `production`. */
   readonly stage?: string;
-  /** First part of every name, and the name of the stack. Never change it later. Default: `groupsync`. */
+  /**
+   * Name of the stack, and first part of all other names. Never change the prefix of a deployed stage. Default:
+   * `groupsync`.
+   */
   readonly prefix?: string;
-  /** Changes of one group within this number of seconds become one write; 0 to 300. Default: 5. */
+  /**
+   * Length of the coalescing window in seconds: changes of one group within a window become one write; 0 to 300.
+   * Default: 5.
+   */
   readonly coalesceSeconds?: number;
   /** Minutes between two runs of the job that retries waiting groups; 1 to 60. Default: 1. */
   readonly pumpMinutes?: number;

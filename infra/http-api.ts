@@ -36,7 +36,6 @@ interface HttpApiProps {
   readonly name: OptionalFunctionKey;
   readonly description: string;
   readonly worker: ConnectorFunction;
-  /** The paths whose requests reach the function. */
   readonly paths: readonly string[];
   /** The reason why API Gateway does not authenticate the sender of a request. */
   readonly whyNoAuthorizer: string;
@@ -63,7 +62,7 @@ export function addHttpApi(
       Validations.of(route).acknowledge({ id: 'AwsSolutions-APIG4', reason: whyNoAuthorizer });
   }
   const accessLog = new LogGroup(scope, 'AccessLog', {
-    // The name begins like the names of the functions' log groups, because the key policy allows only such names.
+    // The key policy allows only names that begin with `/aws/lambda/`, like the log groups of the functions.
     logGroupName: `/aws/lambda/${apiName}-access`,
     retention: settings.logRetentionDays,
     encryptionKey: key,

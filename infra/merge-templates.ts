@@ -1,4 +1,3 @@
-/** A JSON value in a CloudFormation template. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
@@ -14,8 +13,8 @@ const NOT_EVALUATED = ['Type', 'DeletionPolicy', 'UpdateReplacePolicy', 'Conditi
 
 /**
  * Merges two templates of one stack into one template with a condition. `on` is the template if the condition is true,
- * `off` if it is false. A resource or an output that only `on` has gets the condition. A property that differs becomes
- * `Fn::If`.
+ * `off` if it is false. A resource or an output that is missing in `off` gets the condition. A property that differs
+ * becomes `Fn::If`.
  * @throws Error for a difference that CloudFormation cannot express
  */
 export function mergeTemplates(on: JsonObject, off: JsonObject, condition: string): JsonObject {

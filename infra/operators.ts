@@ -26,7 +26,7 @@ import type { Settings } from './settings.ts';
 
 type Right = readonly [on: keyof ReturnType<typeof namesOf>, ...actions: string[]];
 
-const LOOK: readonly Right[] = [
+const VIEWER_RIGHTS: readonly Right[] = [
   ['table', 'dynamodb:BatchGetItem', 'dynamodb:Query'],
   ['index', 'dynamodb:Query'],
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
@@ -44,12 +44,12 @@ const STORE_SECRET = ['PutSecretValue', 'CreateSecret', 'DeleteSecret', 'Restore
 /**
  * The permissions that the commands of each role need. `test/infra/commands.integration.test.ts` lists the commands.
  */
-const PEOPLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
-  viewer: LOOK,
+const RIGHTS_BY_ROLE: Readonly<Record<'viewer' | 'approver' | 'operator', readonly Right[]>> = {
+  viewer: VIEWER_RIGHTS,
   // The function `reconcile` checks and stores a decision. So an approver needs no write access to the table.
-  approver: [...LOOK, ['reconcile', 'lambda:InvokeFunction']],
+  approver: [...VIEWER_RIGHTS, ['reconcile', 'lambda:InvokeFunction']],
   operator: [
-    ...LOOK,
+    ...VIEWER_RIGHTS,
     ['table', ...WRITE],
     ['table', 'dynamodb:Scan', 'dynamodb:DescribeTable'],
     ['apply', 'sqs:SendMessage'],
@@ -95,8 +95,8 @@ export class Operators extends Construct {
       secretsKey === undefined
         ? []
         : [secretsKeyStatement(this, secretsKey, ['kms:Decrypt', 'kms:GenerateDataKey'])];
-    const look = (connection: string) => [
-      ...LOOK_AT_ONE.map(([on, ...actions]) => allow(actions, names[on])),
+    const viewStatements = (connection: string) => [
+      ...CONNECTION_VIEWER_RIGHTS.map(([on, ...actions]) => allow(actions, names[on])),
       onlyKeys(
         allow(['dynamodb:BatchGetItem', 'dynamodb:Query'], [...names.table, ...names.index]),
         leadingKeysOf(connection),
@@ -107,7 +107,7 @@ export class Operators extends Construct {
       new ManagedPolicy(this, `viewer-${connection}`, {
         managedPolicyName: `${settings.prefix}-viewer-${connection}-${region}`,
         description: `groupsync ${settings.prefix}: reads only the connection ${connection}`,
-        statements: look(connection),
+        statements: viewStatements(connection),
       });
     }
     for (const connection of settings.connectionOperators) {
@@ -125,7 +125,7 @@ export class Operators extends Construct {
         managedPolicyName: `${settings.prefix}-operator-${connection}-${region}`,
         description: `groupsync ${settings.prefix}: operates only the connection ${connection}`,
         statements: [
-          ...look(connection),
+          ...viewStatements(connection),
           onlyKeys(allow(WRITE, names.table), partitionsOf(connection)),
           noDecisions(names.table.map(arn)),
           allow(['sqs:SendMessage'], names.apply),
@@ -135,7 +135,7 @@ export class Operators extends Construct {
         ],
       });
     }
-    for (const [who, rights] of Object.entries(PEOPLE)) {
+    for (const [who, rights] of Object.entries(RIGHTS_BY_ROLE)) {
       const policy = new ManagedPolicy(this, who, {
         // A policy's name is unique in the account, across all regions.
         managedPolicyName: `${settings.prefix}-${who}-${region}`,
@@ -160,8 +160,11 @@ export class Operators extends Construct {
   }
 }
 
-/** The resources that a viewer of one connection may read, without queues, because all connections share the queues. */
-const LOOK_AT_ONE: readonly Right[] = [
+/**
+ * A viewer of one connection may count the messages in the queues. Reading them is not allowed, because all connections
+ * share the queues.
+ */
+const CONNECTION_VIEWER_RIGHTS: readonly Right[] = [
   ['queues', 'sqs:GetQueueUrl', 'sqs:GetQueueAttributes'],
   ['ingest', 'lambda:GetFunctionConfiguration'],
 ];
@@ -172,7 +175,6 @@ function onlyKeys(statement: PolicyStatement, keys: readonly string[]): PolicySt
   return statement;
 }
 
-/** The partition keys of one connection, in the table and in its index. */
 const partitionsOf = (connection: string): readonly string[] =>
   CONNECTION_PARTITIONS.flatMap((kind) => [`${kind}#${connection}`, `${kind}#${connection}#*`]);
 

@@ -19,9 +19,11 @@ export interface Permissions {
   readonly table: readonly string[];
   readonly index: readonly string[];
   readonly queues: Readonly<Partial<Record<QueueKey | 'reader', readonly string[]>>>;
-  /** Actions on the queues of sources except the reader's queue. Default: the actions of `events`, on all of them. */
+  /**
+   * Actions on the queues of sources, except the reader's queue. If absent, the actions of `events` apply to all these
+   * queues and to the reader's queue.
+   */
   readonly sources?: readonly string[];
-  /** Actions on the secrets of the stage's connections. */
   readonly secrets: readonly string[];
   /** True if the actions are allowed only on the secrets for reading directories. */
   readonly onlyOfDirectories?: true;
@@ -288,8 +290,8 @@ export function keyStatements(scope: Construct, key: IKey): PolicyStatement[] {
 }
 
 /**
- * Denies people to create or change sessions of the console with their AWS credentials. Otherwise a person could create
- * a session of another person. Ending a session is allowed.
+ * Denies creating or changing sessions of the console with AWS credentials. Otherwise a person could create a session
+ * for another person. Ending a session is allowed.
  */
 export const noSessions = (resources: string[]) =>
   new PolicyStatement({

@@ -48,8 +48,8 @@ class ZippedCode extends Code {
 /**
  * Returns the CloudFormation template of a release, which users deploy without the CDK. The optional parts are SCIM and
  * the queue of a producer. The stack of the app is built four times: with and without each optional part. The four
- * results are merged into one template, in which conditions select the parts. Some settings become parameters of the
- * template. The user sets parameters at deployment.
+ * results are merged into one template, in which conditions select the parts. Some settings become parameters, which
+ * the user sets at deployment.
  */
 export function releaseTemplate(): JsonObject {
   const [full, withScim, withProducer, plain] = [

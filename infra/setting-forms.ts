@@ -40,13 +40,13 @@ export const Connections = listOf(CONNECTION_NAME, 50);
 
 /** The full ARN of a role or user. A wildcard or a whole account would let more principals grant access to groups. */
 const PRINCIPAL_ARN = /^arn:aws[a-z-]*:iam::\d{12}:(?:role|user)\/[\w+=,.@/-]+$/;
-/** A queue policy may have 50 principals and 8,192 characters. It contains each producer twice. */
+/** A queue policy may have 50 principals and 8,192 characters. The policy contains each producer twice. */
 export const Producers = listOf(
   z.string().regex(PRINCIPAL_ARN, 'expected the ARN of one IAM role or user'),
   45,
 );
 
-/** SQS lets ten queues use one dead-letter queue. One of the ten is the common events queue. */
+/** SQS lets ten queues use one dead-letter queue. The common events queue is one of these ten queues. */
 export const MOST_SOURCES = 9;
 const SourceName = z
   .string()

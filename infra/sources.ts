@@ -23,7 +23,7 @@ interface SourcesProps {
   readonly console: string | undefined;
 }
 
-/** Permits the senders of directory events: named roles and users, Okta's log stream, an SNS topic. */
+/** Permits the senders of directory events: the named roles and users, Okta's log stream, and an SNS topic. */
 export class Sources extends Construct {
   readonly #common: NamedProducers;
 
@@ -61,8 +61,8 @@ export class Sources extends Construct {
         detail: { eventType: [{ prefix: 'group.' }, { prefix: 'user.' }] },
       },
     });
-    // The CDK's target for an encrypted queue lets every rule of the account send. Then a principal that may create
-    // rules could add people to groups.
+    // For an encrypted queue, the target class of the CDK would let every rule of the account send. Then a principal
+    // that may create rules could add people to groups.
     rule.addTarget({
       bind: () => ({ arn: events.queueArn, deadLetterConfig: { arn: undelivered.queueArn } }),
     });

@@ -55,7 +55,7 @@ export class State extends Construct {
     this.#alarmOnThrottles(alarmConfig);
   }
 
-  /** Throttling of the index also throttles writes of the table. Its metric has a separate dimension. */
+  /** If DynamoDB throttles the index, it also throttles writes of the table. The index has a separate metric. */
   #alarmOnThrottles(alarmConfig: AlarmConfig): void {
     const TableName = this.table.tableName;
     const index = { TableName, GlobalSecondaryIndexName: TABLE.index.name };

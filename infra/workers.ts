@@ -18,7 +18,7 @@ import { EVENT_SOURCES, QUEUES } from '../shared/contract/topology.ts';
 import { type AlarmConfig, addAlarm } from './alarms.ts';
 import { ConnectorFunction, type ConnectorFunctionProps } from './connector-function.ts';
 
-interface LaneProps {
+interface QueueWithDeadLettersProps {
   readonly prefix: string;
   readonly queue: 'events' | 'apply';
   /** Sources with a separate queue. All these queues use the dead-letter queue of the events queue. */
@@ -42,12 +42,12 @@ const HEADINGS = {
 export const NO_SOURCE_QUEUE: RedriveAllowPolicy = { redrivePermission: RedrivePermission.DENY_ALL };
 
 /** A queue with its dead-letter queue, and the alarms on both. */
-class Lane extends Construct {
+class QueueWithDeadLetters extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly ofSources: ReadonlyMap<string, Queue>;
 
-  constructor(scope: Construct, id: string, props: LaneProps) {
+  constructor(scope: Construct, id: string, props: QueueWithDeadLettersProps) {
     super(scope, id);
     const { prefix, queue, alarmConfig, sources } = props;
     const redrive = QUEUES[queue].redrive;
@@ -79,8 +79,8 @@ class Lane extends Construct {
   }
 
   /**
-   * Refers to a queue by its name. A queue and its dead-letter queue refer to each other, and CloudFormation references
-   * in both directions would be a cycle.
+   * Refers to a queue by its name instead of a CloudFormation reference. A queue and its dead-letter queue refer to
+   * each other, and two references would be a cycle.
    */
   #byName(id: string, name: string) {
     const arn = Stack.of(this).formatArn({
@@ -109,7 +109,7 @@ class Lane extends Construct {
   }
 }
 
-function queueProps(queue: QueueKey, { prefix, key }: LaneProps): QueueProps {
+function queueProps(queue: QueueKey, { prefix, key }: QueueWithDeadLettersProps): QueueProps {
   const { retentionSeconds, visibilityTimeoutSeconds } = QUEUES[queue];
   return {
     queueName: queueName(prefix, queue),
@@ -132,13 +132,13 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
 
 /** A queue, its dead-letter queue and the function that reads it. A failed message does not fail its batch. */
 export class Worker extends Construct {
-  readonly lane: Lane;
+  readonly lane: QueueWithDeadLetters;
   readonly worker: ConnectorFunction;
 
   constructor(scope: Construct, id: string, props: WorkerProps) {
     super(scope, id);
     const source = EVENT_SOURCES[props.name];
-    this.lane = new Lane(this, 'Lane', {
+    this.lane = new QueueWithDeadLetters(this, 'Lane', {
       prefix: props.settings.prefix,
       queue: source.queue,
       key: props.key,
@@ -157,8 +157,8 @@ export class Worker extends Construct {
         ...(source.maximumBatchingWindowSeconds > 0
           ? { maxBatchingWindow: Duration.seconds(source.maximumBatchingWindowSeconds) }
           : {}),
-        // The maximum limits the executions that one stage takes from the account, and its concurrent calls to the
-        // platform.
+        // This maximum limits the share of the account's executions that one stage uses, and the concurrent calls to
+        // the platform.
         maxConcurrency: source.maximumConcurrency,
         reportBatchItemFailures: true,
       });
@@ -168,7 +168,6 @@ export class Worker extends Construct {
   }
 }
 
-/** A scheduled task of a function. */
 export interface Task {
   readonly name: ScheduleKey | OptionalScheduleKey;
   readonly everyMinutes: number;

@@ -16,18 +16,17 @@ export interface GroupCounts {
 }
 
 export interface ConvergenceOptions {
-  /** Returns the number of visible, delayed and in-flight messages of a queue. */
   readonly countMessages: (queueUrl: string) => number;
   readonly eventsQueueUrl: string;
   /** The queue of the directory reader; undefined if no directory is read. */
   readonly readerQueueUrl?: string | undefined;
   readonly applyQueueUrl: string;
-  /** Counts the groups. The wait calls this ten times a second while the queues are empty. */
+  /** Counts the groups. Called ten times a second while the queues are empty. */
   readonly countGroups: () => Promise<GroupCounts>;
   /** Returns the groups. The read of every member is slow, so it happens only at the end. */
   readonly readGroups: () => Promise<readonly GroupReport[]>;
   readonly onBacklog: (backlog: Backlog) => void;
-  /** Called once only the apply queue contains messages. Then no event can change the waiting groups. */
+  /** Called when only the apply queue still contains messages. At this time, no event can change the waiting groups. */
   readonly onLastEvent?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
   readonly pollMs?: number;

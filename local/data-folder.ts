@@ -38,12 +38,12 @@ export function openDataFolder(path: string, nowMs: number): DataFolder {
   };
 }
 
-/** Takes the lock. It replaces the lock of a process that no longer runs, for example after kill -9. */
+/** Takes the lock. A lock of a process that no longer runs, for example after kill -9, is replaced. */
 function takeLock(lock: string, path: string): void {
-  const mine = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
+  const content = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
   for (let attempt = 0; attempt < 2; attempt += 1) {
     try {
-      writeFileSync(lock, mine, { flag: 'wx' });
+      writeFileSync(lock, content, { flag: 'wx' });
       return;
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {

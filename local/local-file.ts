@@ -21,7 +21,7 @@ export const LocalFile = z.object({
   applyQueueUrl: z.url(),
   applyDlqUrl: z.url(),
   platformToken: z.string(),
-  /** Base URL of the SCIM server. The next field is a token for this server. */
+  /** Base URL of the SCIM server. `scimToken` is a token for this server. */
   scim: z.url(),
   scimToken: z.string(),
 });

@@ -34,10 +34,10 @@ export function readableReport(
   },
 ): string {
   const seconds = (elapsedMs / 1000).toFixed(1);
-  const verdict = converged
+  const outcome = converged
     ? `converged after ${seconds} s`
     : `NOT converged after ${seconds} s; the handlers' log is in ${shown(options.logPath)}`;
-  const lines = [groupsTable(groups), `${groupsSummary(groups)}; ${verdict}`];
+  const lines = [groupsTable(groups), `${groupsSummary(groups)}; ${outcome}`];
   if (!options.once) lines.push('', ...endpointLines(address, options, page), ...directoryLines(directory));
   return `${lines.join('\n')}\n`;
 }

@@ -6,7 +6,7 @@ import type { LocalFunction } from './invocation.ts';
 import type { GroupReport } from './report.ts';
 import type { ScimEndpoint } from './scim-endpoint.ts';
 
-/** The deployed handlers, and functions for actions that need a command in a deployed stack. */
+/** The deployed handlers, and functions for actions that operators of a deployed stack do with commands. */
 export interface StackParts {
   readonly handlers: Readonly<Record<FunctionKey, LocalFunction['handler']>>;
   readonly directory: LocalFunction['handler'];

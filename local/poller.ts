@@ -38,7 +38,7 @@ const PAUSE_AFTER_ERROR_MS = 200;
 
 /**
  * Emulates Lambda's event source mapping for one queue. At most `maximumConcurrency` invocations run at the same time.
- * One more batch can already be received. After a stop, this batch stays in the queue.
+ * The poller can also receive one further batch in advance. After a stop, this batch stays in the queue.
  */
 export function startPoller(options: PollerOptions): Poller {
   const stopping = new AbortController();

@@ -20,7 +20,7 @@ export function startProgress(screen: Screen, published: number, clock: () => nu
   return screen.isTTY === true ? barProgress(screen, published) : lineProgress(screen, clock);
 }
 
-/** One half of the bar shows the processed events. The other half shows the processed apply messages. */
+/** The first half of the bar shows the processed events, and the second half the processed apply messages. */
 function barProgress(screen: Screen, published: number): Progress {
   const bar = new SingleBar({
     format: '{bar} {percentage}% | {what}',

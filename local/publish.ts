@@ -57,7 +57,8 @@ function pack(lines: readonly EventLine[]) {
 }
 
 /**
- * Sends a batch, and retries entries that failed without a fault of the sender. @returns the lines that SQS rejected
+ * Sends a batch, and retries entries that failed for a reason other than their content. @returns the lines that SQS
+ * rejected
  */
 async function sendBatch(client: SQSClient, queueUrl: string, batch: readonly EventLine[]) {
   const refused: Published['refused'][number][] = [];

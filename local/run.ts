@@ -126,7 +126,7 @@ async function converge(
   options: Pick<StartOptions, 'once' | 'timeout' | 'directory'> & {
     readonly events: readonly EventLine[];
     readonly signal: AbortSignal;
-    /** Prints lines. While the progress bar is shown, lines appear above the bar. */
+    /** Prints a line, above the progress bar if the bar is shown. */
     readonly output: { printLine: (line: string) => void };
   },
 ) {

@@ -54,7 +54,6 @@ export interface Stack {
   readonly address: LocalFile;
   readonly sqs: SQSClient;
   readonly parts: StackParts;
-  /** Returns the number of visible, delayed and in-flight messages of a queue. */
   readonly countMessages: (queueUrl: string) => number;
   /** Wakes all groups that wait for the end of their coalescing window. The caller does this after the last event. */
   readonly endWindows: () => Promise<void>;

@@ -46,7 +46,8 @@ export interface WorkOptions {
 
 /**
  * Runs the handlers as the deployed event sources and schedules do. It first reads the people, because otherwise every
- * member would be unknown. Then it enqueues the dirty groups of an earlier run, whose queues are lost.
+ * member would be unknown. Then it enqueues the groups that an earlier run left dirty, because the queues of that run
+ * are lost.
  */
 export async function startWork(options: WorkOptions): Promise<{ stop: () => Promise<void> }> {
   await run(options, 'people', {});
@@ -75,7 +76,6 @@ export async function startWork(options: WorkOptions): Promise<{ stop: () => Pro
   };
 }
 
-/** Starts the poller that invokes a function with the messages of a queue. */
 function pollerOf(key: 'ingest' | 'apply', queue: string, options: WorkOptions): Poller {
   const source = EVENT_SOURCES[key];
   const maximumBatchingWindowSeconds = options.batchingWindowSeconds ?? source.maximumBatchingWindowSeconds;
@@ -90,7 +90,6 @@ function pollerOf(key: 'ingest' | 'apply', queue: string, options: WorkOptions):
   });
 }
 
-/** Reads the directory once, and then periodically. */
 async function startDirectory(options: WorkOptions): Promise<readonly Schedule[]> {
   await run(options, 'directory', {});
   const schedule = startSchedule({

@@ -2,7 +2,7 @@ import { build } from 'esbuild';
 
 /**
  * Packages that are not bundled in a checkout, because they are large and change rarely. All other packages are
- * bundled, because a program in one file starts faster.
+ * bundled, so that the program is one file and starts faster.
  */
 const NOT_BUNDLED = ['dynalite', 'fastify', 'esbuild', 'oidc-provider'];
 

@@ -1,6 +1,6 @@
 /**
- * Builds the programs of a checkout once, and again after a source has changed. Running the sources with tsx is slower:
- * a command would spend more time on loading files than on its work.
+ * Builds the programs of a checkout once, and again after a source has changed. With tsx, a command would need more
+ * time to load its files than to do its work.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -37,8 +37,8 @@ function keyOf(entryPoints, sources) {
 }
 
 /**
- * Builds into a temporary folder and then renames the folder. Two builds may run at the same time. The result of the
- * build that renames first is used.
+ * Builds into a temporary folder and then renames the folder. If two builds run at the same time, the first renamed
+ * folder is used.
  */
 async function buildInto(name, { program, entryPoints, sources }) {
   const { buildPrograms } = await import('./build.mjs');
@@ -66,8 +66,8 @@ async function buildInto(name, { program, entryPoints, sources }) {
 }
 
 /**
- * Keeps the value of `import.meta.url` of each source, so that the source finds the files in its own folder. The
- * emulator's thread is an exception: the stack must start its built file.
+ * Keeps the value of `import.meta.url` of each source, so that the source finds the files in its own folder. Exception:
+ * the stack starts the built file of the emulator's thread.
  */
 function findFilesBesideSources({ onLoad }) {
   onLoad({ filter: /[\\/](?:local|cli)[\\/].*\.ts$/ }, ({ path }) => {

@@ -10,7 +10,7 @@ import { baselineSource } from './bundle-check/baseline.ts';
 
 /**
  * `npm run bundle:check` tests that the functions are small and start fast. The baseline of a function is a bundle with
- * only the packages that its sources import. The difference from the baseline is the start-up time of groupsync's own
+ * only the packages that its sources import. So the difference between both start-up times is caused by groupsync's own
  * code.
  */
 

@@ -48,7 +48,7 @@ const event = (type: string, data: object, extra: object = {}) =>
     id: `e-${type}-${JSON.stringify(data).length}`,
     source: 'okta/acme',
     type: `directory.${type}`,
-    // The event time is a few seconds in the future, so that the event is newer than an import that ran shortly before.
+    // The event time is a few seconds in the future, so that the event is later than the import of an earlier step.
     time: new Date(Date.now() + AHEAD_MS).toISOString(),
     data,
     ...extra,

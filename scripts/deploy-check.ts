@@ -10,7 +10,7 @@ import { checkPackage } from './deploy-check/package-check.ts';
 import { checkRestore } from './deploy-check/restore-check.ts';
 import { startPlatform } from './deploy-check/simulator.ts';
 import { checkStages } from './deploy-check/stages-check.ts';
-import { type Around, seconds, step } from './deploy-check/steps.ts';
+import { type CheckInput, seconds, step } from './deploy-check/steps.ts';
 import { checkTemplate } from './deploy-check/template-check.ts';
 
 /**
@@ -33,7 +33,7 @@ const SKIPPED = `deploy:check skipped: no emulator given.
 Start an emulator that supports CloudFormation: AWS_ENDPOINT_URL=http://127.0.0.1:PORT npm run deploy:check`;
 
 /** The input of a part: its own folder, company and prefix. */
-interface Part extends Around {
+interface Part extends CheckInput {
   readonly endpoint: string;
   readonly prefix: string;
 }

@@ -3,8 +3,8 @@ import { OUTPUT_SCHEMAS } from '../cli/schemas.ts';
 import { NATIVE_DATA, NATIVE_TYPES, nativeEvent } from '../shared/contract/events/native.ts';
 
 /**
- * The generated JSON Schemas. They come from the schemas that decode events, and from the schemas with which tests
- * check the output of commands.
+ * The generated JSON Schemas. Their sources are the schemas that decode events, and the schemas that tests use to check
+ * the output of commands.
  */
 export const JSON_SCHEMAS = [
   ...NATIVE_TYPES.map((type) =>

@@ -31,7 +31,7 @@ export function lockedPackages(name: string, names: readonly string[], project: 
       const place = placeOf(one, path, packages);
       if (place !== undefined) add(place);
     }
-    // The paths of packages inside the archive of this package begin with this text.
+    // Packages inside the archive of this package have paths that begin with this text.
     const within = `${path}/node_modules/`;
     for (const [other, { inBundle }] of Object.entries(packages))
       if (inBundle === true && other.startsWith(within)) add(other);

@@ -10,9 +10,9 @@ import { SURVIVORS } from './mutate/survivors.ts';
 
 /**
  * The mutation test of the pure core makes one small change at a time and runs the tests. For each change, at least one
- * test should fail. The script works on a copy of the project, in which each core file can switch to any of its mutants
- * without being loaded again. Each test runs once to record the places of the code that the test reaches. Then the test
- * runs once for each mutant at these places. `--only TEXT` selects files whose path contains TEXT.
+ * test should fail. The script works on a copy of the project. In the copy, each core file can switch to any of its
+ * mutants without a reload. Each test runs once to record the places in the code that it reaches. Then the test runs
+ * once for each mutant at these places. `--only TEXT` selects files whose path contains TEXT.
  */
 
 const CORE = ['shared/domain', 'shared/plan'];
@@ -63,7 +63,7 @@ for (const file of CORE.flatMap(filesIn)) {
 }
 writeFileSync('noticed.json', '{}');
 
-/** A property test runs fewer times than in `npm test`, because each mutant repeats it. */
+/** A property test has fewer runs than in `npm test`, because it is repeated for each mutant. */
 Object.assign(process.env, { GROUPSYNC_RUNS: '100', AWS_REGION: 'us-east-1', NO_COLOR: '1' });
 const vitest = await createVitest('test', {
   root: copy,
@@ -123,7 +123,7 @@ function workOf(survey: Readonly<Record<string, Surveyed>>): Work {
   return Object.fromEntries(tests.map(({ name, todo }) => [name, todo]));
 }
 
-/** Returns true if the test belongs to the core or reaches any place of the file. */
+/** Returns true if the test may detect mutants of the file: it tests the core, or reaches a place in the file. */
 function mayReach(name: string, places: ReadonlySet<string>, { file }: Mutated): boolean {
   return /^test.(domain|plan)/.test(name) || [...places].some((place) => place.startsWith(`${file}:`));
 }

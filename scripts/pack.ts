@@ -12,8 +12,8 @@ import { bundledPackages, noticesOf } from './bundled.ts';
 import { lockedPackages } from './locked.ts';
 
 /**
- * Builds the files that `npm pack` adds to the package. All entries are built into the folder `dist/`. So a relative
- * path of a source, such as `../examples`, is also correct in the built file.
+ * Builds the files that `npm pack` adds to the package. All entries are built into the folder `dist/`. So a path such
+ * as `../examples` is correct in a source and in its built file.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -62,7 +62,9 @@ cpSync(join(ROOT, 'node_modules/classic-level/prebuilds'), join(DIST, 'prebuilds
 const bundled = bundledPackages(metafile, ROOT);
 writeFileSync(join(DIST, 'THIRD-PARTY.txt'), noticesOf(bundled, ROOT));
 writeFileSync(join(DIST, 'packages.json'), `${JSON.stringify(bundled, null, 2)}\n`);
-/** The app of `groupsync deploy` is CommonJS: only `require` finds the CDK in the folder that NODE_PATH names. */
+/**
+ * The app of `groupsync deploy` is CommonJS, because only `require` reads NODE_PATH, which names the folder of the CDK.
+ */
 await buildPrograms({
   absWorkingDir: ROOT,
   entryPoints: ['infra/app.ts'],
@@ -88,8 +90,8 @@ for (const [path, { body }] of Object.entries(await loadPage())) {
 }
 
 /**
- * Lets esbuild find the files that the table emulator requires by a computed name, because esbuild needs the file
- * extension in such a name.
+ * The table emulator requires files by a computed name. Adds the file extension to such a name, because esbuild needs
+ * it.
  */
 function nameFilesOfEmulator({ onLoad }: PluginBuild): void {
   onLoad({ filter: /[\\/]dynalite[\\/]index\.js$/ }, ({ path }) => ({

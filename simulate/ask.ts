@@ -81,7 +81,7 @@ async function askAndApply(cloud: Cloud, seen: Seen, ref: GroupRef, random: Rand
   });
 }
 
-/** Returns all ids by which a platform group may contain the person of this member. */
+/** Returns the ids by which a platform group may contain the person of this member: the role id and the user id. */
 function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readonly string[] {
   const role = storedUser(seen, name, member)?.role;
   if (role === undefined) return [];
@@ -89,6 +89,6 @@ function usersOf(member: string, cloud: Cloud, seen: Seen, name: string): readon
   return userId ? [role, userId] : [role];
 }
 
-/** Returns the stored people. They may have changed without a wake-up of their groups yet. */
+/** Returns the stored people. groupsync may not have woken the groups of a changed person yet. */
 const peopleOf = ({ table }: Cloud, name: string): readonly object[] =>
   [...table.items].flatMap(([key, item]) => (key.startsWith(`R#${name}#`) ? [item] : []));

@@ -157,8 +157,8 @@ export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes
   const member = 'member' in action ? action.member : '';
   const about = 'group' in action ? action.group : member;
   const members = 'members' in action ? action.members : [];
-  // The client sends requests about one resource one after the other. It creates a member before a request about a
-  // group names the member, and deletes the member after such requests.
+  // The client sends requests about one resource one after the other. A request about a group waits for earlier
+  // requests about its members. A request about a member waits for earlier requests that name the member.
   const before = Promise.all([about, `${about} named`, ...members].map((one) => lanes.get(one)));
   const asking = before.then(async () => {
     while (!cloud.isOver) {
@@ -223,8 +223,8 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   const { connection } = request;
   // The connection was removed, but the client still sends the token of this connection.
   const wasRemoved = cloud.actions.some(
-    ({ kind, done, died, ...action }) =>
-      kind === 'remove_connection' && done && !died && action.connection === connection,
+    ({ kind, done, crashed, ...action }) =>
+      kind === 'remove_connection' && done && !crashed && action.connection === connection,
   );
   const { status, body, etag } = await send(request.method, request.path, '', request.body);
   if (status === 429 || status >= 500) return false;

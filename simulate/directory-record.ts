@@ -3,8 +3,8 @@ import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
 /**
- * The longest time by which the time of a message may be in the future. The value is a copy of the value in the
- * contract, so that the checks notice a wrong value there.
+ * The time of a message may be at most this far in the future. This copy of the value in shared/contract shows a wrong
+ * value there.
  */
 const MAX_AHEAD_MS = 5 * 60_000;
 
@@ -78,7 +78,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
      * Sets the time of a dead-lettered message to the present if its time is in the future.
      * @returns the new body; the given body if its time is not in the future
      */
-    isEdited(body: string, atMs: number): string {
+    withPresentTime(body: string, atMs: number): string {
       const { message } = byBody.get(body) ?? {};
       const { time = '' } = message?.events[0]?.order ?? {};
       if (message === undefined || !(Date.parse(time) > atMs)) return body;

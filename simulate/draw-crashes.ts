@@ -39,7 +39,7 @@ const SELDOM = new Set([
   ...['feed put DRIFT#', 'operator put GATE', 'pump update M#', 'sweep platform.get'],
   ...['operator SendMessageBatch events', 'operator DeleteMessageBatch eventsDlq'],
 ]);
-const DEATHS = {
+const CRASH_WEIGHTS = {
   ingest: 5,
   apply: 12,
   people: 3,
@@ -62,7 +62,7 @@ const SPELLS = {
 
 function drawCrashes(random: Random, connection: string, times: number, endMs: number): Happening[] {
   return Array.from({ length: times }, (): Happening => {
-    const lambda = weighted(random, DEATHS);
+    const lambda = weighted(random, CRASH_WEIGHTS);
     const effect = random.pick(crashPoints(lambda));
     const drawn = between(random, 1, 4);
     const nth = SELDOM.has(`${lambda} ${effect}`) ? 1 : drawn;
@@ -74,7 +74,7 @@ function drawCrashes(random: Random, connection: string, times: number, endMs: n
 /**
  * The crashes of all functions except the reader. Crashes of the reader are drawn with its directory (reader/draw.ts).
  */
-export const ALL_CRASHES = (Object.keys(DEATHS) as (keyof typeof DEATHS)[]).flatMap((lambda) =>
+export const ALL_CRASHES = (Object.keys(CRASH_WEIGHTS) as (keyof typeof CRASH_WEIGHTS)[]).flatMap((lambda) =>
   crashPoints(lambda).map((effect) => ({ kind: 'crash', lambda, effect, nth: 1 }) as const),
 );
 

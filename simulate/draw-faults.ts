@@ -139,7 +139,7 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
     );
   }
   if (action.platformFault === 'loses_answers' || action.platformFault === 'refuses_spoke_id') {
-    // The ids contain the name of the connection, because two connections of one company share no group.
+    // The ids contain the name of the connection, so that two connections of one company never have the same group.
     return Array.from({ length: 6 }, (_, n) =>
       directoryHappening(between(random, 0, action.forMs / 2), {
         kind: 'name',
@@ -224,7 +224,7 @@ function drawClientActions(random: Random, town: Town, { endMs }: Scene): readon
     const group = random.pick(town.groups);
     const kind = weighted(random, CLIENT_WEIGHTS);
     const action = actionOf(kind, group);
-    // A client may create the group before the first directory event. Such a group only tests the adoption.
+    // A client may create the group before the first directory event. The purpose of such a group is to test adoption.
     const isEarly = kind === 'own' && random.chance(0.6);
     const atMs = isEarly ? between(random, 2_000, MINUTE_MS) : between(random, HOUR_MS, endMs - HOUR_MS);
     all.push({ atMs, connection: town.name, actor: 'client', action });

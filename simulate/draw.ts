@@ -57,7 +57,7 @@ export function drawRun(
     alone = false,
   }: DrawOptions = {},
 ): SimulationRun {
-  // Similar seeds give similar first numbers, so the hash of the seed is used.
+  // Similar seeds give similar first numbers. `fork` hashes the seed and so avoids this similarity.
   const random = seededRandom(seed).fork('life');
   const towns = drawTowns(random.fork('towns'), SCALES[scale]);
   const endMs = days * DAY_MS;

@@ -39,7 +39,7 @@ const QUIET_MS = 26 * HOUR_MS;
 
 /**
  * The maximum number of effects of a run. A run with more effects is in an endless loop. A run of a week has about ten
- * thousand effects. With ten thousand pending members it has three million.
+ * thousand effects. A run of a week with ten thousand pending members has three million.
  */
 const MOST_EFFECTS = 5_000_000;
 
@@ -92,7 +92,7 @@ export async function execute(
     }
     runChecks(seen, atMs + HOUR_MS > lastExpiryMs);
     if (cloud.lambdas.effects() > MOST_EFFECTS * Math.max(1, run.days / 7)) {
-      const sentence = `expected a run of ${run.days} days to complete, but it had ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours: the engine may be in an endless loop`;
+      const sentence = `Expected a run of ${run.days} days to end, but it had ${cloud.lambdas.effects()} effects after ${Math.round((atMs - START_MS) / HOUR_MS)} hours. The engine may be in an endless loop.`;
       cloud.runLog.violated({ check: 'bounded', cause: 'never_rests', sentence });
       break;
     }
@@ -105,8 +105,8 @@ export async function execute(
 }
 
 /**
- * Returns the time of the next check. This is one hour later, or the end of a long silence, because checks in a silence
- * find nothing.
+ * Returns the time of the next check. The next check is one hour later. In a long period without happenings
+ * (silence.ts), the next check is at its end.
  */
 const nextCheckMs = (cloud: Cloud, atMs: number): number => {
   const laterMs = afterSilence(cloud, atMs + HOUR_MS) - atMs;

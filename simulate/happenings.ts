@@ -163,7 +163,7 @@ export async function operateIn(
         platforms.get(company)?.tokens.add(token);
         return token;
       },
-      isEdited: (body) => cloud.directory.isEdited(body, nowMs()),
+      withPresentTime: (body) => cloud.directory.withPresentTime(body, nowMs()),
       settingsFor: (company) => ({ baseUrl: baseUrlOf(company), ...spec?.settings }),
     });
     actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...outcome });
@@ -190,7 +190,7 @@ export async function operateIn(
   else if (spec !== undefined && !connections.has(connection))
     connections.set(connection, { ...spec, company: String(stored['company']) });
   // A crashed command may have done any part of its work. So the checks accept each possible state.
-  const half = { done: action.kind !== 'release', died: true, removals: seen?.users ?? [] };
+  const half = { done: action.kind !== 'release', crashed: true, removals: seen?.users ?? [] };
   if (!completed) actions.push({ atMs: nowMs(), connection, kind: action.kind, ...about, ...half });
   return completed;
 }

@@ -44,7 +44,7 @@ export interface OperatorDone {
   readonly member?: string;
   /** True if the action was done. If false, the command refused the action and printed the reason. */
   readonly done: boolean;
-  readonly died?: boolean;
+  readonly crashed?: boolean;
   /** The users whose removal the decision covers. */
   readonly removals?: readonly string[];
 }
@@ -64,10 +64,10 @@ export interface Session {
   readonly token: (company: string) => string;
   readonly settingsFor: (company: string) => object;
   /** Returns the edited body of a dead-lettered message. */
-  readonly isEdited: (body: string) => string;
+  readonly withPresentTime: (body: string) => string;
 }
 
-const REASON = 'as the simulation run has it';
+const REASON = 'simulated action';
 
 /**
  * Performs an action of an operator with the functions that the command line uses.
@@ -83,7 +83,6 @@ export async function operate(
   return { done, ...(session.screen && { removals: decidedBy(action, session.screen) }) };
 }
 
-/** Returns the removals that the operator approves or rejects. */
 const decidedBy = (action: OperatorAction, { users }: Screen): readonly string[] =>
   'isPart' in action && action.isPart ? users.filter((_, at) => at % 2 === 0) : users;
 
@@ -160,7 +159,7 @@ async function perform(
       if (action.kind === 'discard_one')
         return ofConnection[0] !== undefined && discardDeadLetter(ofConnection[0], REASON, tool);
       for (const one of ofConnection) {
-        const body = session.isEdited(one.message.body);
+        const body = session.withPresentTime(one.message.body);
         const isValid = body !== one.message.body && problemsOf(body, one.message, tool.clock()).length === 0;
         if (isValid) return sendAmended(one, { body, reason: REASON }, tool);
       }

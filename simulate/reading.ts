@@ -128,8 +128,8 @@ function note(
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
-  // groupsync may know the groups of a member before it receives an employee number of the member. The number may lead
-  // to a person, which changes these groups.
+  // groupsync may know the groups of a member before it receives an employee number of the member. The number may match
+  // a person, and then these groups change.
   touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
   values.set(id, value);
 }

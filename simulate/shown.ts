@@ -31,7 +31,10 @@ const AT_LEAST_MS = 5 * HOUR_MS;
 const AT_MOST_MS = 13 * HOUR_MS;
 /** If the outcome of a notification is unknown, groupsync sends it again after 15 minutes. */
 const NOTIFY_AGAIN_MS = 16 * MINUTE_MS;
-/** The maximum number of attempts. A fault of the table may make several attempts in a row fail. */
+/**
+ * The maximum number of attempts to send the due notifications. A fault of the table may make several attempts in a row
+ * fail.
+ */
 const MOST_ATTEMPTS = 8;
 
 /**
@@ -133,7 +136,7 @@ async function shownTo(
     holds: holds.map(({ group, hold }) => ({ group, digest: hold.digest, decision: hold.decision.kind })),
     pending: pending.map(({ group, member, cause }) => `${group} ${member} ${cause}`),
     groups,
-    // If another command holds some of the messages, the list is incomplete. An incomplete list is not compared.
+    // If another command has received some of the messages, the list is incomplete. An incomplete list is not compared.
     deadLetters:
       survey.complete && survey.inFlightElsewhere === 0 ? survey.messages.map(({ id }) => id) : undefined,
   };

@@ -5,7 +5,7 @@ import type { BareCall } from './bare-calls.ts';
 const COPY_PREFIX = 'bare ';
 const WRITES_IN_BATCH = 25;
 
-/** Copies every item to a second partition, so that repeated calls read as much data as the original calls. */
+/** Copies every item to a second partition. Repeated calls then read as much data there as the original calls. */
 export async function copyToOwnPartition(client: DynamoDBClient, table: string): Promise<void> {
   const { Items = [] } = await client.send(new ScanCommand({ TableName: table }));
   const copies = Items.filter(({ pk }) => !pk?.S?.startsWith(COPY_PREFIX)).map((item) => ({

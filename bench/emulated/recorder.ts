@@ -11,7 +11,7 @@ export interface AwsCall {
 export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
 /**
- * Records every call that leaves this process, in order, until `stop`. The engine creates SDK clients itself, so the
+ * Records every call that leaves this process, in order, until `stop`. The functions create their SDK clients, so the
  * recorder patches the classes of the clients.
  */
 export function startRecording(): { readonly calls: readonly RecordedCall[]; readonly stop: () => void } {

@@ -47,5 +47,5 @@ app.use('/scim/v2', new Routers({ type: 'bearer', handler: () => 'bench' }));
 const server = app.listen(0, '127.0.0.1', () => {
   process.send({ url: `http://127.0.0.1:${server.address().port}/scim/v2`, tokens: ['bench'] });
 });
-// This server needs several seconds for a page. During this time, it must not close idle connections.
+// A page takes this server several seconds. During this time, the server must not close idle connections.
 server.keepAliveTimeout = 600_000;

@@ -41,7 +41,7 @@ export async function startServices({ people }: { readonly people: number }) {
     sqs,
     queueUrl: (key) => queueUrls[key],
     dispatcher,
-    // There is no coalescing window. Changes of a group still share a pending wake-up.
+    // No coalescing window. But changes of a group share a wake-up that is pending.
     coalesceMs: 0,
     clock: Date.now,
     newId: counted(),

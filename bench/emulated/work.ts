@@ -15,7 +15,6 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import type { BenchEvent } from '../memory/directory.ts';
 import type { Services } from './services.ts';
 
-/** SQS's maximum number of messages per call. */
 const BATCH = 10;
 
 export async function publish({ sqs, queueUrls }: Services, events: readonly BenchEvent[]): Promise<void> {

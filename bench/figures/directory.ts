@@ -23,7 +23,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const RESERVE_SECONDS = 120;
 const DAYS_PER_MONTH = 365.25 / 12;
 const RUNS_PER_DAY = 288;
-/** A full read of the small company takes about four seconds, so it needs more than one run of this length. */
+/** A full read of the small company takes about four seconds, so it needs several runs of this length. */
 const SHORT_RUN_SECONDS = 2;
 
 type Readings = Readonly<Partial<Record<ReadingName, Reading>>>;

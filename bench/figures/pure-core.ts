@@ -77,8 +77,8 @@ const snapshotOf = (group: string, size: number): readonly DirectoryEvent[] =>
 
 /**
  * Returns a function that calls `call` with the inputs one after the other, and then starts again with the first input.
- * So the measurements of all sizes read the same amount of data. If one small input were repeated, the processor would
- * read its events from the cache.
+ * So all sizes read the same amount of data. If one small input were repeated, the processor would read it from its
+ * cache.
  */
 function inTurn<Input>(inputs: readonly Input[], call: (input: Input) => unknown): () => unknown {
   let next = 0;

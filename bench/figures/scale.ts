@@ -12,7 +12,7 @@ const MANY = [1_000, 10_000, 100_000] as const;
 /** The number of new groups in one batch of the apply queue. */
 const NEW_GROUPS = 10;
 const BATCH = 100;
-const AT_REST_MS = 3_600_000;
+const SETTLED_AFTER_MS = 3_600_000;
 
 const range = (length: number, from = 0) => Array.from({ length }, (_, n) => from + n);
 
@@ -23,7 +23,7 @@ async function seeded(groups: number, members: number): Promise<Rig> {
   await rig.drain();
   await followFeed(rig.connection, rig.ports, Number.MAX_SAFE_INTEGER);
   await seedGroups(rig, groups, members);
-  rig.advance(AT_REST_MS);
+  rig.advance(SETTLED_AFTER_MS);
   return rig;
 }
 

@@ -140,40 +140,42 @@ async function measure(server: Server, send: (n: number) => Promise<string>, fro
 
 /** Measures each kind of request on both servers, and on a bare client that repeats the calls of groupsync. */
 async function sideBySide(ours: Server, peer: Server | undefined) {
-  const [mine, theirs] = [await prepare(ours), peer && (await prepare(peer))];
+  const [ourRequests, peerRequests] = [await prepare(ours), peer && (await prepare(peer))];
   const rows: (string | number)[][] = [];
-  for (const kind of Object.keys(mine) as Kind[]) {
+  for (const kind of Object.keys(ourRequests) as Kind[]) {
     const count = COUNTS[kind] ?? COUNT;
-    const [here, there]: [Measured[], Measured[]] = [[], []];
+    const [runs, peerRuns]: [Measured[], Measured[]] = [[], []];
     const bare: number[] = [];
     let callsPerRequest = 0;
     for (let run = 0; run < PAIRED_RUNS; run += 1) {
       await ours.ask('record');
-      const one = await measure(ours, mine[kind], run * count, count);
+      const one = await measure(ours, ourRequests[kind], run * count, count);
       const { calls, ms } = await ours.ask('replay');
-      here.push(one);
+      runs.push(one);
       bare.push(count / one.perSecond / (ms / 1_000));
       callsPerRequest = calls / count;
-      if (peer && theirs) there.push(await measure(peer, theirs[kind], run * count, count));
+      if (peer && peerRequests) peerRuns.push(await measure(peer, peerRequests[kind], run * count, count));
     }
     rows.push([
       kind,
-      showSpread(spreadOf(here.map(({ perSecond }) => perSecond)), 0),
-      showSpread(spreadOf(there.map(({ perSecond }) => perSecond)), 0),
-      showSpread(spreadOf(here.map(({ perSecond }, n) => perSecond / (there[n]?.perSecond ?? Number.NaN)))),
-      spreadOf(here.map(({ cpuMs }) => cpuMs)).median,
-      spreadOf(there.map(({ cpuMs }) => cpuMs)).median,
+      showSpread(spreadOf(runs.map(({ perSecond }) => perSecond)), 0),
+      showSpread(spreadOf(peerRuns.map(({ perSecond }) => perSecond)), 0),
+      showSpread(
+        spreadOf(runs.map(({ perSecond }, n) => perSecond / (peerRuns[n]?.perSecond ?? Number.NaN))),
+      ),
+      spreadOf(runs.map(({ cpuMs }) => cpuMs)).median,
+      spreadOf(peerRuns.map(({ cpuMs }) => cpuMs)).median,
       callsPerRequest,
       WRITES.includes(kind) ? showSpread(spreadOf(bare)) : '–',
     ]);
   }
-  return { prepared: mine, rows };
+  return { prepared: ourRequests, rows };
 }
 
 /**
  * Starts the requests of one tenant at fixed times, even if earlier requests have not ended. So slow requests do not
- * reduce the load. Returns percentiles of the latency, the percentile of the delay at the start of a request, and the
- * CPU time of the server.
+ * reduce the load. Returns percentiles of the latency, a percentile of the delay before a request starts, and the CPU
+ * time of the server.
  */
 async function steady(kinds: Prepared, { cpuMs }: Server) {
   const filter = kinds['filter by userName'];
@@ -191,7 +193,7 @@ async function steady(kinds: Prepared, { cpuMs }: Server) {
     if (dueMs > performance.now()) await sleep(dueMs - performance.now());
     delays.push(performance.now() - dueMs);
     const send = mix[n % mix.length];
-    // The numbers are unused, because names must be unique. A removal gets the number of the previous join.
+    // Each request gets a new number, because names must be unique. A removal gets the number of the previous join.
     const sent = Promise.resolve(send?.(5_000 + n - (send === remove ? 1 : 0)));
     inFlight.push(sent.then(() => void latencies.push(performance.now() - dueMs)));
   }

@@ -31,7 +31,7 @@ const joins = (): readonly BenchEvent[] => {
 
 interface Timed {
   readonly ms: number;
-  /** Processor time of this process, including the emulators. Other load on the machine has little effect. */
+  /** Processor time of this process, including the emulators. Other load on the machine hardly changes it. */
   readonly cpuMs: number;
 }
 
@@ -50,7 +50,7 @@ async function timed(run: () => Promise<void>): Promise<Timed> {
   return { ms: performance.now() - startedMs, cpuMs: (user + system) / 1_000 };
 }
 
-/** Runs the engine once. Then repeats the engine's recorded calls without the engine, on services in the same state. */
+/** Runs ingest and apply once. Then repeats their recorded calls with a bare client, on services in the same state. */
 async function pair(): Promise<Pair> {
   const first = await prepared();
   // The events are created here, because their time must be later than the time of the earlier events.

@@ -89,7 +89,7 @@ async function simulateWeek(size: Size) {
   if (!chain.isIdle())
     throw new Error(`after a day, the platform has ${platform.groups.size} of ${size.groups} groups`);
   const importSeconds = ((platform.writes.at(-1)?.atMs ?? Number.NaN) - sentMs) / 1_000;
-  // The usage of the import includes the scheduled work that the import causes.
+  // The usage of the import includes the scheduled runs of the hour after the import.
   await runUntil(clock() + HOUR_MS);
   const imported = { ...priced(), seconds: importSeconds };
   const writesBefore = platform.writes.length;

@@ -6,7 +6,7 @@ import { sumOf } from '../memory/totals.ts';
 const WINDOW_SECONDS = 5;
 const BURSTS = [1, 100, 10_000] as const;
 const GROUPS = [1, 10, 100] as const;
-/** The simulated time starts at the start of a window, so that the offset of a burst in its window is known. */
+/** The simulated time begins with a window, so that the offset of a burst in its window is known. */
 const ALIGNED_MS = Math.ceil(Date.UTC(2026, 0, 5, 8) / 300_000) * 300_000;
 
 interface Outcome {

@@ -17,6 +17,6 @@ export function createCountedQueue(options: { readonly totals: Totals; readonly 
     for (const _ of answer.Successful ?? []) totals.add('sqs messages');
     return answer;
   };
-  // The engine uses only `send`.
+  // The use cases call only `send`.
   return { sqs: { send } as unknown as SQSClient, queue: queues.of.apply, events: queues.of.events };
 }

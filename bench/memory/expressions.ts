@@ -85,7 +85,7 @@ export function parseChange(text: string, { names, values }: Placeholders): Chan
   return change;
 }
 
-/** Returns the name of an attribute. Every part of a path is a placeholder. */
+/** Returns the attribute path with each placeholder replaced by its name. */
 const nameOf = (names: Placeholders['names'], path: string): string =>
   path
     .trim()

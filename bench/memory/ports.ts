@@ -9,7 +9,7 @@ export interface BenchPortsOptions
 
 export type BenchPorts = EnginePorts & { readonly deadLetters: DeadLetterQueue };
 
-/** Returns the engine's ports with the given clients, clock and ids. The ports never sleep. */
+/** Returns the ports of the use cases with the given clients, clock and ids. The ports never sleep. */
 export function benchPorts({ onSecretRead, token, ...options }: BenchPortsOptions): BenchPorts {
   const ports = portsOver({
     ...options,

@@ -106,7 +106,9 @@ export async function createRig(options: RigOptions) {
     directory: createDirectory(clock),
     sqs,
     events,
-    /** The operations of the table in memory, for another process. Each operation is one DynamoDB request. */
+    /**
+     * The operations of the table in memory, for calls from another process. Each operation is one DynamoDB request.
+     */
     requests: {
       get: direct.look.bind(direct),
       getMany: direct.getMany.bind(direct),

@@ -36,7 +36,6 @@ export function functionOf(task: ChildTask['task']) {
 interface Child {
   readonly file: string;
   readonly memoryMb: number;
-  /** A description of the child's work, for errors. */
   readonly title: string;
   readonly answers: Readonly<Record<string, (...args: readonly never[]) => unknown>>;
 }

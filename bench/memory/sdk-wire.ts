@@ -1,4 +1,3 @@
-/** The parts of an AWS SDK request that an in-process handler needs. */
 export interface WireRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;

@@ -66,12 +66,11 @@ export function companyOf(size: CompanySize, kind: DirectoryKind): WorldInput {
 
 interface Vendor {
   readonly dialect: () => OpenDialect;
-  /** The setting `directory` of the connection. */
   readonly setting: object;
   /** The names of the calls, in the order of the table. The first pattern that matches the path applies. */
   readonly calls: readonly (readonly [name: string, path: RegExp])[];
   readonly callsPerMinute: number;
-  /** True if the simulator needs `callsPerMinute` as its limit, because its default limit differs. */
+  /** True if the simulator must use `callsPerMinute` as its limit. Its default limit differs. */
   readonly simulatesLimit?: true;
   readonly mostQuietCalls: number;
   /** The goal for a full read of the largest company. */

@@ -4,8 +4,8 @@ interface Wait {
 }
 
 /**
- * Creates a clock for work that mostly waits for answers. The time advances only when all work waits. Then the clock
- * moves to the end of the earliest wait. So concurrent waits overlap, and the speed of the machine has no effect.
+ * Creates a clock for work that mostly waits for answers. When all work waits, the clock moves to the end of the
+ * earliest wait. So concurrent waits overlap, and the speed of the machine has no effect.
  */
 export function createVirtualClock(startMs: number) {
   let nowMs = startMs;

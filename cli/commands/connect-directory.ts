@@ -17,7 +17,7 @@ import type { DirectoryOptions } from './directory-vendors.ts';
 
 /**
  * Previews a directory. After confirmation, stores its key and the setting `directory`. If the connection already reads
- * this directory, the command replaces the credential, even if the connection has groups of other sources.
+ * this directory, the command replaces the credential, also if the connection has groups of other sources.
  */
 export async function connectDirectory(
   context: Context,
@@ -49,7 +49,7 @@ export async function connectDirectory(
   if (isReplaced(found.settings.directory, setting)) await ports.reader.forget(name);
   if (observes) await observeConnection(connection, 'connect', ports);
   await changeSettings(plan, ports);
-  // The stored secret is removed after the setting changes, because the reader needs it with the earlier setting.
+  // The reader uses the stored secret until the setting changes, so the secret is removed last.
   if (key === undefined) await ports.directoryApplicants.remove(name);
   out.answer(document(true), () => {
     out.line(`${name} reads ${plural(preview.selected, 'group')} of the directory`);
@@ -78,7 +78,7 @@ const Trial = z.object({
   selected: z.array(z.object({ id: z.string().transform(groupId), name: z.string() })),
 });
 
-const Tried = z.object({
+const TrialAnswer = z.object({
   reports: z.tuple([z.object({ steps: z.array(DirectoryStepRow), trial: nullable(Trial) })]),
 });
 
@@ -99,7 +99,7 @@ async function previewByFunction(
         'groupsync doctor',
       );
     });
-  const [{ steps, trial }] = Tried.parse(answer).reports;
+  const [{ steps, trial }] = TrialAnswer.parse(answer).reports;
   if (trial !== null) return comparePlatform(connection, trial, ports);
   const failed = steps.find(({ problem }) => problem !== null);
   const fix = failed === undefined ? '' : `\n${fixOfStep(failed, setting, name)}`;

@@ -106,8 +106,8 @@ function printNext(
   name: ConnectionName,
   { observing, probed, clashes }: NextSteps,
 ): void {
-  // Hints repeat the global options of the command line. If the name of the connection is an argument, the hints need
-  // the option `--connection`; otherwise they would be about the default connection.
+  // Hints repeat the global options of the command line. If the command line names the connection as an argument, the
+  // hints add `--connection`. Otherwise the suggested commands would use the default connection.
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = clashes > 0 ? ['platform-groups'] : [];
   if (observing) nextVerbs.push('plan', 'resume');

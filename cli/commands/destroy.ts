@@ -52,7 +52,6 @@ interface Affected {
   readonly kept: readonly DeployedResource[];
 }
 
-/** Prints the answer. @returns the exit code */
 function report(
   { out }: Context,
   { built, where }: OpenStage,

@@ -25,7 +25,6 @@ export interface TakeoverOptions extends DirectoryOptions {
   readonly dryRun?: boolean;
 }
 
-/** After confirmation, moves the groups of other sources to one source. */
 export async function takeover(context: Context, options: TakeoverOptions): Promise<number> {
   const { out } = context;
   const file = options.map === undefined ? undefined : await readGroupFile(context, options.map);

@@ -5,7 +5,6 @@ import {
 } from '../../shared/contract/settings.ts';
 import { UsageError } from '../io.ts';
 
-/** Options that describe a directory which the connection does not read yet. */
 export interface DirectoryOptions {
   readonly directory?: DirectoryKind;
   readonly directoryUrl?: string;
@@ -29,7 +28,6 @@ export type SecretSource =
       readonly field: string;
       /** The name of the secret in the prompt. */
       readonly title: string;
-      /** True if the text is read from standard input. */
       readonly isPiped: boolean;
     };
 
@@ -116,7 +114,6 @@ const VENDORS: Readonly<Record<DirectoryKind, VendorOptions>> = {
   },
 };
 
-/** Returns true if both settings are about the same directory: vendor, account and server are equal. */
 export const isSameDirectory = (one: DirectorySetting, other: DirectorySetting): boolean =>
   one.kind === other.kind &&
   accountOf(one) === accountOf(other) &&

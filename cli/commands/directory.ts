@@ -75,7 +75,7 @@ export function addDirectory(program: Command, act: Act): void {
   directory
     .command('read')
     .description('read the directory now, as the schedule does')
-    .option('--full', 'read every group, due or not')
+    .option('--full', 'read every group, also groups that are not due')
     .option('--accept-deletions', 'delete all groups that are missing in the directory, in any number')
     .addHelpText(...examples('directory read', 'directory read --full --json'))
     .action(act(read));

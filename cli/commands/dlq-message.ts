@@ -105,8 +105,8 @@ function rewritten(body: string, indent = 0): string {
 }
 
 /**
- * During the edit, the message is visible in the queue again. After the edit, the command receives the message again
- * and finds it by its id.
+ * While the editor is open, the message stays visible in the queue. After the edit, the command receives the message
+ * again and finds it by its id.
  */
 export async function edit(context: Context, id: string, { reason }: { reason: string }): Promise<number> {
   const { out, io } = context;

@@ -5,7 +5,7 @@ import { groupId } from '../../shared/domain/ids.ts';
 import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
 import { isNamed, type Selection, surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
-import { findGroup, NotFound, unlessNothing } from '../../shared/operate/find-group.ts';
+import { findGroup, NotFound, undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Mailbox } from '../../shared/sync/ports/queues.ts';
 import type { Context } from '../context.ts';
@@ -51,7 +51,7 @@ export async function selectionOf(
  */
 export async function groupNamed({ connection, ports }: Context, text: string | undefined) {
   if (text === undefined) return undefined;
-  const found = await findGroup(connection, text, await ports(), true).catch(unlessNothing);
+  const found = await findGroup(connection, text, await ports(), true).catch(undefinedIfNoMatch);
   return found ?? { connection, group: groupId(text) };
 }
 
@@ -92,8 +92,8 @@ export async function surveyChosen(context: Context, selection: Selection, optio
 }
 
 /**
- * Returns a function that reports once how many messages other consumers are reading. SQS does not show such messages
- * to this command.
+ * Returns a function that reports the number of messages that other consumers have received. SQS hides these messages
+ * from this command. The function reports the number only once.
  */
 const reportElsewhere = ({ out }: Context) => {
   let note = out.note;
@@ -192,7 +192,7 @@ async function replayAll(context: Context, selection: Selection, options: Replay
   } finally {
     progress.end();
   }
-  // A cancelled replay did not reach all messages. The rest is the planned number minus the replayed number.
+  // A cancelled replay did not reach all messages. At least the planned number minus the replayed number remains.
   return { ...total, remaining: Math.max(total.remaining, total.cancelled ? planned - total.replayed : 0) };
 }
 

@@ -123,7 +123,7 @@ export function addNotify(program: Command, act: Act): void {
 
 /**
  * Lists the notification targets, or sends a test message to each. The function `reconcile` does both, because only
- * it has the targets.
+ * this function knows the targets.
  */
 async function notifyTargets({ out, connection, connected }: Context, silent: boolean): Promise<number> {
   const { ports } = await connected();

@@ -77,7 +77,6 @@ export const toMs = (time: string | null) => time?.replace(/(\.\d{3})\d*Z$/, '$1
 const formatEvent = ({ id, source, time, actor }: ExplainedEvent): string =>
   `${id} of ${source}, ${toMs(time)}${actor === null ? '' : `, by ${named(actor.id, actor.name)}`}`;
 
-/** Suggests actions for the operator, depending on the outcome. */
 function hintsOf({ decision: { outcome }, member, match }: Explanation): readonly string[] {
   if (outcome === 'pending:ambiguous') {
     const roles = [match.bound ?? [], ...match.rules.map(({ found }) => found.map(({ id }) => id))].flat();

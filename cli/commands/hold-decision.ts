@@ -36,7 +36,7 @@ export async function decideHold(
   const leaving = chosen.size === 0 ? members : members.filter(({ user }) => chosen.has(user));
   noteRemovals(read, leaving, out.note);
   if (digest !== hold.digest)
-    out.note('only the removals of the given digest are decided: the hold contains more removals now');
+    out.note('only the removals of the given digest are decided; the hold now contains more removals');
   const reason = await context.reason(decision.reason);
   const removes = chosen.size === 0 ? hold.removes : leaving.length;
   const question = name === 'approve' ? approveQuestion(removes) : rejectQuestion(removes);

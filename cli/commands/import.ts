@@ -166,7 +166,7 @@ function printNext(
   if (sent && (comparison?.held.length ?? 0) > 0) context.out.note('next: groupsync holds');
 }
 
-/** Returns the given options plus the options that were detected from the file, for the suggested command. */
+/** Returns the options of the suggested command: the given options, and the options that the file suggests. */
 function argumentsOf(
   { columns, delimiter: sign, skipLines }: ImportReport,
   flags: ImportFlags,
@@ -205,7 +205,6 @@ const modificationTime = async (path: string) =>
 interface OpenedDirectory {
   readonly directory: Directory;
   readonly opened: { readonly ports: ToolPorts; readonly found: Connection } | undefined;
-  /** The error that prevented a connection to the deployment. */
   readonly failure: unknown;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { LogEntry } from '../../shared/contract/answers/explain.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { unlessNothing } from '../../shared/operate/find-group.ts';
+import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
 import { withId } from '../../shared/operate/names.ts';
@@ -39,7 +39,7 @@ export function addLog(program: Command, act: Act): void {
     program
       .command('log')
       .description(
-        'show all entries, newest last: writes, holds, gate, operator actions, external changes; with --group or --member also the events that are current',
+        'show all entries, newest last: writes, holds, gate, operator actions, external changes; with --group or --member also the latest events',
       )
       .option('--group <group>', 'id, name, or a prefix')
       .option('--follow', 'wait for new entries; with --json one entry per line'),
@@ -61,7 +61,7 @@ async function filterOf(context: Context, ref: GroupRef | undefined, options: Lo
   const { since, member, actor, action, outcome, limit } = options;
   const { clock } = await context.ports();
   const subject =
-    member === undefined ? { taken: ref && { group: ref } } : await aboutMember(context, member, ref);
+    member === undefined ? { events: ref && { group: ref } } : await aboutMember(context, member, ref);
   return {
     group: ref?.group,
     actor,
@@ -78,14 +78,14 @@ async function filterOf(context: Context, ref: GroupRef | undefined, options: Lo
  * or a name.
  */
 async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
-  const found = await member(text).catch(unlessNothing);
+  const found = await member(text).catch(undefinedIfNoMatch);
   if (found === undefined) return { member: new Set([text]) };
   const { users, people } = await ports();
   const user = (await users.read(connection, [found])).get(found);
   const roles = await people.rolesOf(connection, user ?? {});
   const onPlatform = roles.flatMap(({ role, userId }) => [role, userId]);
   const ids = [text, found, user?.role, user?.userId, ...onPlatform].filter((id) => id !== undefined);
-  return { member: new Set<string>(ids), taken: { group, member: found } };
+  return { member: new Set<string>(ids), events: { group, member: found } };
 }
 
 const POLL_MS = 2_000;
@@ -97,10 +97,10 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   const { out, connection, io } = context;
   const { ports } = await context.connected();
   const ref = options.group === undefined ? undefined : await context.group(options.group);
-  const { taken, ...filter } = await filterOf(context, ref, options);
-  // --follow shows no events, because each query would have to read all members. The writes that events cause name the
-  // members.
-  const found = await readLog(connection, options.follow ? filter : { ...filter, taken }, ports);
+  const { events, ...filter } = await filterOf(context, ref, options);
+  // --follow shows no events, because each query would have to read all members. The entries of the resulting writes
+  // name the members.
+  const found = await readLog(connection, options.follow ? filter : { ...filter, events }, ports);
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
   noteCut(found, options, out);
   if (options.follow !== true) {
@@ -169,7 +169,7 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const ports = await context.ports();
   const ref = group === undefined ? journalOf(connection) : await context.group(group);
   if (options.verify === true) return verify(context, ref);
-  const { taken: _, ...filter } = await filterOf(context, ref, options);
+  const { events: _, ...filter } = await filterOf(context, ref, options);
   const found = await (group === undefined ? readJournal : readLog)(connection, filter, ports);
   await recordRead(connection, { what: 'activity', group: group === undefined ? group : ref.group }, ports);
   noteCut(found, options, out);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
-import { unlessNothing } from '../../shared/operate/find-group.ts';
+import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { forgetMember } from '../../shared/operate/forget.ts';
 import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
@@ -111,7 +111,7 @@ async function rebind(context: Context, text: string, role: string): Promise<num
 async function forget(context: Context, text: string): Promise<number> {
   const { out, connection } = context;
   const ports = await context.ports();
-  const member = (await context.member(text).catch(unlessNothing)) ?? memberId(text);
+  const member = (await context.member(text).catch(undefinedIfNoMatch)) ?? memberId(text);
   const { member: memberName } = await context.names({ members: [member] });
   const user = (await ports.users.read(connection, [member])).get(member);
   if (user === undefined) {

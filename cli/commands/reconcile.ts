@@ -47,8 +47,8 @@ export function addReconcile(program: Command, act: Act): void {
 }
 
 /**
- * Shows the changes that a refresh would cause. Before a deployment that changes how addresses are compared, operators
- * run this command of the new version.
+ * Shows the changes that a refresh would cause. If a new version compares addresses differently, operators run this
+ * command of the new version before they deploy it.
  */
 async function previewRefresh(context: Context): Promise<number> {
   const { out, connection } = context;

@@ -8,7 +8,7 @@ import type { createToken } from '../../shared/sync/scim/tokens.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { age, examples } from './arguments.ts';
-import { agoFrom, DEFAULT_LIFE_MS, lifetime, noteUrl, urlOf } from './scim-words.ts';
+import { agoFrom, DEFAULT_LIFETIME_MS, lifetime, noteUrl, urlOf } from './scim-shared.ts';
 
 const EXPIRES = [
   '--expires <duration>',
@@ -54,11 +54,12 @@ export function addScimClients(scim: Command, act: Act): void {
 
 const previous = (text: string): number => (text === 'none' ? 0 : age(text));
 
-const endOf = (life: number, nowMs: number) => (Number.isFinite(life) ? nowMs + life : undefined);
+const endOf = (lifetimeMs: number, nowMs: number) =>
+  Number.isFinite(lifetimeMs) ? nowMs + lifetimeMs : undefined;
 
 async function create(
   context: Context,
-  { expires = DEFAULT_LIFE_MS }: { readonly expires?: number },
+  { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number },
 ): Promise<number> {
   const { ports: tool } = await context.connected();
   const made = await issueClient(context.connection, endOf(expires, tool.clock()), tool);
@@ -73,7 +74,7 @@ interface RotateOptions {
 async function rotate(
   context: Context,
   id: string,
-  { expires = DEFAULT_LIFE_MS, previous: previousMs = DAY_MS }: RotateOptions,
+  { expires = DEFAULT_LIFETIME_MS, previous: previousMs = DAY_MS }: RotateOptions,
 ): Promise<number> {
   const question = `Rotate the secret of client ${id}? Earlier secrets will be refused.`;
   if (previousMs === 0 && !(await context.confirm(question))) return EXIT.failed;

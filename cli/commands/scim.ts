@@ -6,7 +6,7 @@ import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { examples } from './arguments.ts';
 import { addScimClients } from './scim-clients.ts';
-import { agoFrom, DEFAULT_LIFE_MS, lifetime, noteUrl, urlOf } from './scim-words.ts';
+import { agoFrom, DEFAULT_LIFETIME_MS, lifetime, noteUrl, urlOf } from './scim-shared.ts';
 
 export function addScim(program: Command, act: Act): void {
   const scim = program
@@ -39,7 +39,7 @@ export function addScim(program: Command, act: Act): void {
 
 async function create(
   { out, connection, connected }: Context,
-  { expires = DEFAULT_LIFE_MS }: { readonly expires?: number },
+  { expires = DEFAULT_LIFETIME_MS }: { readonly expires?: number },
 ): Promise<number> {
   const { ports: tool } = await connected();
   const expiresMs = Number.isFinite(expires) ? tool.clock() + expires : undefined;

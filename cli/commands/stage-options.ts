@@ -50,7 +50,7 @@ export async function withStage(
 function settingsOf({ stage, set, prefix, region }: GlobalOptions & StageOptions): Record<string, string> {
   const pairs = set.map((text) => {
     const split = text.indexOf('=');
-    // The CDK would read a text that begins with a hyphen as an option of its own, such as --plugin.
+    // The CDK would read a text that begins with a hyphen as a CDK option, such as --plugin.
     if (split < 1 || text.startsWith('-')) throw new UsageError(`--set: expected KEY=VALUE, got "${text}"`);
     return [text.slice(0, split), text.slice(split + 1)] as const;
   });

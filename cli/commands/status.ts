@@ -91,7 +91,7 @@ const DRIFT: Readonly<Record<string, string>> = {
   adopt: 'adopt: external changes become the wanted state',
 };
 
-/** Suggests next commands. The most serious obstacle comes first. */
+/** Suggests the next commands, with the most serious problem first. */
 function nextSteps(status: StatusReport) {
   const { connection, gate, failingCalls, observing, credential, holds, groups, queues } = status;
   const { settingRequests } = status;

@@ -108,7 +108,7 @@ function refusalOf(headers: IncomingMessage['headers'], port: number): string | 
   return isOurs || isOpening ? undefined : 'refused: request from another page';
 }
 
-/** Returns the file of a path. A path without a file returns the page itself, which does its own routing. */
+/** Returns the file of a path. A path without a file returns the page, whose script shows the view for the path. */
 function staticFile(method: string, path: string, page: Page): Response {
   if (method !== 'GET' && method !== 'HEAD') return problem(405, 'only GET');
   const [name = '/'] = path.split('?');
@@ -119,7 +119,7 @@ function staticFile(method: string, path: string, page: Page): Response {
 
 type Admission = (given: string | string[] | undefined) => boolean;
 
-/** Returns a function that admits the token, and the code until some time after its first use. */
+/** Returns a function that admits the token always, and the code until `CODE_VALID_MS` after its first use. */
 function admission({ token, code, clock = Date.now }: ServeOptions): Admission {
   let firstUseMs: number | undefined;
   return (given) => {

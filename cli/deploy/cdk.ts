@@ -46,7 +46,7 @@ async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Pr
   return {
     cdk: join(modules, 'aws-cdk/bin/cdk'),
     app: commandLine(process.execPath, fileURLToPath(new URL('./app.cjs', import.meta.url))),
-    // The app is CommonJS, because only `require` finds packages in this folder.
+    // Only `require` reads NODE_PATH, so the app is CommonJS.
     env: { NODE_PATH: modules },
   };
 }
@@ -159,8 +159,8 @@ function failureOf(command: string, lines: readonly string[]): Error {
       'the CDK has no bucket and no roles in this account and region',
       'groupsync deploy --bootstrap',
     );
-  const told = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(-LAST_LINES);
-  return new Error(`cdk ${command} failed: ${told.join(' ')}`);
+  const lastLines = lines.filter((line) => line.trim() !== '' && !/^\s+at /.test(line)).slice(-LAST_LINES);
+  return new Error(`cdk ${command} failed: ${lastLines.join(' ')}`);
 }
 
 /** The number of lines that are shown after a failure, because the CDK prints the reason at the end. */

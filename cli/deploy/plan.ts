@@ -31,8 +31,8 @@ const RESOURCE =
   /^\[([+~-]|←)\] ((?:AWS|Custom|Alexa)::\S+) (.+?)(?: (may be replaced|replace|destroy|orphan|import))?$/;
 
 /**
- * The action for each impact that the CDK prints. The sign is not enough: a resource with a minus is either deleted, or
- * leaves the stack and stays in the account.
+ * The action for each impact that the CDK prints. The sign alone is ambiguous: a resource with a minus is deleted, or
+ * it leaves the stack and stays in the account.
  */
 const BY_IMPACT: Readonly<Record<string, PlanAction>> = {
   'may be replaced': 'may replace',
@@ -73,7 +73,7 @@ export function parseDiff(lines: readonly string[]): DeploymentPlan {
   };
 }
 
-/** Types that hold data or messages, which a deletion or a replacement loses. */
+/** Types of resources whose deletion or replacement loses data or messages. */
 const HOLDS_DATA = /^AWS::(?:DynamoDB::|SQS::Queue$|KMS::Key$|S3::Bucket$)/;
 
 const WORDS: Readonly<Record<PlanAction, string>> = {
@@ -87,8 +87,8 @@ const WORDS: Readonly<Record<PlanAction, string>> = {
 };
 
 /**
- * Maximum number of resources that are listed for one action. More resources are counted by type. Deleted and replaced
- * resources are always listed.
+ * Maximum number of resources that are listed for one action. Above this number, the plan shows a count for each type.
+ * Deleted and replaced resources are always listed.
  */
 const MAX_LISTED = 25;
 

@@ -33,7 +33,6 @@ export interface Cdk {
   protectTable(isProtected: boolean): Promise<void>;
   /** CloudFormation, in the region of the built stack. */
   stacks(): Promise<StackClient>;
-  /** Removes the built template. */
   close(): void;
 }
 

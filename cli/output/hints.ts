@@ -6,8 +6,7 @@ export type CommandFormatter = (text: string, of?: string) => string;
 
 /**
  * Messages contain plain commands (`groupsync dlq list`). If the operator typed `npx groupsync --local …`, the next
- * commands need the same beginning. So the formatter inserts the same program name and global options into every
- * command of a text.
+ * commands need the same beginning. So the formatter writes this beginning before every command of a text.
  */
 export function createCommandFormatter(
   commands: readonly string[],
@@ -25,7 +24,8 @@ export function createCommandFormatter(
     options.localFile === undefined && options.local === true
       ? ['--local', ...optionsText(['prefix'])]
       : optionsText(['localFile', 'prefix', 'region', 'profile']);
-  // Quoted text and resource names (groupsync-events) are not commands. `connect` names its connection itself.
+  // Quoted text and resource names (groupsync-events) are not commands. `connect` takes the name of the connection as
+  // an argument.
   const named = new RegExp(
     `(?<![\\w"./-])groupsync (?!probe [0-9a-f]{6}\\b)(?=(${commands.join('|')}|--connection)\\b)`,
     'g',

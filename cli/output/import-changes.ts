@@ -107,8 +107,6 @@ const adoptionLines = ({ connection }: Context): readonly string[] => [
   '  afterwards: groupsync resume',
 ];
 
-/**
- * Returns the known name of a member or group. If the directory has not sent a name yet, it is the name in the file.
- */
+/** Returns the known name of a member or group. If the directory has sent no name, returns the name in the file. */
 const named = (known: string, id: string, ofFile: string | null) =>
   known === id ? withId(ofFile ?? undefined, id) : known;

@@ -55,7 +55,7 @@ export function createOutput(
   const { json = false, quiet = false, output } = options;
   // NO_COLOR has an effect with any value except the empty string (https://no-color.org).
   const wantsColor = options.color !== false && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
-  const { paint, shown: seen } = createPaint(wantsColor && stdout.isTTY === true && !json);
+  const { paint, shown: coloured } = createPaint(wantsColor && stdout.isTTY === true && !json);
   const isCut = (screen: Terminal) => screen.isTTY === true && output !== 'wide';
   const widthOf = ({ isTTY, columns = WIDTH }: Terminal): number => {
     if (output === 'wide') return Number.POSITIVE_INFINITY;
@@ -67,7 +67,7 @@ export function createOutput(
     before = '';
   };
   const note = (text: string) => {
-    if (!quiet) stderr.write(`${seen(formatCommands(text))}\n`);
+    if (!quiet) stderr.write(`${coloured(formatCommands(text))}\n`);
   };
   const shown = <Document>(document: Document) => redactor?.document(document) ?? document;
   const text = (value: string | number | null) => {
@@ -80,7 +80,7 @@ export function createOutput(
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };
   };
   // CSV output contains only the rows.
-  const line = (text = '') => (output === 'csv' ? note(text) : print(seen(formatCommands(text))));
+  const line = (text = '') => (output === 'csv' ? note(text) : print(coloured(formatCommands(text))));
   let hasRows = false;
   return {
     json,

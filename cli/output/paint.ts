@@ -6,8 +6,8 @@ const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39] } as
 export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
 
 /**
- * Colours that external text cannot forge. Coloured text contains a random mark. The mark is replaced by terminal
- * codes only after all control characters in the text were made visible.
+ * Creates colours that external text cannot forge. Coloured text contains a random mark. First, all control characters
+ * in the text are made visible. Only then, terminal codes replace the mark.
  */
 export function createPaint(wanted: boolean) {
   const mark = `;${randomUUID()}-`;

@@ -93,7 +93,7 @@ export function createRedactor() {
   };
 }
 
-/** Matches whole words. The longest name comes first, because one name may be part of another. */
+/** Matches whole words. Longer names come first, because a name may contain a shorter name. */
 function anyOf(names: ReadonlySet<string>): RegExp {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
   const alternatives = longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
@@ -124,6 +124,6 @@ function watched<Part extends object>(part: Part, collectNames: (value: unknown)
   });
 }
 
-/** True if the value is a port with methods, not data. A platform port contains further ports. */
+/** Returns true if the value is a port with methods, and not data. The platform port contains other ports. */
 const isPart = (value: unknown): value is object =>
   isFields(value) && Object.values(value).some((one) => typeof one === 'function');

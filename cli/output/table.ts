@@ -8,11 +8,10 @@ export interface Column<Row> {
   readonly of: (row: Row) => string | number | null;
   readonly align?: 'left' | 'right';
   /**
-   * The part of the text that is never cut, because users type it again: the whole text, or the id in brackets at its
-   * end.
+   * The part of the text that is never cut, because users copy it: the whole text, or the id in brackets at its end.
    */
   readonly whole?: true | 'id';
-  /** Title and value in CSV, if CSV needs an exact value, such as a time, instead of words. */
+  /** Title and exact value for CSV, such as a time instead of “3 min”. */
   readonly csv?: { readonly title: string; readonly of: (row: Row) => string | number | null };
 }
 
@@ -72,7 +71,7 @@ const tailOf = (text: string): string => {
   return tail === undefined ? text : `…${tail}`;
 };
 
-/** Narrows the widest column that may be cut until the row fits. Returns undefined if it cannot fit. */
+/** Narrows the widest column that may be cut until the row fits. Returns undefined if the row cannot fit. */
 function narrowed(natural: readonly number[], least: readonly number[], room: number) {
   const widths = [...natural];
   while (widths.reduce((sum, content) => sum + content, 0) > room) {

@@ -16,7 +16,6 @@ export const percent = (share: number): string => `${Math.round(share * 100)} %`
 /** Makes control characters visible, except line breaks. */
 export const visibleLines = (text: string): string => text.replace(/[^\n]+/g, visible);
 
-/** Returns a document as JSON, with control characters made visible. */
 export const jsonText = (document: unknown, indent = 0): string =>
   visibleLines(JSON.stringify(document, null, indent));
 

@@ -22,7 +22,7 @@ export let token = '';
 /** @returns whether the server admits the page */
 export async function admit(): Promise<boolean> {
   if (signedIn !== undefined) return true;
-  // The code may have expired, while the stored token is still valid.
+  // The stored token may be valid although the code has expired.
   token = (await tokenFor(code)) || (await tokenFor(stored()));
   if (token === '') return false;
   const isStored = store(token);

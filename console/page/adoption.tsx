@@ -18,7 +18,7 @@ interface AdoptionProps {
   readonly cancel: () => void;
 }
 
-/** What the adoption of these pairs would change, and the button that adopts them. */
+/** Shows the changes that the adoption of these pairs would cause, and a button that adopts them. */
 export function Adoption({ pairs, done, cancel }: AdoptionProps) {
   const key = JSON.stringify(pairs);
   const [state, setState] = useState<readonly AdoptionPreview[] | Error | null>(null);
@@ -120,7 +120,6 @@ const matches = (row: PlatformGroupRow, group: string) => row.matches.some((one)
 const proofOf = (row: PlatformGroupRow, group: string) =>
   row.matches.filter((one) => one.group === group).map(({ by }) => T.adoption.by[by])[0];
 
-/** Platform groups that a new group would duplicate. */
 export function Clashes({ group, clashes }: Pick<GroupPlan, 'group' | 'clashes'>) {
   const [chosen, setChosen] = useState<string | null>(null);
   const close = () => setChosen(null);

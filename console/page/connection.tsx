@@ -61,7 +61,6 @@ function formatFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['sou
 const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>
   T.conn.sources[source] ?? source;
 
-/** Counts of the groups of a directory, by state. */
 function formatReader({ states, short, differing }: NonNullable<ConnectionPage['reader']>): string {
   const counts = Object.entries(states).filter(([, count]) => count > 0);
   const parts = [T.conn.readerStates(counts)];
@@ -188,7 +187,7 @@ interface Reloading {
   readonly reload: () => Promise<void>;
 }
 
-/** Requested changes of settings. Under four eyes, another person must confirm them. */
+/** Requested changes of settings, which another person must confirm (four eyes). */
 function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['requests'] }) {
   if (of.length === 0) return null;
   const decide = (isConfirmed: boolean, done: string) => () =>

@@ -16,7 +16,7 @@ export function DeadLetters() {
   const { value, reload } = loadable;
   const { deadLetters = null } = live.value ?? {};
   const chosen = query.value.get('code') ?? '';
-  // Runs at each live update: the live number can be unchanged, although the list was read during a replay.
+  // Compares at each live update, because a list that was read during a replay may be outdated.
   useEffect(() => {
     if (value !== undefined && deadLetters !== null && deadLetters !== value.total) void reload();
   }, [live.value]);

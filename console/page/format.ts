@@ -43,7 +43,6 @@ export const visible = (text: string): string =>
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Formats rows as CSV. */
 export const csv = (rows: readonly (readonly (string | number | null)[])[]): string =>
   rows.map((row) => csvLine(row.map((value) => String(value ?? '')))).join('\r\n');
 

@@ -11,10 +11,10 @@ interface Props {
   readonly setOpen: (open: OpenPart) => void;
 }
 
-/** The part of the page that a button has opened. */
+/** The part of the page that an operator opened with a button. */
 export type OpenPart = 'plan' | 'adopt' | null;
 
-/** The actions that are possible now. The last one is the action that the group needs. */
+/** The actions that are possible now. If the group needs an action, it comes last. */
 export function GroupActions({ detail, open, setOpen }: Props) {
   const { id, name, state, platformId } = detail.status;
   const called = name ?? id;

@@ -104,7 +104,7 @@ function Settings({ of: { excluded, mode, drift, settings } }: { readonly of: Gr
 
 function Plan({ group, members }: { readonly group: string; readonly members: readonly MemberLine[] }) {
   const loadable = useAnswer<GroupPlan>('plan', { group });
-  const whoOf = (user: string) => members.find((member) => member.user === user);
+  const memberOf = (user: string) => members.find((member) => member.user === user);
   return (
     <Section title={T.group.planTitle}>
       <Answered loadable={loadable}>
@@ -117,7 +117,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
             ) : (
               <ul class="plan" aria-label={action}>
                 {changes.map(({ kind, before, after, reason }, index) => {
-                  const who = whoOf(after ?? before ?? '');
+                  const who = memberOf(after ?? before ?? '');
                   return (
                     <li key={index}>
                       <b aria-hidden="true">{signOf(before, after)}</b>
@@ -143,7 +143,7 @@ function Plan({ group, members }: { readonly group: string; readonly members: re
   );
 }
 
-/** Returns + for an added value, − for a removed one, ± for a changed one. */
+/** Returns the sign of a change: + for added, − for removed, ± for changed. */
 function signOf(before: string | null, after: string | null): string {
   if (before === null) return '+';
   return after === null ? '−' : '±';
@@ -157,7 +157,7 @@ function verdictOf({ directory, platform, pending, held }: MemberLine): string {
   return directory ? 'adding' : 'removing';
 }
 
-/** Words, because a reader cannot see what a dot or a circle means. */
+/** Shows words, because a dot or a circle would not be understood. */
 const membership = (isMember: boolean) =>
   isMember ? <span>{T.group.yes}</span> : <span class="muted">{T.group.no}</span>;
 

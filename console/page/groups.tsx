@@ -84,7 +84,7 @@ export const Pause = ({ groups, done }: { groups: readonly string[]; done?: () =
     verb={T.groups.pause}
     needsReason
     run={async ({ reason }) => {
-      // `paused` lists only groups that this action paused. Undo resumes these, and no group that was paused before.
+      // `paused` lists only groups that this action paused. So Undo resumes no group that was already paused.
       const undo = ({ paused }: { paused: readonly string[] }) =>
         performNow('resume', { groups: paused }, T.groups.resumed(paused.length));
       await perform('pause', { groups, reason }, T.groups.paused(groups.length), undo);

@@ -19,7 +19,6 @@ interface Props {
         readonly setPicked: (picked: ReadonlySet<string>) => void;
       }
     | undefined;
-  /** The actions on the selection. */
   readonly children?: ComponentChildren;
 }
 

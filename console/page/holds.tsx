@@ -6,7 +6,7 @@ import { pathTo } from './route.ts';
 import { type Column, Table } from './table.tsx';
 import { T } from './texts.ts';
 
-/** All holds of the connection; those that wait for a decision come first. */
+/** All holds of the connection. Holds that wait for a decision come first. */
 export function Holds() {
   const loadable = useAnswer<HoldsAnswer>('holds');
   return (

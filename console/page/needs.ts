@@ -11,7 +11,7 @@ export interface Need {
   readonly text: string;
   readonly href: string;
   readonly next: string;
-  /** Changes when the item changes; null if the item cannot be hidden. */
+  /** The version of the item, for hiding it until it changes; null if the item cannot be hidden. */
   readonly version: string | null;
 }
 
@@ -46,10 +46,9 @@ function gateNeeds({ gate, credential, failingCalls }: Attention['status'], to: 
   return needs;
 }
 
-/** Up to this number, items of one kind have a row each. Above it, they share one row with their number. */
 const MAX_ROWS = 3;
 
-/** Returns one row per item. Above `MAX_ROWS` items, returns one row that links to the list of the items. */
+/** Returns one row per item. For more than `MAX_ROWS` items, returns a single row that links to the list. */
 const collapsed = <Item>(items: readonly Item[], one: (item: Item) => Need, all: (count: number) => Need) =>
   items.length <= MAX_ROWS ? items.map(one) : [all(items.length)];
 
@@ -131,7 +130,7 @@ export function needsOf(
   const { home } = T;
   const { unmatched, unmatchedTotal } = answer;
   const names = unmatched.slice(0, MAX_ROWS).map(({ person }) => personName(person));
-  const whoElse = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
+  const unmatchedNames = home.unmatchedText(names.join(', '), unmatchedTotal - names.length);
   const needs = [
     ...gateNeeds(answer.status, to),
     ...holdNeeds(answer.holds, to),
@@ -140,13 +139,13 @@ export function needsOf(
     ...driftNeeds(answer.drift, to),
   ];
   if (unmatchedTotal > 0) {
-    const texts = [home.unmatched(unmatchedTotal), whoElse] as const;
+    const texts = [home.unmatched(unmatchedTotal), unmatchedNames] as const;
     needs.push(need(['unmatched', 'warn'], texts, [to('people'), home.unmatchedNext]));
   }
   return needs;
 }
 
-/** Splits the items into those to show and those that an operator has hidden. A changed item is shown again. */
+/** Separates the items to show from the items that an operator has hidden. A changed item is shown again. */
 export function splitHidden(needs: readonly Need[], acknowledged: HomeAnswer['acknowledged']) {
   const isHidden = ({ key, version }: Need) =>
     version !== null &&

@@ -18,8 +18,8 @@ export class Refused extends Error {
 export type Params = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * The time of the last line from the server before it stopped responding, as ISO 8601; null while it responds. If no
- * line ever came, it is the time of the first attempt to connect.
+ * null while the server responds. Otherwise the time of the last line from the server as ISO 8601. If the server has
+ * sent no line, the time of the first attempt to connect.
  */
 export const goneSince = signal<string | null>(null);
 /** True after the server has refused the session of the person who signed in. */
@@ -49,7 +49,7 @@ export async function post(name: string, body: object, signal?: AbortSignal): Pr
   return response;
 }
 
-/** Makes `listen` connect again without a wait, so that the page shows the result of an action at once. */
+/** Makes `listen` connect again immediately, so that the page shows the result of an action. */
 let endWait: () => void = () => undefined;
 
 export async function signOut(): Promise<void> {
@@ -74,8 +74,8 @@ const AGAIN_MS = 1_000;
 
 /**
  * Reads the live stream while the page is open. If the stream ends, fails or sends nothing for four seconds, the
- * function connects again after one second, or after the time that a line `retry: MILLISECONDS` names. If another
- * connection is selected, it connects again at once. The function returns when the session of the person ends.
+ * function connects again after one second, or after the time that a line `retry: MILLISECONDS` names. If the operator
+ * selects another connection, the function connects again at once. It returns when the session of the person ends.
  */
 export async function listen(): Promise<void> {
   while (!hasSessionEnded.value) {
@@ -95,7 +95,7 @@ export async function listen(): Promise<void> {
         if (line.startsWith('retry: ')) againMs = Number(line.slice(7));
       }
     } catch (error) {
-      // A `Refused` error is an answer of the server, so the server responds.
+      // A refusal is also a response of the server.
       if (error instanceof Refused) goneSince.value = null;
       else if (listenedConnection === connection.value)
         goneSince.value ??= new Date(lastLineMs).toISOString();

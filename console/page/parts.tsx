@@ -53,7 +53,7 @@ export function Answered<Answer>(props: {
 
 const NOT_FOUND = 404;
 
-/** Shown if the address names an object that does not exist. The next step is the list of such objects. */
+/** Shown if the object in the address does not exist. It links to the list of such objects. */
 const Missing = ({ error }: { readonly error: Error }) => (
   <Page title={T.missing(id.value)}>
     <section class="card">
@@ -122,7 +122,6 @@ interface ToggleProps extends Children {
   readonly isQuiet?: boolean;
 }
 
-/** A button that shows and hides content below it. */
 export const Toggle = ({ isOpen, set, label, isQuiet, children }: ToggleProps) => (
   <button
     type="button"
@@ -142,7 +141,7 @@ interface TabsProps {
   readonly of: readonly (readonly [name: string, title: string, path: string])[];
 }
 
-/** Links to the parts of a page. The address of the page names the open part. */
+/** Links to the parts of a page. The address contains the open part. */
 export const Tabs = ({ label, current, of }: TabsProps) => (
   <nav class="tabs" aria-label={label}>
     {of.map(([name, title, path]) => (

@@ -10,7 +10,7 @@ import { StateFilter } from './state-filter.tsx';
 import { type Column, selectionColumn, Table } from './table.tsx';
 import { T } from './texts.ts';
 
-/** Links between the list of directory groups and the list of platform groups. */
+/** Tabs for the list of directory groups and the list of platform groups. */
 export const GroupTabs = ({ current }: { readonly current: 'groups' | 'platform-groups' }) => (
   <Tabs
     label={T.adoption.tabs}

@@ -26,7 +26,6 @@ export const pathTo: ToPage = (page, id, filters) => pagesOf(connection.value)(p
 
 export type ToPage = (page: string, id?: string, filters?: Readonly<Record<string, string>>) => string;
 
-/** Returns the function `pathTo` of a connection. */
 export const pagesOf =
   (of: string): ToPage =>
   (page, id = '', filters = {}) => {

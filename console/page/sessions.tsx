@@ -22,14 +22,14 @@ export function Sessions() {
   );
 }
 
-/** For the first session of a person, the number of the person's sessions; for every later session, 1. */
+/** Returns the number of the person's sessions for the first session of the person, and 1 for each further session. */
 function countOf({ id, person }: SessionLine, sessions: readonly SessionLine[]): number {
   const own = sessions.filter((one) => one.person === person);
   return own[0]?.id === id ? own.length : 1;
 }
 
 interface RowProps extends SessionLine {
-  /** If above 1, the row also has the action that ends all sessions of the person. */
+  /** If above 1, the row has an additional button that ends all sessions of the person. */
   readonly count: number;
   readonly reload: () => Promise<void>;
 }

@@ -16,7 +16,7 @@ export function draftOf({ form }: SettingField, value: unknown): string {
   }
 }
 
-/** The value of a draft, or why it is not valid. The server checks the value too. */
+/** The value of a draft, or the reason why it is not valid. The server also checks the value. */
 export type Entered = { readonly value: unknown } | { readonly problem: string };
 
 export function enteredIn({ form, isNullable }: SettingField, draft: string): Entered {
@@ -58,7 +58,6 @@ function parsed(draft: string): Entered {
   }
 }
 
-/** A value in words. */
 export function formatValue({ key, form }: SettingField, value: unknown): string {
   if (value === null || value === undefined) return form.kind === 'group' ? T.settings.off : T.settings.empty;
   switch (form.kind) {
@@ -85,7 +84,6 @@ interface InputProps {
   readonly set: (draft: string) => void;
 }
 
-/** The input that fits the form of the setting. */
 export function SettingInput({ field, draft, set }: InputProps) {
   const { key, form, isNullable } = field;
   const { title = key, choices = {} } = T.settings.of[key] ?? {};

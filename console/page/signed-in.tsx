@@ -3,7 +3,7 @@ import { Button } from './parts.tsx';
 import { connection, signedIn } from './route.ts';
 import { T } from './texts.ts';
 
-/** The person who signed in, and a button to sign out. Nothing in a console without sign-in. */
+/** Shows the person who signed in, and a button to sign out. A console without sign-in shows nothing. */
 export function SignedIn() {
   if (signedIn === undefined) return null;
   return (
@@ -16,7 +16,7 @@ export function SignedIn() {
   );
 }
 
-/** A notice until the person signs in again. The page and all typed text stay below the notice. */
+/** Shows a notice until the person signs in again. The page keeps its content and all typed text. */
 export function SessionEnded() {
   if (signedIn === undefined || !hasSessionEnded.value) return null;
   const here = `${location.pathname}${location.search}`;

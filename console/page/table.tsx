@@ -11,7 +11,7 @@ export interface Column<Row> {
   readonly head?: ComponentChildren;
   /** `number`: right-aligned; `wide`: hidden on narrow screens; `roomy`: hidden on very narrow screens. */
   readonly kind?: 'number' | 'wide' | 'number wide' | 'number roomy' | 'roomy';
-  /** The width as a CSS grid track; without it, the column shares the remaining width. */
+  /** The width as a CSS grid track. A column without a width shares the remaining space. */
   readonly width?: string;
   /** The width on narrow screens, if it differs. */
   readonly narrowWidth?: string;

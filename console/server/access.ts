@@ -7,7 +7,7 @@ import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts
 
 interface Access {
   readonly role: Role;
-  /** Dead-lettered messages of all connections are in the same queues, so this needs a role for all connections. */
+  /** The person needs a role for all connections, because all connections share the dead-letter queues. */
   readonly everyConnection?: true;
 }
 
@@ -36,7 +36,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   sessions: ADMINISTER,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // Each run reads all groups and employees of the platform, so it needs an operator.
+  // Each health check reads all groups and employees of the platform, so only operators may run it.
   doctor: OPERATE,
 };
 
@@ -100,8 +100,9 @@ export const sees = (person: Person | undefined, connection: string): boolean =>
   person === undefined || roleFor(person, connection as ConnectionName) !== undefined;
 
 /**
- * Hides each owner that belongs to a connection that the person may not see, with the external id, which would name
- * the owner. A row with the state `managed` and no owner therefore means: another connection owns the platform group.
+ * Removes the owner and the external id from rows whose owner belongs to a connection that the person may not see. The
+ * external id would name the owner. A row with the state `managed` and no owner means: a hidden connection owns the
+ * platform group.
  */
 export const withoutHiddenOwners = (
   report: PlatformGroupsReport,

@@ -39,7 +39,7 @@ import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import type { RequestContext } from './context.ts';
 import { BOTH_QUEUES } from './session.ts';
 
-/** The object changed since the page showed it, for example by another operator. */
+/** The object has changed after the page showed it, for example because another operator changed it. */
 export class Changed extends Error {
   override readonly name = 'Changed';
 }
@@ -248,8 +248,8 @@ async function settingsEffect(
 }
 
 /**
- * Replays messages and streams the progress. If the page stops reading or the signal fires, it ends after the current
- * batch.
+ * Replays messages and streams the progress. If the page stops reading or the signal fires, the replay ends after the
+ * current batch.
  */
 function replay(
   { ids, code, rate }: { ids?: string[] | undefined; code?: string | undefined; rate?: number | undefined },

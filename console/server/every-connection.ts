@@ -39,7 +39,6 @@ async function eachVisible<Value>(
   );
 }
 
-/** The items of all visible connections that need attention. */
 export async function everyAttention(visible: Visible): Promise<EveryConnection> {
   const connections = await eachVisible(visible, (overview) => overview.attention());
   const readable = connections.find(({ value }) => value !== null);

@@ -45,7 +45,7 @@ export async function groupDetail(ref: GroupRef, context: RequestContext): Promi
   };
 }
 
-/** A user of the platform group without any directory event in it. */
+/** A user of the platform group without a directory event in this group. */
 const UNKNOWN = {
   id: '',
   name: null,

@@ -25,7 +25,7 @@ export interface ConsoleOptions {
   /** Returns the ports of a person who signed in. */
   readonly portsOf?: (person: Person) => ToolPorts;
   readonly describe: (error: unknown) => string;
-  /** For a server that cannot stream: `live` answers once, and the page asks again after this time. */
+  /** Set if the server cannot stream. Then `live` answers once, and the page repeats the request after this time. */
   readonly pollMs?: number;
   /** Completes the commands in a text so that they can be pasted. */
   readonly formatCommands: (text: string, connection: ConnectionName) => string;

@@ -29,7 +29,7 @@ import { namesOf, readAllMembers } from './people.ts';
 import { BOTH_QUEUES, type Session } from './session.ts';
 import { unresolved } from './unresolved.ts';
 
-/** All requests within this time, from all open pages, share one read of the table. */
+/** All open pages share one read of the table within this time. */
 const FRESH_MS = 1_500;
 /** The pause after a read is four times as long as the read. So reads take at most a fifth of the time. */
 const PAUSE_FACTOR = 4;
@@ -71,7 +71,10 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
-  /** Reading a queue hides its messages from other consumers for a moment. So it is read only if its size changed. */
+  /**
+   * Reading a queue hides its messages from other consumers for a moment. So the function reads a queue only if its
+   * size changed.
+   */
   async function causes() {
     const { eventsDlq: events, applyDlq: apply } = (await current.get()).status.queues;
     const counts = `${events} ${apply}`;
@@ -175,7 +178,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
         connections: await listConnections(ports),
       };
     },
-    /** Call after an operator's action, so that the next request shows it. */
+    /** Call this function after an operator's action, so that the next request shows the effect. */
     forget(): void {
       current.forget();
       activity.forget();
@@ -239,7 +242,7 @@ function lagOf(entries: Activity['entries'], waitsMs: number, nowMs: number): re
   return lags;
 }
 
-/** Shares one read among concurrent and immediately following requests. Failed reads are not cached. */
+/** Shares one read among all requests within `freshMs`. Failed reads are not cached. */
 function shared<Value>(read: () => Promise<Value>, freshMs: number, { clock }: Pick<ToolPorts, 'clock'>) {
   let last: { readonly value: Promise<Value>; untilMs: number } | undefined;
   return {

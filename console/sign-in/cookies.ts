@@ -5,7 +5,7 @@
  */
 
 export const SESSION_COOKIE = '__Host-groupsync-session';
-/** Set when a person signs out. Until the person asks to sign in again, no page (for example after Back) does it. */
+/** Set when a person signs out. While it exists, pages do not start a sign-in by themselves, for example after Back. */
 export const SIGNED_OUT_COOKIE = '__Host-groupsync-signed-out';
 export const SIGNED_OUT_SECONDS = 12 * 3_600;
 const ATTEMPT_PREFIX = '__Host-groupsync-sign-in-';
@@ -15,7 +15,9 @@ export const attemptCookie = (state: string): string => `${ATTEMPT_PREFIX}${stat
 
 const MAX_ATTEMPTS_BYTES = 4_000;
 
-/** Returns the cookies of old attempts, which must be deleted: a browser sends only a few KB of cookies. */
+/**
+ * Returns the names of cookies of old attempts. They must be deleted, because a browser sends only a few KB of cookies.
+ */
 export const abandonedAttempts = (cookies: Cookies): readonly string[] => {
   const attempts = [...cookies].filter(([name]) => name.startsWith(ATTEMPT_PREFIX));
   const bytes = attempts.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
@@ -27,8 +29,9 @@ export type Cookies = ReadonlyMap<string, string>;
 const MAX_HEADER = 16_000;
 
 /**
- * Removes only spaces and tabs (RFC 6265 section 4.2). `trim` would also remove a no-break space. Then a subdomain
- * could set a cookie with a no-break space before the name, and the console would read it as the session cookie.
+ * Removes only spaces and tabs (RFC 6265 section 4.2). `trim` would also remove a no-break space. Then the console
+ * would accept a cookie with a no-break space before its name as the session cookie, and a subdomain can set such a
+ * cookie.
  */
 const trimmed = (text: string): string => text.replaceAll(/^[ \t]+|[ \t]+$/g, '');
 

@@ -13,7 +13,6 @@ import {
 import type { ConsoleSignIn } from '../../shared/contract/console.ts';
 import type { Claims } from '../server/roles.ts';
 
-/** The values of one attempt to sign in. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -97,11 +96,11 @@ async function discover({ settings, clientSecret }: ProviderOptions): Promise<Co
     : discovery(new URL(issuer), clientId, secret, undefined, options);
 }
 
-/** Whether the provider sent no answer, or reported a failure of its own. The person can try again. */
+/** Returns true if the provider sent no answer, so that the person can try again. */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError');
 
-/** Only codes, because the other parts of an answer may contain personal data. */
+/** Returns only codes, because other parts of an answer may contain personal data. */
 function codeOf(error: unknown): string {
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError)
     return shown(error.error);

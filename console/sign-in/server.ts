@@ -131,7 +131,6 @@ async function personOf(cookies: Cookies, options: ConsoleServerOptions): Promis
   return { id: session.person, roles: session.roles };
 }
 
-/** Sends the browser to the provider. */
 async function signIn(to: string, cookies: Cookies, options: ConsoleServerOptions): Promise<Response> {
   const secret = options.randomHex(32);
   const attempt = attemptOf(secret);
@@ -148,7 +147,7 @@ async function finish(callback: URL, cookies: Cookies, options: ConsoleServerOpt
   const attempt = readAttempt(cookies.get(name));
   if (attempt === undefined)
     throw new SignInRefused('the attempt to sign in is unknown or older than ten minutes');
-  // The address of the request may differ from the address that people open.
+  // The function may receive requests under a different host than the address that people open.
   const answered = new URL(`${CALLBACK_PATH}${callback.search}`, origin);
   const claims = await provider.claimsOf(answered, attempt);
   const { person, roles } = admitted(claims, settings);

@@ -8,7 +8,7 @@ export interface Answering {
   readonly dialect: Dialect;
 }
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -23,9 +23,9 @@ export interface Asked {
  * Returns the answer to one request, after random failures, sign-in, validation and lag.
  * @throws {DirectoryError}
  */
-export function answerOf(answering: Answering, endpoint: Endpoint, asked: Asked): unknown {
+export function answerOf(answering: Answering, endpoint: Endpoint, request: ReceivedRequest): unknown {
   const { dialect, simulation } = answering;
-  const { params, query, body, headers, url = '', requestNumber } = asked;
+  const { params, query, body, headers, url = '', requestNumber } = request;
   failAtRandom(answering, requestNumber);
   dialect.admit(endpoint, headers, url);
   return endpoint.handle({

@@ -14,13 +14,13 @@ export interface ChangeRules {
 const STRICT_RULES: ChangeRules = { allowsCycles: false, keepsMemberships: false };
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>;
-type Noted = Partial<Omit<LogEntry, 'seq' | 'atMs' | 'change' | 'via' | 'actorEmail'>>;
+type LogFields = Partial<Omit<LogEntry, 'seq' | 'atMs' | 'change' | 'via' | 'actorEmail'>>;
 type Apply<Kind extends Change['kind']> = (
   directory: Directory,
   atMs: number,
   change: ChangeOf<Kind>,
   rules: ChangeRules,
-) => Noted;
+) => LogFields;
 
 /** For each kind of change, the function that makes the change and returns the fields for its log entry. */
 const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
@@ -43,8 +43,8 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
     };
     directory.putUser(atMs, user);
     const { vendorFields } = change;
-    const noted = { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
-    return vendorFields === undefined ? noted : { ...noted, vendorFields };
+    const logFields = { user: before, oldValue: before.primaryEmail, newValue: user.primaryEmail };
+    return vendorFields === undefined ? logFields : { ...logFields, vendorFields };
   },
   suspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: true }),
   unsuspendUser: (directory, atMs, { user }) => putUser(directory, atMs, user, { suspended: false }),
@@ -116,8 +116,8 @@ const APPLY: { readonly [Kind in Change['kind']]: Apply<Kind> } = {
     const group = groupOf(directory, atMs, key);
     const membership = membershipOf(directory, atMs, group.id, member);
     directory.putMembership(atMs, group.id, { ...membership, role });
-    const noted = { oldValue: membership.role, newValue: role };
-    return { group, member: memberOf(directory, atMs, membership), role, ...noted };
+    const logFields = { oldValue: membership.role, newValue: role };
+    return { group, member: memberOf(directory, atMs, membership), role, ...logFields };
   },
 };
 
@@ -132,13 +132,13 @@ export function applyChange(
   rules: ChangeRules = STRICT_RULES,
 ): void {
   const apply = APPLY[change.kind] as Apply<Change['kind']>;
-  const noted = apply(directory, atMs, change as never, rules);
+  const logFields = apply(directory, atMs, change as never, rules);
   const administrator = directory
     .viewAt(atMs)
     .users()
     .find(({ isAdmin }) => isAdmin)?.primaryEmail;
   const actorEmail = change.actor ?? administrator ?? `admin@${directory.domain}`;
-  directory.record({ atMs, change: change.kind, via: change.via, actorEmail, ...noted });
+  directory.record({ atMs, change: change.kind, via: change.via, actorEmail, ...logFields });
 }
 
 function userOf(directory: Directory, atMs: number, key: string): User {
@@ -170,7 +170,7 @@ function membershipOf(directory: Directory, atMs: number, groupId: string, key: 
   return membership;
 }
 
-function putUser(directory: Directory, atMs: number, key: string, changed: Partial<User>): Noted {
+function putUser(directory: Directory, atMs: number, key: string, changed: Partial<User>): LogFields {
   const user = userOf(directory, atMs, key);
   directory.putUser(atMs, { ...user, ...changed });
   return { user };

@@ -51,7 +51,6 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly requestNumber: number;
 }
 
-/** One endpoint of a dialect. */
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,

@@ -20,7 +20,7 @@ const CURVES: Readonly<Record<string, string>> = {
   ES512: 'secp521r1',
 };
 
-/** A key (RFC 7517). */
+/** A JSON Web Key (RFC 7517). */
 export const Jwk = z.looseObject({
   kty: z.enum(['RSA', 'EC']),
   kid: z.string().optional(),
@@ -114,7 +114,7 @@ function decoded(part: string): unknown {
 }
 
 /** The algorithms that AWS STS, Google and Microsoft use. */
-const USUAL: readonly Algorithm[] = ['RS256', 'ES384'];
+const ACCEPTED_ALGORITHMS: readonly Algorithm[] = ['RS256', 'ES384'];
 
 /**
  * Returns the claims of a token that one of `keys` has signed. The caller must check times and audience.
@@ -125,8 +125,10 @@ export function verifyJwt(
   keysFor: (keyId: string | undefined) => readonly KeyObject[],
 ): Claims {
   const parsed = parseJwt(token);
-  if (parsed === undefined || !USUAL.includes(parsed.header.alg)) {
-    throw new JwtError(`expected a JWT with three parts and the algorithm ${USUAL.join(' or ')}`);
+  if (parsed === undefined || !ACCEPTED_ALGORITHMS.includes(parsed.header.alg)) {
+    throw new JwtError(
+      `expected a JWT with three parts and the algorithm ${ACCEPTED_ALGORITHMS.join(' or ')}`,
+    );
   }
   if (!keysFor(parsed.header.kid).some(parsed.isSignedBy)) throw new JwtError('Invalid JWT Signature.');
   return parsed.claims;

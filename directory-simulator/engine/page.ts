@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Simulation } from './simulation.ts';
 
-/** The error for a page token that is unknown, has expired, or belongs to another listing. */
+/** The error for a page token that is unknown or expired, or belongs to another listing. */
 export class PageTokenError extends Error {
   override readonly name = 'PageTokenError';
 }
@@ -24,7 +24,7 @@ const Token = z.strictObject({
 type Token = z.infer<typeof Token>;
 
 export interface ListRequest<T> {
-  /** The endpoint and the parameters. A listing with another key refuses the tokens of this listing. */
+  /** The endpoint and the parameters. Tokens are valid only for listings with the same key. */
   readonly key: string;
   /** The present items. */
   readonly items: readonly T[];

@@ -103,8 +103,8 @@ function serve(app: FastifyInstance, { endpoint, served, numberOf }: Route): voi
     handler: async (request, reply) => {
       const { params, query, body, headers } = request;
       const url = `http://${headers.host ?? ''}${request.url}`;
-      const asked = { params, query, body, headers, url, requestNumber: numberOf() };
-      const answer = answerOf(served, endpoint, asked);
+      const received = { params, query, body, headers, url, requestNumber: numberOf() };
+      const answer = answerOf(served, endpoint, received);
       if (answer instanceof Answer) reply.headers(answer.headers);
       return reply
         .header('date', new Date(simulation.clock()).toUTCString())

@@ -7,9 +7,9 @@ const LagSeconds = z.strictObject({
   groups: z.number().min(0),
   members: z.number().min(0),
   log: z.number().min(0),
-  /** The lag of the list of changes that a delta token continues. */
+  /** The lag of delta queries (lists of changes). */
   delta: z.number().min(0),
-  /** The lag of the number of members that a list shows. */
+  /** The lag of the member counts in lists. */
   counts: z.number().min(0),
   /** The lag of dynamic groups, whose members follow from a rule. This lag is added to the lag of the endpoint. */
   dynamicMembers: z.number().min(0),
@@ -29,7 +29,6 @@ export const Settings = z.strictObject({
   repeatedItems: Probability,
   /** The probability that an empty page is inserted before the last page. */
   emptyPages: Probability,
-  /** If true, answers also have undocumented fields. */
   unknownFields: z.boolean(),
   /** The probability that an answer shows a group without the count of its members. */
   absentCounts: Probability,

@@ -3,7 +3,10 @@ import type { Directory } from './directory.ts';
 import type { PageTokens } from './page-tokens.ts';
 import type { Settings } from './settings.ts';
 
-/** The state that endpoints and controls use. A reset keeps this object, and changes the results of its functions. */
+/**
+ * The state that endpoints and controls use. A reset does not replace this object, but changes the results of its
+ * functions.
+ */
 export interface Simulation {
   readonly directory: () => Directory;
   readonly settings: () => Settings;

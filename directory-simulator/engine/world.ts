@@ -34,7 +34,7 @@ export const MemberKindName = z.enum(MEMBER_KINDS);
 export const WorldMember = z.strictObject({
   /** The id or address of a user or group, the id of a device, or the address of an external member. */
   member: z.string().min(1),
-  /** The kind of the member. The default is the kind of the existing user or group, or else an external user. */
+  /** The kind of the member. By default, the kind of the existing user or group; an external user if there is none. */
   kind: MemberKindName.optional(),
   role: z.enum(['OWNER', 'MANAGER', 'MEMBER']).default('MEMBER'),
 });

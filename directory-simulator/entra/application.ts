@@ -4,7 +4,6 @@ import type { Simulation } from '../engine/simulation.ts';
 import { createWebIdentityKeys, ISSUER, ROLE_ARN, type WebIdentityKeys } from '../engine/web-identity.ts';
 import { READ_ALL } from './rights.ts';
 
-/** The application registration, which an administrator of the customer configures. */
 export const CLIENT_ID = '11111111-aaaa-4000-8000-000000000001';
 /** The audience that Microsoft recommends for federated credentials. */
 export const AUDIENCE = 'api://AzureADTokenExchange';
@@ -30,7 +29,6 @@ export interface Application {
   readonly simulation: Simulation;
   readonly keys: WebIdentityKeys;
   readonly tokens: Map<string, AccessToken>;
-  /** The number of issued tokens. */
   issued: number;
   roles: readonly string[];
   clientSecret: string;

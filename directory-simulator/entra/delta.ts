@@ -10,12 +10,12 @@ import { createRounds, type Rounds } from './rounds.ts';
 import { decodeToken, encodeToken, type Round, type StateToken, type Tracked } from './state-tokens.ts';
 
 /** Maximum number of objects on one page. Microsoft documents no number. */
-const MOST_PER_PAGE = 100;
+const MAX_PER_PAGE = 100;
 
 /** The validity of state tokens, and the entries of recent rounds. */
 export interface DeltaState {
   generation: number;
-  /** The error for a token of an earlier generation. */
+  /** The error for a token that became invalid. */
   expiredWith: DeltaErrorName;
   entriesOf: Rounds;
 }
@@ -67,7 +67,7 @@ function deltaAnswer(context: Context, call: GraphCall) {
       items: entries,
       idOf: ({ key }) => key,
       pageToken: page,
-      most: MOST_PER_PAGE,
+      most: MAX_PER_PAGE,
     });
     const value = listed.items.map(({ body }) => body);
     const next = listed.nextPageToken;
@@ -140,8 +140,8 @@ interface Beginning {
 
 /**
  * Returns a round that ends before the time of the request, because changes appear late. Changes of the current
- * millisecond belong to a later round, because others can follow in this millisecond. A round can repeat changes of the
- * previous round.
+ * millisecond belong to a later round, because more changes can follow in the same millisecond. A round can repeat
+ * changes of the previous round.
  */
 function newRound({ application, resource }: Context, call: GraphCall, { query, fromMs }: Beginning): Round {
   const { simulation } = application;

@@ -1,7 +1,14 @@
 import type { Group, User, View } from '../engine/directory.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import { badRequest } from './errors.ts';
-import { type DirectMember, isHidden, type Life, lifeOfGroup, lifeOfUser, membersOf } from './objects.ts';
+import {
+  type DirectMember,
+  isHidden,
+  type Lifecycle,
+  lifecycleOfGroup,
+  lifecycleOfUser,
+  membersOf,
+} from './objects.ts';
 import { DEFAULT_USER, groupProperties, type Properties, userProperties } from './properties.ts';
 import type { Round } from './state-tokens.ts';
 
@@ -46,11 +53,12 @@ export function entriesOf(tracking: Tracking): readonly Entry[] {
 function userEntries(tracking: Tracking, { before, after }: Views, user: User): readonly Entry[] {
   const { domain } = tracking.simulation.directory();
   const earlier = before?.storedUser(user.id);
-  const life = lifeOfUser(user, after.atMs);
-  const lifeBefore = earlier === undefined ? undefined : lifeOfUser(earlier, before?.atMs ?? 0);
-  if (life !== 'live') return removedEntry(user.id, lifeBefore, life);
+  const lifecycle = lifecycleOfUser(user, after.atMs);
+  const lifecycleBefore = earlier === undefined ? undefined : lifecycleOfUser(earlier, before?.atMs ?? 0);
+  if (lifecycle !== 'live') return removedEntry(user.id, lifecycleBefore, lifecycle);
   const properties = tracked(userProperties(user, domain), tracking, DEFAULT_USER, 'user');
-  const known = lifeBefore === 'live' && earlier !== undefined ? userProperties(earlier, domain) : undefined;
+  const known =
+    lifecycleBefore === 'live' && earlier !== undefined ? userProperties(earlier, domain) : undefined;
   const changed = changedProperties(properties, known);
   if (changed.length === 0) return [];
   return [{ key: user.id, body: shownProperties(tracking, properties, { changed, known, id: user.id }) }];
@@ -59,12 +67,12 @@ function userEntries(tracking: Tracking, { before, after }: Views, user: User): 
 function groupEntries(tracking: Tracking, views: Views, group: Group): readonly Entry[] {
   const { before, after } = views;
   const earlier = before?.storedGroup(group.id);
-  const life = lifeOfGroup(group, after.atMs);
-  const lifeBefore = earlier === undefined ? undefined : lifeOfGroup(earlier, before?.atMs ?? 0);
-  if (life !== 'live') return removedEntry(group.id, lifeBefore, life);
+  const lifecycle = lifecycleOfGroup(group, after.atMs);
+  const lifecycleBefore = earlier === undefined ? undefined : lifecycleOfGroup(earlier, before?.atMs ?? 0);
+  if (lifecycle !== 'live') return removedEntry(group.id, lifecycleBefore, lifecycle);
   const all = groupProperties(group);
   const properties = tracked(all, tracking, Object.keys(all), 'group');
-  const known = lifeBefore === 'live' && earlier !== undefined ? groupProperties(earlier) : undefined;
+  const known = lifecycleBefore === 'live' && earlier !== undefined ? groupProperties(earlier) : undefined;
   const changed = changedProperties(properties, known);
   const members = memberChanges(tracking, known === undefined ? { after, before: undefined } : views, group);
   if (changed.length === 0 && members.length === 0) return [];
@@ -80,9 +88,13 @@ function groupEntries(tracking: Tracking, views: Views, group: Group): readonly 
  * Returns the `@removed` entry of an object. The reason is `changed` if the object can be restored, and `deleted` if it
  * cannot.
  */
-function removedEntry(id: string, before: Life | undefined, life: 'deleted' | 'gone'): readonly Entry[] {
-  if (before === life) return [];
-  const reason = life === 'deleted' ? 'changed' : 'deleted';
+function removedEntry(
+  id: string,
+  before: Lifecycle | undefined,
+  lifecycle: 'deleted' | 'gone',
+): readonly Entry[] {
+  if (before === lifecycle) return [];
+  const reason = lifecycle === 'deleted' ? 'changed' : 'deleted';
   return [{ key: id, body: { id, '@removed': { reason } } }];
 }
 
@@ -154,15 +166,15 @@ const memberEntry = ({ id, kind }: DirectMember, isRemoved: boolean): Properties
 });
 
 /** Maximum number of members in one entry. */
-const MOST_MEMBERS = 1_000;
+const MAX_MEMBERS = 1_000;
 /** Maximum number of members in one entry if the setting `pageSizes` is `random`. */
-const MOST_RANDOM_MEMBERS = 40;
+const MAX_RANDOM_MEMBERS = 40;
 
 /** Divides the members of a group into lists for several entries. The entries can be on different pages. */
 function parts({ simulation, round }: Tracking, id: string, members: readonly Properties[]) {
   const isRandom = simulation.settings().pageSizes === 'random';
   const random = simulation.random(`parts/${id}/${round.toMs}`);
-  const size = isRandom ? 1 + random.below(MOST_RANDOM_MEMBERS) : MOST_MEMBERS;
+  const size = isRandom ? 1 + random.below(MAX_RANDOM_MEMBERS) : MAX_MEMBERS;
   const starts = Array.from({ length: Math.ceil(members.length / size) }, (_, index) => index * size);
   return starts.map((start) => members.slice(start, start + size));
 }

@@ -7,7 +7,7 @@ const TEXT = "'((?:[^']|'')*)'";
 const unquoted = (text: string) => text.replaceAll("''", "'");
 const same = (a: unknown, b: string) => typeof a === 'string' && a.toLowerCase() === b.toLowerCase();
 
-/** One parser for each form of a clause. A parser returns undefined if the text has another form. */
+/** Parsers for clauses, one for each form. A parser returns undefined for text of another form. */
 const CLAUSES: readonly ((text: string) => Filter | undefined)[] = [
   (text) => {
     const [, name, value] = new RegExp(`^(\\w+) +eq +${TEXT}$`, 'i').exec(text) ?? [];
@@ -70,7 +70,7 @@ function split(text: string, operator: 'and' | 'or'): readonly string[] {
     .map((part) => part.replaceAll(/\uE000(\d+)\uE000/g, (_, index) => quoted[Number(index)] ?? '').trim());
 }
 
-const MOST_IDS = 50;
+const MAX_IDS = 50;
 
 /**
  * Returns the ids in the filter of a list of changes. Such a filter can name only ids.
@@ -82,7 +82,6 @@ export function idsOf(text: string): readonly string[] {
     if (id === undefined) throw unsupportedQuery('Delta query supports filtering by object id only.');
     return id;
   });
-  if (ids.length > MOST_IDS)
-    throw unsupportedQuery(`Too many filtered objects: expected at most ${MOST_IDS}.`);
+  if (ids.length > MAX_IDS) throw unsupportedQuery(`Too many filtered objects: expected at most ${MAX_IDS}.`);
   return ids;
 }

@@ -7,7 +7,6 @@ import { groupProperties } from './properties.ts';
 import { queryOf, selected, selectedSuffix } from './query.ts';
 import { GROUP_RIGHTS } from './rights.ts';
 
-/** Returns the methods of the resource group. The methods for members are separate. */
 export const groupMethods = (simulation: Simulation) => [
   graphMethod(simulation, {
     path: '/v1.0/groups',

@@ -12,7 +12,6 @@ import { GROUP_RIGHTS, READ_HIDDEN_MEMBERS, USER_RIGHTS } from './rights.ts';
 const CASTS = { 'microsoft.graph.user': 'user', 'microsoft.graph.group': 'group' } as const;
 type Cast = keyof typeof CASTS;
 
-/** Returns the methods for the direct members of a group. */
 export const memberMethods = (application: Application) =>
   [undefined, ...(Object.keys(CASTS) as Cast[])].map((cast) => {
     const { simulation } = application;

@@ -5,15 +5,15 @@ import type { Simulation } from '../engine/simulation.ts';
 const RESTORABLE_FOR_MS = 30 * 86_400_000;
 
 /** `deleted` means that the object can be restored, and `gone` that it cannot. */
-export type Life = 'live' | 'deleted' | 'gone';
+export type Lifecycle = 'live' | 'deleted' | 'gone';
 
-export function lifeOfUser({ deletedAtMs, purgedAtMs }: User, atMs: number): Life {
+export function lifecycleOfUser({ deletedAtMs, purgedAtMs }: User, atMs: number): Lifecycle {
   if (deletedAtMs === null) return 'live';
   return purgedAtMs === null && atMs - deletedAtMs <= RESTORABLE_FOR_MS ? 'deleted' : 'gone';
 }
 
 /** Returns the state of a group. "Deleted security groups are deleted permanently" (List deletedItems). */
-export function lifeOfGroup(group: Group, atMs: number): Life {
+export function lifecycleOfGroup(group: Group, atMs: number): Lifecycle {
   const { deletedAtMs } = group;
   if (deletedAtMs === null) return 'live';
   return isUnified(group) && atMs - deletedAtMs <= RESTORABLE_FOR_MS ? 'deleted' : 'gone';

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { badRequest, unsupportedQuery } from './errors.ts';
 
 /** Maximum of `$top`: "Supports returning up to 999 objects per page using $top". The default is 100. */
-const MOST_PER_PAGE = 999;
-const USUAL_PER_PAGE = 100;
+const MAX_PER_PAGE = 999;
+const DEFAULT_PER_PAGE = 100;
 
 export interface Query {
   readonly select: readonly string[] | undefined;
@@ -60,9 +60,9 @@ export function queryOf(
 }
 
 function topOf(text: string | undefined): number {
-  if (text === undefined) return USUAL_PER_PAGE;
+  if (text === undefined) return DEFAULT_PER_PAGE;
   const top = Number(text);
-  if (/^\d+$/.test(text) && top >= 1 && top <= MOST_PER_PAGE) return top;
+  if (/^\d+$/.test(text) && top >= 1 && top <= MAX_PER_PAGE) return top;
   throw badRequest(`Invalid page size specified: '${text}'. Must be between 1 and 999 inclusive.`);
 }
 

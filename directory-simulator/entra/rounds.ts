@@ -7,7 +7,7 @@ import { type Entry, entriesOf, type Tracking } from './entries.ts';
  */
 export type Rounds = (tracking: Tracking) => readonly Entry[];
 
-const MOST_ROUNDS = 8;
+const MAX_ROUNDS = 8;
 
 export function createRounds(): Rounds {
   const known = new Map<string, { readonly settings: Settings; readonly entries: readonly Entry[] }>();
@@ -21,7 +21,7 @@ export function createRounds(): Rounds {
     known.delete(key);
     known.set(key, { settings, entries });
     const [oldest] = known.keys();
-    if (known.size > MOST_ROUNDS && oldest !== undefined) known.delete(oldest);
+    if (known.size > MAX_ROUNDS && oldest !== undefined) known.delete(oldest);
     return entries;
   };
 }

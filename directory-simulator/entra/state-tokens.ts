@@ -18,7 +18,6 @@ export type Round = z.infer<typeof Round>;
 const StateToken = z.strictObject({
   kind: z.enum(['skip', 'delta']),
   round: Round,
-  /** The page of the round; present if the kind is `skip`. */
   page: z.string().optional(),
   issuedAtMs: z.number(),
   generation: z.int(),

@@ -3,12 +3,11 @@ import type { Simulation } from '../engine/simulation.ts';
 import { collectionAnswer, entityAnswer, type GraphCall, graphMethod } from './api.ts';
 import { notFound } from './errors.ts';
 import { filterOf } from './filter.ts';
-import { lifeOfUser } from './objects.ts';
+import { lifecycleOfUser } from './objects.ts';
 import { DEFAULT_USER, principalNameOf, userProperties } from './properties.ts';
 import { queryOf, selected, selectedSuffix } from './query.ts';
 import { USER_RIGHTS } from './rights.ts';
 
-/** Returns the methods of the resource user. */
 export const userMethods = (simulation: Simulation) => [
   graphMethod(simulation, {
     path: '/v1.0/users',
@@ -43,7 +42,7 @@ export const userMethods = (simulation: Simulation) => [
     handle: (call) =>
       userList(simulation, call, {
         path: '/v1.0/directory/deletedItems/microsoft.graph.user',
-        users: call.view.users().filter((user) => lifeOfUser(user, simulation.clock()) === 'deleted'),
+        users: call.view.users().filter((user) => lifecycleOfUser(user, simulation.clock()) === 'deleted'),
         usual: [...DEFAULT_USER, 'deletedDateTime'],
       }),
   }),

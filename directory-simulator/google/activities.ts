@@ -92,7 +92,7 @@ const GROUPS_ENTERPRISE: Readonly<Record<string, Describe>> = {
 
 /**
  * Returns the event of a change in a log; undefined if this log does not show the change. The admin log shows only
- * changes by administrators in the console. Changes by a group's owner are only in the log of enterprise groups.
+ * changes in the console. The log `groups_enterprise` also shows changes by the owner of a group.
  */
 export function eventOf(
   application: Application,

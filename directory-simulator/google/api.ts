@@ -51,12 +51,12 @@ export function apiMethod<Params extends z.ZodType, Query extends z.ZodRawShape>
       const { fields } = call.query as { fields?: string };
       const mask = fields === undefined ? {} : parseMask(fields);
       const answer = handle({ ...call, query: call.query as never, mask } as never);
-      return applyMask(surprising(simulation, answer, call.requestNumber), mask);
+      return applyMask(withUndocumentedFields(simulation, answer, call.requestNumber), mask);
     },
   });
 }
 
-function surprising(simulation: Simulation, answer: unknown, requestNumber: number): unknown {
+function withUndocumentedFields(simulation: Simulation, answer: unknown, requestNumber: number): unknown {
   if (!simulation.settings().unknownFields) return answer;
   return withUnknownFields(answer, simulation.random(`unknown/${requestNumber}`));
 }

@@ -5,9 +5,8 @@ import { apiMethod, listAnswer, pageParameters } from './api.ts';
 import { groupBody } from './bodies.ts';
 import { badRequest, invalidInput } from './errors.ts';
 import { GROUP_SCOPES } from './scopes.ts';
-import { groupByKey, refuseOtherCustomers } from './whose.ts';
+import { groupByKey, refuseOtherCustomers } from './customer-checks.ts';
 
-/** Returns the methods of the resource groups. */
 export const groupMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/groups',

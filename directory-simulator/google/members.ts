@@ -6,11 +6,10 @@ import { memberBody } from './bodies.ts';
 import { forbidden, invalidInput, notFound } from './errors.ts';
 import type { Mask } from './field-mask.ts';
 import { MEMBER_SCOPES } from './scopes.ts';
-import { groupByKey } from './whose.ts';
+import { groupByKey } from './customer-checks.ts';
 
 const ROLES = ['OWNER', 'MANAGER', 'MEMBER'];
 
-/** Returns the methods of the resource members. */
 export const memberMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/groups/:groupKey/members',

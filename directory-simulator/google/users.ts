@@ -5,7 +5,7 @@ import { apiMethod, listAnswer, pageParameters } from './api.ts';
 import { userBody } from './bodies.ts';
 import { forbidden, invalidInput, notFound } from './errors.ts';
 import { USER_SCOPES } from './scopes.ts';
-import { refuseOtherCustomers } from './whose.ts';
+import { refuseOtherCustomers } from './customer-checks.ts';
 
 /** Deleted users can be listed and restored for 20 days ("Manage users", retrieve deleted users). */
 const DELETED_FOR_MS = 20 * 86_400_000;
@@ -26,7 +26,6 @@ const ORDER = {
   givenName: (user: User) => user.givenName.toLowerCase(),
 };
 
-/** Returns the methods of the resource users. */
 export const userMethods = (simulation: Simulation) => [
   apiMethod(simulation, {
     path: '/admin/directory/v1/users',
@@ -70,8 +69,8 @@ export const userMethods = (simulation: Simulation) => [
     handle({ params: { userKey }, view }) {
       const user = view.user(userKey);
       if (user !== undefined) return userBody(simulation.directory(), user);
-      const isOurs = !userKey.includes('@') || userKey.endsWith(`@${simulation.directory().domain}`);
-      throw isOurs ? notFound('userKey') : forbidden();
+      const isOwnDomain = !userKey.includes('@') || userKey.endsWith(`@${simulation.directory().domain}`);
+      throw isOwnDomain ? notFound('userKey') : forbidden();
     },
   }),
 ];

@@ -10,7 +10,6 @@ export interface AccessToken {
 }
 
 export interface AccessTokens {
-  /** @returns the text of the new token */
   issue(token: Omit<AccessToken, 'expiresAtMs'>, issuer: string): string;
   /** Returns the token with this text; undefined if it is unknown or has expired. */
   find(text: string): AccessToken | undefined;

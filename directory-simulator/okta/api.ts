@@ -23,7 +23,7 @@ export interface PageQuery {
 }
 
 export interface Listed<T> {
-  /** The parameters that decide which items the list contains. Another list refuses the cursors of this list. */
+  /** The parameters that decide which items the list contains. Cursors are valid only for a list with the same key. */
   readonly key: readonly (string | undefined)[];
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
@@ -34,7 +34,7 @@ export interface Listed<T> {
 
 export interface Org {
   readonly simulation: Simulation;
-  /** Returns the address of the org in links: the configured address, or else the host that the client named. */
+  /** Returns the address of the org in links: the configured address, or by default the host that the client named. */
   orgUrl(requestUrl: string): string;
 }
 
@@ -61,7 +61,9 @@ export function listAnswer<T>(org: Org, { query, url, requestNumber }: ListCall,
       next.searchParams.set('limit', String(query.limit));
       links.push(`<${next}>; rel="next"`);
     }
-    return new Answer(surprising(simulation, page.items.map(list.bodyOf), requestNumber), { link: links });
+    return new Answer(withUndocumentedFields(simulation, page.items.map(list.bodyOf), requestNumber), {
+      link: links,
+    });
   } catch (error) {
     if (error instanceof PageTokenError) throw validationFailed('after', 'The cursor is not valid.');
     throw error;
@@ -74,7 +76,11 @@ const pathAndQuery = (url: string) => {
 };
 
 /** Returns the body with undocumented fields in some objects, if the settings enable them. */
-export function surprising(simulation: Simulation, body: unknown, requestNumber: number): unknown {
+export function withUndocumentedFields(
+  simulation: Simulation,
+  body: unknown,
+  requestNumber: number,
+): unknown {
   if (!simulation.settings().unknownFields) return body;
   const random = simulation.random(`unknown/${requestNumber}`);
   return Array.isArray(body)

@@ -12,7 +12,7 @@ export type Role = 'SUPER_ADMIN' | 'READ_ONLY_ADMIN' | 'USER_ADMIN';
 /** The administrator's configuration of the API service app, and the API token of the org. */
 export interface Client {
   readonly id: string;
-  /** Returns the private key of the client. Creating a key is slow, so it is created at its first use. */
+  /** Returns the private key of the client. Creating a key is slow, so the key is created at its first use. */
   readonly privateKey: () => KeyObject;
   /** The registered public keys, each with a `kid`. undefined means the public key of {@link privateKey}. */
   registered: readonly Jwk[] | undefined;

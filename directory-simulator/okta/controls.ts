@@ -12,7 +12,6 @@ const Administrator = z.strictObject({
   resourceSet: z.array(z.string()).nullable().optional(),
 });
 
-/** Returns the controls that only this dialect has. */
 export function oktaControls(signIn: SignIn): readonly DialectControl[] {
   const { client, tokens, dpop, org } = signIn;
   let apiTokens = 1;
@@ -30,7 +29,6 @@ export function oktaControls(signIn: SignIn): readonly DialectControl[] {
     {
       name: 'keys',
       body: Keys,
-      /** Replaces the registered public keys. */
       handle(body) {
         client.registered = Keys.parse(body).keys;
         return { keys: registeredKeys(client).map(({ kid }) => kid) };
@@ -74,7 +72,6 @@ export function oktaControls(signIn: SignIn): readonly DialectControl[] {
     {
       name: 'client',
       body: z.unknown(),
-      /** Returns the current credentials. */
       handle: () => ({ clientId: client.id, key: privateJwk(client), apiToken: client.apiToken }),
     },
   ];

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { endpoint } from '../engine/dialect.ts';
 import type { Group, View } from '../engine/directory.ts';
 import type { Access } from './access.ts';
-import { listAnswer, type Org, pageParameters, surprising } from './api.ts';
+import { listAnswer, type Org, pageParameters, withUndocumentedFields } from './api.ts';
 import { groupBody, userBody } from './bodies.ts';
 import { invalidSearch, notFound, validationFailed } from './errors.ts';
 import { FilterError, type FilterFields, filterFor } from './filter.ts';
@@ -20,13 +20,12 @@ import {
 export const GROUP_SCOPES = ['okta.groups.read', 'okta.groups.manage'];
 
 /** Okta's "List all groups": the default page size is also the maximum, for historical reasons. */
-const MOST_GROUPS = 10_000;
+const MAX_GROUPS = 10_000;
 /** Okta's "List all member users": the default page size is 1,000. */
-const MOST_MEMBERS = 1_000;
+const MAX_MEMBERS = 1_000;
 
 const Params = z.object({ groupId: z.string() });
 
-/** Returns the endpoints of groups and their members. */
 export const groupEndpoints = (org: Org, access: Access) => [
   endpoint({
     method: 'GET',
@@ -39,7 +38,7 @@ export const groupEndpoints = (org: Org, access: Access) => [
       expand: z.string().optional(),
       q: z.string().optional(),
       search: z.string().optional(),
-      ...pageParameters(MOST_GROUPS, MOST_GROUPS),
+      ...pageParameters(MAX_GROUPS, MAX_GROUPS),
     }),
     handle(call) {
       const { query, view, url, requestNumber } = call;
@@ -69,7 +68,11 @@ export const groupEndpoints = (org: Org, access: Access) => [
     params: Params,
     handle({ params: { groupId }, view, url, requestNumber }) {
       const group = shownGroup(view, access, groupId);
-      return surprising(org.simulation, groupBody({ view, group, orgUrl: org.orgUrl(url) }), requestNumber);
+      return withUndocumentedFields(
+        org.simulation,
+        groupBody({ view, group, orgUrl: org.orgUrl(url) }),
+        requestNumber,
+      );
     },
   }),
   endpoint({
@@ -79,7 +82,7 @@ export const groupEndpoints = (org: Org, access: Access) => [
     lag: 'members',
     scopes: GROUP_SCOPES,
     params: Params,
-    query: z.object(pageParameters(MOST_MEMBERS, MOST_MEMBERS)),
+    query: z.object(pageParameters(MAX_MEMBERS, MAX_MEMBERS)),
     handle(call) {
       const { params, view, url } = call;
       const group = shownGroup(view, access, params.groupId);

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 const KEPT_MS = 90 * DAY_MS;
 /** Okta documents: "The since parameter is over 180 days prior to the current day" ("Errors"). */
 const OLDEST_SINCE_MS = 180 * DAY_MS;
-const USUAL_PERIOD_MS = 7 * DAY_MS;
+const DEFAULT_PERIOD_MS = 7 * DAY_MS;
 
 interface StoredEvent {
   readonly uuid: string;
@@ -29,7 +29,6 @@ interface StoredEvent {
   readonly event: LoggedEvent;
 }
 
-/** Returns the endpoint of the System Log. */
 export const logEndpoints = (org: Org) => [
   endpoint({
     method: 'GET',
@@ -90,7 +89,7 @@ function rankOf({ seq }: StoredEvent, ms: number, sortOrder: 'ASCENDING' | 'DESC
 /** @throws {DirectoryError} 400 for a time that is not in ISO 8601, and for a time that is too long ago */
 function periodOf(since: string | undefined, until: string | undefined, nowMs: number) {
   const toMs = until === undefined ? nowMs : timeParameter('until', until);
-  const fromMs = since === undefined ? toMs - USUAL_PERIOD_MS : timeParameter('since', since);
+  const fromMs = since === undefined ? toMs - DEFAULT_PERIOD_MS : timeParameter('since', since);
   if (fromMs < nowMs - OLDEST_SINCE_MS) {
     throw invalidLogFilter(
       'Invalid parameter: The since parameter is over 180 days prior to the current day.',

@@ -19,9 +19,7 @@ const LIMITS: Readonly<Record<string, number>> = {
 const OTHER_LIMIT = 600;
 
 export interface RateLimits {
-  /** Counts one request. @throws {DirectoryError} 429 E0000047 */
   count(endpoint: Endpoint): void;
-  /** Returns the headers of an answer. */
   headers(endpoint: Endpoint, status: number): AnswerHeaders;
 }
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { endpoint } from '../engine/dialect.ts';
 import type { User, View } from '../engine/directory.ts';
 import type { Access } from './access.ts';
-import { listAnswer, type Org, pageParameters, surprising } from './api.ts';
+import { listAnswer, type Org, pageParameters, withUndocumentedFields } from './api.ts';
 import { userBody } from './bodies.ts';
 import { invalidSearch, notFound } from './errors.ts';
 import { FilterError, type FilterFields, filterFor } from './filter.ts';
@@ -11,9 +11,8 @@ import { loginOf, shownTime, statusOf, userByKey, userUpdatedAt } from './org.ts
 
 const USER_SCOPES = ['okta.users.read', 'okta.users.manage'];
 /** Okta's "List all users": the maximum page size is 200. */
-const MOST_USERS = 200;
+const MAX_USERS = 200;
 
-/** Returns the endpoints of users. */
 export const userEndpoints = (org: Org, access: Access) => [
   endpoint({
     method: 'GET',
@@ -25,7 +24,7 @@ export const userEndpoints = (org: Org, access: Access) => [
       filter: z.string().optional(),
       q: z.string().optional(),
       search: z.string().optional(),
-      ...pageParameters(MOST_USERS, MOST_USERS),
+      ...pageParameters(MAX_USERS, MAX_USERS),
     }),
     handle(call) {
       const { query, view, url } = call;
@@ -50,7 +49,7 @@ export const userEndpoints = (org: Org, access: Access) => [
     handle({ params: { userId }, view, url, requestNumber }) {
       const user = userByKey(view, userId);
       if (user === undefined || !access.userTest(view)(user)) throw notFound('User', userId);
-      return surprising(org.simulation, userBody(view, user, org.orgUrl(url)), requestNumber);
+      return withUndocumentedFields(org.simulation, userBody(view, user, org.orgUrl(url)), requestNumber);
     },
   }),
 ];

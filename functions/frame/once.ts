@@ -1,4 +1,6 @@
-/** Calls `wire` at the first invocation. Lambda's container keeps the result: clients and parsed configuration. */
+/**
+ * Calls `wire` at the first invocation. Later invocations in the same container use the same clients and configuration.
+ */
 export function once<Wired>(wire: () => Wired): () => Wired {
   let wired: { readonly value: Wired } | undefined;
   return () => {

@@ -2,7 +2,6 @@ import type { OpenDialect } from '../../directory-simulator/engine/dialect.ts';
 import type { DirectorySimulator } from '../../directory-simulator/engine/simulator.ts';
 import type { DirectorySetting } from '../../shared/contract/settings.ts';
 
-/** The setting and the secret that a connection needs to read a directory. */
 export interface Access {
   /** Value of the setting `directory`. */
   readonly setting: DirectorySetting;

@@ -93,9 +93,7 @@ function applySnapshot({ group: id, name, members, part }: Snapshot, state: Stat
   if (whole !== undefined) group.members = new Set(whole.map((member) => member.id));
 }
 
-/**
- * Stores a part of a snapshot. Returns all members of the snapshot after its last missing part, and undefined before.
- */
+/** Stores a part of a snapshot. Returns all members of the snapshot; undefined while a part is missing. */
 function completeSnapshot(
   group: Group,
   { snapshotId, index, count }: SnapshotPart,

@@ -46,7 +46,8 @@ const { partitionKey: GPK, sortKey: GSK } = INDEX;
 
 /**
  * Repairs the index after a kill. The emulator writes the index entry before the item. A kill between these writes can
- * leave an entry without an item, or an item without an entry. A new write of the item also corrects its entry.
+ * leave an entry without an item, or an item without an entry. The repair writes the item again, which also corrects
+ * the index entry.
  */
 async function repairIndex(client: DynamoDBClient, TableName: string): Promise<void> {
   const put = (item: Item) => client.send(new PutItemCommand({ TableName, Item: item }));

@@ -16,7 +16,7 @@ export interface AwsFront {
 
 /** dynalite has the same limit. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** How long `drain` waits for requests in flight. A request takes milliseconds. */
+/** Maximum time that `drain` waits for requests in flight. A request takes milliseconds. */
 const DRAIN_MS = 1000;
 
 /**

@@ -66,7 +66,7 @@ function readPayload(body: Buffer): unknown {
   }
 }
 
-/** An error of the function gives status 200 with an error header, because the invocation itself succeeded. */
+/** If the function throws an error, the status is 200 with an error header, because the invocation itself succeeded. */
 function resultReply(result: InvocationResult): AwsReply {
   const headers = { 'x-amz-executed-version': '$LATEST', 'content-type': 'application/json' };
   if (result.ok) return { status: 200, headers, body: result.payload };

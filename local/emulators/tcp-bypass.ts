@@ -1,7 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Ask } from './front-messages.ts';
 
-/** The fields of an SDK request that the bypass uses. */
 type SdkRequest = Readonly<Record<'method' | 'protocol' | 'hostname' | 'port' | 'path', string>> & {
   readonly headers: Record<string, string>;
   readonly body: Uint8Array;
@@ -13,8 +12,8 @@ const routes = new Map<string, Ask>();
 
 /**
  * Sends DynamoDB requests of this process for `url` to the emulator's thread as messages, without TCP and without a
- * signature. On each side, TCP takes a third of a request's time, and the signature a tenth. The functions create their
- * own clients, so the shared HTTP handler and signer are patched. Other programs still use the port.
+ * signature. TCP takes a third of the time of a request, and the signature a tenth. The functions create their own
+ * clients, so the shared HTTP handler and signer are patched. Other programs still use the port.
  * @returns a function that removes the patches
  */
 export function bypassTcp(url: string, ask: Ask): () => void {

@@ -21,7 +21,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly simulation: Simulation;
 }
 
-/** One row of the specification's endpoint tables. It defines the route, the validation and the documentation. */
+/** One endpoint of the specification, with its route, validation and documentation. */
 export interface Endpoint<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,

@@ -57,7 +57,7 @@ function begin(log: ActivityLog, { startMs, endMs, nowMs }: FeedQuery): Cursor {
   return {
     feed: log.feed,
     position: firstAtOrAfter(log.entries, fromMs),
-    // If the start is in the future, later pages must leave out the events before the start.
+    // If the start is in the future, later pages must also leave out the events before the start.
     fromMs: fromMs > nowMs ? fromMs : undefined,
     untilMs: endMs,
   };

@@ -28,8 +28,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Json {
     info: {
       title: 'Workforce Platform (simulator)',
       version: '1.0',
-      description:
-        'The answers of the simulator. docs/platform-simulator.md describes behaviour that the specification leaves open.',
+      description: 'docs/platform-simulator.md describes behaviour that the specification leaves open.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
@@ -82,7 +81,7 @@ function errorsOf(endpoint: Endpoint) {
     ...(canConflict
       ? [{ status: 409, description: 'The resource is not in the state that the request expects' }]
       : []),
-    { status: 429, description: 'Too many requests (only where a setting limits them)' },
+    { status: 429, description: 'Too many requests (only if a setting limits the requests)' },
   ];
 }
 

@@ -30,7 +30,7 @@ export const COMPANY_SCOPES: Readonly<Record<string, readonly string[]>> = {
   'company:legal-entities': ['legal entities'],
 };
 
-/** The write scopes of groups. A token without any of these scopes has the rights of both. */
+/** The write scopes of groups. A token without any of these scopes has all their rights. */
 export const GROUP_WRITE_SCOPES = {
   /** The right to create, rename and delete groups, and to set their `spokeId`. */
   groups: 'groups:write',

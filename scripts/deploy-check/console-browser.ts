@@ -24,7 +24,7 @@ export interface Browser {
   open(url: string): Promise<Answer>;
   /** Opens an address, and signs in on the page of the provider. */
   signIn(url: string, account: string): Promise<Answer>;
-  /** Sends a request as the page does. With a body, the request is an action. */
+  /** Sends a request as the page does: an action if there is a body, otherwise a query. */
   ask(path: string, body?: object): Promise<Answer>;
   /** The cookies by host and name. */
   readonly cookies: ReadonlyMap<string, Map<string, string>>;

@@ -11,7 +11,7 @@ import { readOutputs } from './deployment.ts';
 import { ACCOUNT, REGION } from './environment.ts';
 import { EVERYONE, holdEveryone, untilGroups } from './scenario.ts';
 import {
-  type Around,
+  type CheckInput,
   connect,
   expectContains,
   expectEqual,
@@ -20,7 +20,7 @@ import {
   whileRunning,
 } from './steps.ts';
 
-interface ConsoleCheck extends Around {
+interface ConsoleCheck extends CheckInput {
   readonly cdk: Cdk;
   readonly prefix: string;
 }

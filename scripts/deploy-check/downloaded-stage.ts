@@ -37,7 +37,6 @@ export async function downloadStage(
   return { prefix, out, context: {} };
 }
 
-/** Returns the outputs of a stack by name. */
 export async function outputsOf(stack: string, emulator: Emulator): Promise<Record<string, string>> {
   const described = await emulator.cloudFormation({ Action: 'DescribeStacks', StackName: stack });
   const values = valuesOf(described, 'OutputValue');

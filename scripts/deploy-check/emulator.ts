@@ -1,4 +1,6 @@
-/** The calls of CloudFormation and S3 without an SDK client. Only emulators accept their invalid signatures. */
+/**
+ * Calls of CloudFormation and S3 without an SDK client. Their signatures are invalid, and only emulators accept them.
+ */
 export interface Emulator {
   /** Calls CloudFormation. @returns the answer in XML */
   cloudFormation(fields: Readonly<Record<string, string>>): Promise<string>;

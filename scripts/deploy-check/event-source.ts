@@ -60,7 +60,7 @@ export async function startEventSource(
   const loop = (async () => {
     while (!stopped) await pollOnce();
   })();
-  // `stop` reports an error of the loop. Before `stop`, an unhandled rejection must not end the process.
+  // `stop` reports an error of the loop. An unhandled rejection would end the process earlier.
   loop.catch(() => undefined);
   return {
     received: () => received,

@@ -16,7 +16,7 @@ import {
   untilGroups,
 } from './scenario.ts';
 import {
-  type Around,
+  type CheckInput,
   connect,
   expectContains,
   expectEqual,
@@ -26,7 +26,7 @@ import {
 } from './steps.ts';
 import { CHANGED_FORM, COMPATIBLE_VERSION, INCOMPATIBLE_VERSION, packVersions } from './tarballs.ts';
 
-interface PackageCheck extends Around {
+interface PackageCheck extends CheckInput {
   readonly emulator: Emulator;
   readonly prefix: string;
   /** The bucket of the CDK, from which the functions are deployed. */

@@ -15,9 +15,9 @@ import type { Emulator } from './emulator.ts';
 import { createReleaseStack, publishRelease } from './release-stack.ts';
 import { EVERYONE, holdEveryone, untilGroups } from './scenario.ts';
 import { TOKEN } from './simulator.ts';
-import { type Around, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
+import { type CheckInput, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
 
-interface RestoreCheck extends Around {
+interface RestoreCheck extends CheckInput {
   readonly emulator: Emulator;
   readonly prefix: string;
 }
@@ -75,7 +75,7 @@ export async function checkRestore(on: RestoreCheck): Promise<void> {
 }
 
 /** Returns the state that must be the same after a restore. */
-async function factsOf({ clients }: Around, stage: StageOfStack) {
+async function factsOf({ clients }: CheckInput, stage: StageOfStack) {
   const table = tableOf({ clients, stage });
   const hold = (await createGroupStore(table).read(EVERYONE))?.hold;
   const audit = await verifyAudit(EVERYONE, { audit: createAuditLog(table), clock: Date.now });

@@ -8,7 +8,7 @@ import type { StageOfStack } from './cdk.ts';
 import { type Clients, type Running, readOutputs } from './deployment.ts';
 import type { ScimClient } from './scim-client.ts';
 import type { Platform } from './simulator.ts';
-import { type Around, TIMEOUT_MS, tableOf } from './steps.ts';
+import { type CheckInput, TIMEOUT_MS, tableOf } from './steps.ts';
 
 const member = (name: string) => ({ id: `directory-${name}`, email: `${name}@acme.test` });
 
@@ -69,7 +69,7 @@ const snapshotOf = (names: readonly string[], time: string, sequence: number) =>
     { time, sequence },
   );
 
-/** A group of all people. A later snapshot removes more of its members than the guard allows. */
+/** A group with all people. A later snapshot removes more members than the guard allows. */
 const wholeEvent = (time: string) => snapshotOf(ALL, time, 1);
 const heldEvent = (time: string) => snapshotOf(ALL.slice(0, 1), time, 2);
 
@@ -78,7 +78,7 @@ export const EVERYONE: GroupRef = { connection: DEFAULT_CONNECTION, group: group
 /** Sends the event with all people and the later snapshot. Returns after the guard holds the removals. */
 export async function holdEveryone(
   running: Running,
-  { clients, platform }: Around,
+  { clients, platform }: CheckInput,
   stage: StageOfStack,
 ): Promise<void> {
   await running.functions.people.invoke({});

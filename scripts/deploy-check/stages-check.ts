@@ -14,13 +14,13 @@ import {
   untilGroups,
 } from './scenario.ts';
 import { scimClient } from './scim-client.ts';
-import { type Around, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
+import { type CheckInput, connect, expectEqual, step, TIMEOUT_MS, tableOf, whileRunning } from './steps.ts';
 
-interface StagesCheck extends Around {
+interface StagesCheck extends CheckInput {
   readonly cdk: Cdk;
-  /** The stage that is deployed and updated. When it is destroyed, its data stays. */
+  /** The stage that is deployed and updated. Its data stays when the stage is destroyed. */
   readonly stage: StageOfStack;
-  /** The second stage. When it is destroyed, its data is deleted. */
+  /** The second stage. Its data is deleted when the stage is destroyed. */
   readonly second: StageOfStack;
 }
 

@@ -9,10 +9,9 @@ import { type Clients, type Running, run } from './deployment.ts';
 import { COMPANY, type Platform, TOKEN } from './simulator.ts';
 
 /** The input that every part of the deployment check uses. */
-export interface Around {
+export interface CheckInput {
   readonly clients: Clients;
   readonly env: Environment;
-  /** A folder for the files of this check. */
   readonly folder: string;
   readonly platform: Platform;
 }
@@ -20,7 +19,7 @@ export interface Around {
 export const TIMEOUT_MS = 120_000;
 
 /** Stores a credential and a connection, as `groupsync connect` does. */
-export async function connect({ clients, platform }: Around, stage: StageOfStack): Promise<void> {
+export async function connect({ clients, platform }: CheckInput, stage: StageOfStack): Promise<void> {
   await clients.secrets.send(
     new CreateSecretCommand({
       Name: secretName(stage.prefix, DEFAULT_CONNECTION),
@@ -42,7 +41,7 @@ export function tableOf({ clients, stage }: { readonly clients: Clients; readonl
 
 /** Starts the deployed functions, calls `work`, and stops the functions. */
 export async function whileRunning(
-  { clients, env, folder }: Around,
+  { clients, env, folder }: CheckInput,
   stage: StageOfStack,
   work: (running: Running) => Promise<void>,
 ): Promise<void> {

@@ -40,7 +40,6 @@ export function packVersions(folder: string): Tarballs {
   };
 }
 
-/** Returns the path of the tarball. */
 function pack(sources: string, folder: string): string {
   const listed = execFileSync('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
     cwd: sources,

@@ -3,9 +3,9 @@ import { queuesOf } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
 import { createReleaseStack, lintRelease, publishRelease } from './release-stack.ts';
 import { FIRST_GROUPS, firstEvents, send, untilGroups } from './scenario.ts';
-import { type Around, connect, expectEqual, step, TIMEOUT_MS, whileRunning } from './steps.ts';
+import { type CheckInput, connect, expectEqual, step, TIMEOUT_MS, whileRunning } from './steps.ts';
 
-interface TemplateCheck extends Around {
+interface TemplateCheck extends CheckInput {
   readonly emulator: Emulator;
   readonly prefix: string;
 }

@@ -36,7 +36,7 @@ shared.reach = (place) => {
   if (steps > maxSteps) throw new Error('endless');
 };
 
-/** A test, with the functions that it registered to run at its end. */
+/** A test with the functions that run at its end. */
 type Test = RunnerTestCase & { onFinished?: ((context: unknown) => unknown)[] };
 
 /** Records the places that each test reaches, or runs a test again for each of its undetected mutants. */

@@ -30,8 +30,8 @@ import {
   FunctionFailed,
   type Functions,
   type QueueFacts,
-  type ScimFacts,
   type ScheduleFacts,
+  type ScimFacts,
 } from '../sync/ports/deployment.ts';
 import type { AuditActor, Caller } from '../sync/ports/logs.ts';
 import type { Sdk } from './sdk.ts';
@@ -84,7 +84,6 @@ export function createCaller({ sts }: Sdk, isLocal: boolean, user: string): Call
   };
 }
 
-/** Returns functions that read the state of the deployed queues, functions, schedules and table. */
 export function createDeployment(
   sdk: Sdk,
   options: DeploymentOptions,

@@ -7,8 +7,8 @@
 /** A place where a spreadsheet could begin a cell: the start of the field, or after a separator or a line break. */
 const CELL_START = '(?<=^|[,;|\\t\\r\\n])';
 /**
- * Spaces, quotes and apostrophes may precede the sign of a formula. A text that begins with an apostrophe gets a second
- * apostrophe.
+ * Spaces, quotes and apostrophes may precede the sign of a formula. If a formula begins with an apostrophe, it gets a
+ * second apostrophe.
  */
 const FORMULA = '(?=[\\s\'"]*[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212])';
 

@@ -13,7 +13,7 @@ import { type Piece, type Place, placeWithin, unwrap } from './unwrap.ts';
 export interface MessageToDecode {
   readonly body: string;
   readonly messageId: string;
-  /** The SQS attribute SentTimestamp. An event without a time of its own and of its envelope gets this time. */
+  /** The SQS attribute SentTimestamp. If neither an event nor its envelope has a time, the event gets this time. */
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   /** Message attribute `connection`. */
@@ -36,7 +36,7 @@ export interface BoundQueue {
   readonly queue: string;
   /** The connection; undefined if the source of the queue was removed. */
   readonly to: ConnectionName | undefined;
-  /** Whether this is the queue of the reader. Only the reader sends to it, and it sends to no other queue. */
+  /** Whether this is the reader's queue. The reader uses only this queue, and no other sender uses this queue. */
   readonly isOfReader?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
     slot += reading.kind === 'changes' ? reading.changes.length : 1;
     if (slot > MAX_EVENTS_PER_MESSAGE) return refuseWhole(TOO_MANY);
   }
-  const another = nameOfAnother(message, events);
+  const another = otherConnection(message, events);
   return another === undefined ? { events, ignored, rejected } : refuseWhole(another);
 }
 
@@ -105,7 +105,7 @@ export function decodeMessage(given: MessageToDecode): DecodedMessage {
  * Returns the rejection of a message that names another connection than the connection of its queue. One event with
  * another connection is enough to reject the whole message.
  */
-function nameOfAnother(
+function otherConnection(
   { bound, connection }: MessageToDecode,
   events: readonly DirectoryEvent[],
 ): Invalid | undefined {
@@ -172,7 +172,7 @@ function problemOf(
   return undefined;
 }
 
-const NOT_OF_READER = `source: expected another than ${READER_SOURCE}, which only the directory reader of groupsync uses`;
+const NOT_OF_READER = `source: expected a source other than ${READER_SOURCE}, which only the directory reader of groupsync uses`;
 
 const AGE_MESSAGES = {
   time_in_future: 'time: expected at most 5 minutes after the receipt',
@@ -184,7 +184,10 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/** The source in the stamps of an edited message. It makes them sort after the stamps of the original message. */
+/**
+ * The source in the stamps of an edited message. With this source, these stamps sort after the stamps of the original
+ * message.
+ */
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
@@ -234,7 +237,7 @@ function stampPartsOf(
 /**
  * Returns the rejection of an unreadable event. An operator may fix the event and send it again. If the fixed event has
  * no time, the stamp of the rejection gives its position in the order of events. If the fixed event has a time, that
- * time counts. If the message was edited before, the new stamp marks it as edited too.
+ * time counts. The stamp of an edited message still shows that the message was edited.
  */
 function rejectionOf(
   { code, message }: Invalid,

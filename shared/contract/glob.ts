@@ -1,4 +1,3 @@
-/** Maximum length of a glob. */
 export const MAX_GLOB_LENGTH = 512;
 
 /**

@@ -33,7 +33,7 @@ export const selectionOf =
   ({ id, name }: { readonly id: string; readonly name: string }): boolean =>
     !policyFor(settings, id, name).excluded;
 
-/** Whether the settings allow that groupsync creates the group on the platform. */
+/** Whether the settings allow groupsync to create the group on the platform. */
 export function mayCreate(
   settings: Pick<ConnectionSettings, 'groups' | 'drift'>,
   id: string,

@@ -10,7 +10,7 @@ const named = z
   .transform(connectionName);
 const connection = named.optional();
 
-/** The payload of schedules and commands for `reconcile`. Without a connection, for all connections. */
+/** The payload of schedules and commands for `reconcile`. Without a connection, the run is for all connections. */
 export const ReconcileInvocation = z.lazy(() =>
   z.object({
     task: z.enum(['pump', 'feed', 'sweep', 'health', 'notify']),

@@ -8,7 +8,7 @@ interface MetricDefinition {
   readonly unit: 'Count' | 'Milliseconds' | 'Seconds';
   /** The form decides the statistic: sum for `count`, maximum for `gauge` (a level), percentiles for `duration`. */
   readonly form: 'count' | 'gauge' | 'duration';
-  /** A second dimension set. Alarms use the first set, `[Prefix]`. The dashboard uses this one. */
+  /** A second dimension set. Alarms use the first set, `[Prefix]`. The dashboard uses the second set. */
   readonly by: 'Connection' | 'Kind' | undefined;
 }
 
@@ -58,7 +58,7 @@ export const METRICS = {
    */
   ApplyFailures: count('Kind'),
 
-  // Levels of a connection. The requeue job sends them each minute, but no normal values.
+  // Levels of a connection. The requeue job measures them each minute, and sends only the values that are not normal.
   /** Completed runs of the requeue job: one per run, for all connections together. */
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
@@ -86,7 +86,7 @@ export const METRICS = {
   SourceLateSeconds: level('Seconds'),
   /** The time for which a read of the directory has been overdue. */
   ReaderLateSeconds: level('Seconds'),
-  /** 1 while the reader has stopped, because a right or too many groups are missing, otherwise 0. */
+  /** 1 while the reader has stopped because it lacks a right or too many groups are missing, otherwise 0. */
   ReaderStopped: level('Count'),
   /** Groups for which the directory repeatedly lists fewer members than it counts. */
   ReaderShortGroups: level('Count'),
@@ -106,8 +106,8 @@ export const METRICS = {
   /** Completed sweeps: one per run, for all connections together. */
   SweepCompleted: count(),
   /**
-   * Sweeps that did not re-create groups because too many platform groups were missing, and groups that apply did not
-   * re-create because the platform answers 404 for too many groups.
+   * Sweeps that re-created no groups because too many platform groups were missing. Apply also sends the metric for a
+   * group that it does not re-create because the platform answers 404 for too many groups.
    */
   SweepHalted: count(),
   /** Employees that completed refreshes of the people index have read. */

@@ -57,7 +57,6 @@ export const STACK_OUTPUTS: Readonly<Record<QueueKey, string>> & { readonly tabl
 /** The stack output with the SCIM base URL for the identity provider. */
 export const SCIM_URL_OUTPUT = 'ScimUrl';
 
-/** The stack output with the address of the deployed console. */
 export const CONSOLE_URL_OUTPUT = 'ConsoleUrl';
 
 /** Environment variables that the functions read. */

@@ -20,7 +20,7 @@ const formsOf = (candidate: string): readonly string[] => {
   return [low, low.split('.').at(-1) ?? low];
 };
 
-/** The optimal string alignment distance: the edited characters and exchanged neighbours of two texts. */
+/** The optimal string alignment distance: the number of edits and of exchanged neighbours between two texts. */
 function editsBetween(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);

@@ -32,7 +32,7 @@ interface Definition {
 
 const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition;
 
-/** Returns every setting of a connection, in the order of the schema. After a group of settings come its settings. */
+/** Returns every setting of a connection, in the order of the schema. The settings of a group follow the group. */
 export const settingFields = (): readonly SettingField[] =>
   fieldsOf(
     ConnectionSettings,

@@ -27,7 +27,7 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${shown(clean(issue.input))}`,
 });
 
-/** Builds one schema without inner schemas, because every new worker must build all schemas. */
+/** Builds one schema without inner schemas, because a new worker builds all schemas at its start. */
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
@@ -117,7 +117,6 @@ const Glob = textThat(
 
 const QueryParameter = textThat('the name of a query parameter', (text) => /^[\w.~-]{1,64}$/.test(text));
 
-/** The policy for drift. */
 export const DriftPolicy = oneOf(['restore', 'report', 'adopt']);
 export type DriftPolicy = z.infer<typeof DriftPolicy>;
 

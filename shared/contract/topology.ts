@@ -64,7 +64,6 @@ export const EVENT_SOURCES = {
   },
 } as const satisfies Readonly<Record<string, EventSourceTopology>>;
 
-/** The default length of the coalescing window. */
 export const DEFAULT_COALESCE_SECONDS = 5;
 /** The maximum delay of an SQS message. */
 export const LONGEST_DELAY_SECONDS = 900;
@@ -117,10 +116,11 @@ export const CONNECTIONS_PARTITION = 'connections';
 /** The partition of the console's sessions. The IAM policies of people deny writes of sessions. */
 export const SESSIONS_PARTITION = 'SESSIONS';
 
-/** The lifetime of the token with which a function signs in to another cloud. It uses the token at once. */
+/**
+ * The lifetime of the token with which a function signs in to another cloud. The function uses the token immediately.
+ */
 export const WEB_IDENTITY_SECONDS = 300;
 
-/** The intervals of the scheduled runs in the deployed system. */
 export const SCHEDULES = {
   pumpMinutes: 1,
   feedMinutes: 5,

@@ -41,7 +41,7 @@ export interface Piece extends Wrapping {
   readonly reading: Exclude<Reading, Envelope>;
 }
 
-/** The first adapter that recognises a value reads it. A CloudEvent may contain any data, so it is first. */
+/** The first adapter that recognises a value reads it. A CloudEvent may contain any data, so its adapter is first. */
 const ADAPTERS: readonly Adapter[] = [
   readCloudEvent,
   readSns,

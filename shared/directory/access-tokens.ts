@@ -10,7 +10,7 @@ export interface AccessTokens {
   refused(token: string): void;
 }
 
-/** How long before its expiry a token is renewed. */
+/** A new token is requested this long before the old token expires. */
 const EARLY_MS = 300_000;
 
 /** Keeps an access token until shortly before it expires. Concurrent calls share one request for a token. */

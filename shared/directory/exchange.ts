@@ -53,7 +53,7 @@ const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
  */
 export async function exchange(request: DirectoryRequest, world: DirectoryWorld): Promise<DirectoryAnswer> {
   const { operation, url, method, headers, body = null } = request;
-  const askedAtMs = world.clock();
+  const sentAtMs = world.clock();
   const { origin, pathname, search } = new URL(url);
   try {
     const answer = await world.dispatcher.request({
@@ -66,8 +66,8 @@ export async function exchange(request: DirectoryRequest, world: DirectoryWorld)
     });
     const text = await readText(operation, answer.body);
     const retryAfter = firstOf(answer.headers['retry-after']);
-    const saidMs = Date.parse(firstOf(answer.headers['date']) ?? '');
-    const asOfMs = Number.isNaN(saidMs) ? askedAtMs : Math.min(askedAtMs, saidMs);
+    const serverTimeMs = Date.parse(firstOf(answer.headers['date']) ?? '');
+    const asOfMs = Number.isNaN(serverTimeMs) ? sentAtMs : Math.min(sentAtMs, serverTimeMs);
     return { status: answer.statusCode, text, retryAfter, headers: answer.headers, asOfMs };
   } catch (cause) {
     if (cause instanceof DirectoryError) throw cause;

@@ -13,8 +13,8 @@ export function refused(operation: string, status: number, { kind, ...rest }: Re
 }
 
 /**
- * @param isOfDirectory whether the body of a 404 comes from the directory. A proxy, or the server of a wrong address,
- * can answer 404 without the directory's code. Such a 404 does not prove that an object is gone.
+ * @param isOfDirectory whether the body comes from the directory. A proxy, or the server of a wrong address, can answer
+ * 404 without the directory's code. Such a 404 does not prove that an object is gone.
  */
 export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKind {
   if (status === 429) return 'busy';

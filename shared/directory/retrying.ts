@@ -5,13 +5,13 @@ const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
 /** The longest wait that a directory can demand. */
-const LONGEST_ASKED_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
  * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * names a time, no retry starts before that time. The error is thrown after the last attempt, or if the run would end
+ * demands a wait, no retry starts earlier. The last error is thrown after the last attempt, or if the run would end
  * before the next attempt.
- * @throws DirectoryError `busy` if the directory names a time that is too late for a run, also after a 503
+ * @throws DirectoryError `busy` if the directory demands a wait of more than a minute, even with status 503
  */
 export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {
   const { untilMs = Number.POSITIVE_INFINITY } = world;
@@ -31,7 +31,7 @@ type RetryWorld = Pick<DirectoryWorld, 'random' | 'sleep' | 'clock' | 'untilMs'>
 
 function waitBefore(attempt: number, error: DirectoryError, { random }: RetryWorld): number {
   const earliestMs = error.retryAfterMs ?? 0;
-  if (earliestMs > LONGEST_ASKED_MS) throw busy(error);
+  if (earliestMs > MAX_RETRY_AFTER_MS) throw busy(error);
   const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
   return earliestMs + Math.ceil(random() * longestMs);
 }

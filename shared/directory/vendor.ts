@@ -9,7 +9,7 @@ export interface Vendor<Kind extends DirectoryKind> {
   /** @throws DirectoryError `denied` if there is no usable credential. The message does not show the credential */
   open(setting: DirectoryOf<Kind>, readSecret: ReadSecret, world: DirectoryWorld): Promise<Directory>;
   /**
-   * Tries each step of reading. If a step fails that later steps depend on, the later steps are not tried.
+   * Tries each step of reading. If a step fails, the steps that depend on it are not tried.
    * @throws DirectoryError `denied` if there is no usable credential
    */
   examine(

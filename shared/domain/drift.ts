@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { type Frozen, text } from './forms.ts';
 import { eachField, GROUP_FIELDS } from './group-fields.ts';
 
-/** The kinds of external changes to a platform group. */
 export const DRIFT_KINDS = [
   ...Object.values(eachField((field) => GROUP_FIELDS[field].drift)),
   ...([
@@ -16,7 +15,7 @@ export const DRIFT_KINDS = [
 ];
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
-/** The prefix of ids that begin with the time of the difference. All other ids are hashes, which sort before it. */
+/** The prefix of drift ids that begin with a time. All other drift ids are hex hashes, which sort before `g`. */
 export const DATED = 'g';
 
 /** The initiator of a difference that no event of the feed explains. */

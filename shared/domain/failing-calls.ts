@@ -29,7 +29,7 @@ export interface CallOutcomes {
 
 /** An endpoint whose calls succeed again still counts as failing for this time after its last failure. */
 const MIXED_MS = 15_000;
-/** The longest time before a failed call is retried. A group without calls left in its hour waits so long. */
+/** The longest wait before groupsync repeats a failed call: a group may have used all its calls of the hour. */
 const LONGEST_SILENCE_MS = 2 * 3_600_000;
 /** The minimum time between two writes of the record by one worker during an outage. */
 const RECORDED_EVERY_MS = 5_000;
@@ -102,8 +102,8 @@ export function changesRecord(
 
 /**
  * Returns the records after a write of a group succeeded, or a read showed the group in sync. Both prove that calls
- * about groups succeed again. Apply may never repeat the call that failed: if a read shows the effect of the failed
- * write, no second write is needed.
+ * about groups succeed again. Apply does not always repeat the failed call: if a read shows that the failed write took
+ * effect, no second write is needed.
  * @returns the same array if nothing changes
  */
 export function afterGroupSuccess(recorded: readonly FailingCalls[], nowMs: number): readonly FailingCalls[] {

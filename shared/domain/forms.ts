@@ -3,8 +3,8 @@ import type * as ids from './ids.ts';
 import type { Stamp } from './stamp.ts';
 
 /*
- * The building blocks of the schemas of stored items. Each one is created only once, because the creation of a schema
- * is slow and delays the first read of a new worker.
+ * The building blocks of the schemas of stored items. Each of them is created only once, because creating a schema is
+ * slow and delays the first read of a new worker.
  */
 
 export const text = z.string();

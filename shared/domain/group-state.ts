@@ -29,7 +29,7 @@ const ViewPointer = z.lazy(() =>
   z.object({
     id: intentText,
     size: number,
-    /** The `contentDigest` of what the platform showed last. The sweep compares it with the list. */
+    /** The `contentDigest` of the content that the platform showed last. The sweep compares it with the list. */
     digest: text.exactOptional(),
     text: text.exactOptional(),
     head: z.object({ chunks: number, hash: text }).exactOptional(),
@@ -76,16 +76,13 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** The users to add and to remove. For `create`, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /** For `create`: groups with the same spokeId or name from before the POST. None is the created group. */
+    /** For `create`: the groups with the same spokeId or name before the POST. None of them is the created group. */
     known: z.array(platformGroupText).exactOptional(),
-    /**
-     * For `create`: the number of malformed groups without an external id that existed before the POST. The intent has
-     * this number only if `known` is too short for all of these groups.
-     */
+    /** For `create`: the number of malformed groups without external id before the POST, if `known` lacks some. */
     oddBefore: number.exactOptional(),
     /**
      * For a `create` with an unknown outcome: the number of searches that did not find the new group. For `delete`: the
-     * number of answered DELETEs of the group that had no effect, including this DELETE.
+     * number of DELETEs, including this one, that the platform answered although the group stayed.
      */
     misses: number.exactOptional(),
     /** The guard's reservation for the removals of this write. */
@@ -117,7 +114,7 @@ const Uncertain = z.lazy(() =>
      */
     removals: GuardRecord.exactOptional(),
     /**
-     * Whether the platform answered all these writes with success, but reads do not show them. The record then ends
+     * Whether the platform answered all these writes with success, but reads do not show them. If true, the record ends
      * when a read shows the next write completely.
      */
     isAnswered: z.boolean().exactOptional(),
@@ -269,9 +266,9 @@ export const GroupItem = z.lazy(() =>
     /** The time of the operator's pause. It identifies the pause, so `resume` cannot end a later pause. */
     pausedAt: number.exactOptional(),
     counts: MemberCounts.exactOptional(),
-    /** Whether the group contains or contained inner groups, whose members then count as its members. */
+    /** Whether the group contains or contained inner groups. Their members count as members of this group. */
     containsGroups: z.boolean().exactOptional(),
-    /** Whether the group is or was a member of outer groups, which a change of the group then changes too. */
+    /** Whether the group is or was a member of outer groups. A change of this group also changes these groups. */
     isContained: z.boolean().exactOptional(),
     lastWriteAt: number.exactOptional(),
     /**
@@ -279,7 +276,7 @@ export const GroupItem = z.lazy(() =>
      * user of the view.
      */
     inSync: z.object({ rev: number, view: intentText }).exactOptional(),
-    /** The members that the first change after `inSync.rev` affected; absent if it changed anything else. */
+    /** The members that the first change after `inSync.rev` affected; absent if the change affected anything else. */
     changedMembers: z.array(ChangedMember).exactOptional(),
     /** The digest of the latest batch about the group. The whole batch was stored before the group was marked dirty. */
     batchDigest: text.exactOptional(),

@@ -47,11 +47,11 @@ export const groupExists = (group: GroupRegisters): boolean => group.upserted > 
 export const isUnheardOf = ({ upserted, deleted }: GroupRegisters): boolean =>
   upserted === STAMP_ZERO && deleted === STAMP_ZERO;
 
-/** The name of a group that moves to a new source, until that source names it. It is never written. */
+/** The name of a group that moves to a new source, until that source sends a name. Apply never writes it. */
 export const NO_NAME = '';
 
 /**
- * Returns the values of the fields. A deletion of the group ends the values. So a group that is created again has no
+ * Returns the values of the fields. A deletion of the group clears the values. So a group that is created again has no
  * name until an event names the group.
  */
 export function givenFields(group: GroupRegisters): GivenFields {
@@ -69,8 +69,8 @@ export const groupName = (group: GroupRegisters): string | undefined => givenFie
 
 /**
  * Whether the platform group must be removed: the directory group was deleted, and no later event has named the group.
- * A later event without a name may create the directory group again. That event makes no difference, because apply may
- * read the group before or after the event. A group that was never deleted keeps its platform group.
+ * A later event without a name may create the directory group again. That event does not count: the result is the same
+ * whether apply reads the group before or after the event. A group that was never deleted keeps its platform group.
  */
 export const hasDeparted = (group: GroupRegisters): boolean =>
   !groupExists(group) || (!isCurrent(group, 'name') && group.deleted !== STAMP_ZERO);

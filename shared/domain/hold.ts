@@ -57,11 +57,10 @@ export const STORED_AS = {
   rejected: 'rejection',
 } as const satisfies Readonly<Record<HoldDecision['kind'], HeldSetName>>;
 
-/** Returns the sets of a group, in the order of `HELD_SETS`. */
 export const holdsOf = (state: Holds): readonly Hold[] => HELD_SETS.flatMap((name) => state[name] ?? []);
 
-/** Returns the set that ends with a write. @param digest the digest of the write's approval */
-export const usedUp = ({ approval }: Holds, digest: string | undefined): readonly HeldSetName[] =>
+/** Returns the approval that a write uses up. @param digest the digest of the write's approval */
+export const approvalUsedUp = ({ approval }: Holds, digest: string | undefined): readonly HeldSetName[] =>
   digest !== undefined && approval?.digest === digest ? ['approval'] : [];
 
 /** The reason for which the desired state removes a member whose removal is held. */
@@ -76,10 +75,10 @@ export type RemovalReason =
 const DAY_MS = 24 * 3_600_000;
 
 /** A waiting hold and an unused approval expire after this time. A new hold then contains the removals. */
-export const HOLD_LIFE_MS = 7 * DAY_MS;
+export const HOLD_LIFETIME_MS = 7 * DAY_MS;
 
 /**
  * A rejection expires after this time. A new hold then contains the removals that the directory still wants. So an
  * operator decides once a year about a user who left the directory group but stays in the platform group.
  */
-export const REJECTION_LIFE_MS = 365 * DAY_MS;
+export const REJECTION_LIFETIME_MS = 365 * DAY_MS;

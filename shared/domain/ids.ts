@@ -17,7 +17,6 @@ export type PlatformUserId = Branded<string, 'PlatformUserId'>;
  * back with the same JSON type, string or number.
  */
 export type VersionToken = Branded<string | number, 'VersionToken'>;
-/** The id of an intent. */
 export type IntentId = Branded<string, 'IntentId'>;
 
 /*

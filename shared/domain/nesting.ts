@@ -5,8 +5,8 @@ import type { Stamp } from './stamp.ts';
 
 /*
  * Groups within groups. An outer group has a member register for each inner group. The id of this register names the
- * inner group. Each read of the outer group computes its users from the registers of all groups. So the table has no
- * copy of the users that a change must update:
+ * inner group. Each read of the outer group computes its users from the registers of all these groups. So the table
+ * stores no list of these users that a change must update:
  *
  *     Everyone: ann, Sales         Sales: bob, North         North: cat, Everyone
  *     flattened: ann, bob, cat     a cycle ends at a group that was visited before
@@ -16,7 +16,7 @@ import type { Stamp } from './stamp.ts';
 export const MAX_NESTED_GROUPS = 500;
 /** The maximum number of levels of groups within a group. */
 export const MAX_NESTING_DEPTH = 10;
-/** The maximum number of member registers of a group and its inner groups. A worker has all in memory. */
+/** The maximum number of member registers of a group and its inner groups. All are in memory at the same time. */
 export const MAX_NESTED_MEMBERS = 250_000;
 
 const NESTED = 'urn:groupsync:group:';

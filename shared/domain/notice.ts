@@ -35,7 +35,7 @@ export interface Episode extends Finding {
   readonly isUnrecorded?: true;
   readonly notifiedCount?: number;
   readonly endedMs?: number;
-  /** Whether the problem has ended and no notice is owed. */
+  /** Whether the problem has ended and no further notice must be sent. */
   readonly over?: boolean;
 }
 

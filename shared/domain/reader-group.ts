@@ -20,7 +20,7 @@ export const ReaderGroup = z.lazy(() =>
     dueMs: number,
     /** The time of the last complete read. */
     readMs: number.exactOptional(),
-    /** The time of the first read in a row without a difference. A read with a difference removes it. */
+    /** The time since which no read has found a difference. A read with a difference removes this time. */
     agreedMs: number.exactOptional(),
     /** The time of the latest change that the directory reported. */
     reportedMs: number.exactOptional(),
@@ -60,7 +60,7 @@ export const ReaderGroup = z.lazy(() =>
     other: groupText.exactOptional(),
     /** For a group with `other`: the difference between the last complete read and the group of the other source. */
     differs: z.object({ added: number, removed: number, isNamed: z.boolean() }).exactOptional(),
-    /** The time of the first read in a row that failed or could not be used. A usable read removes this time. */
+    /** The time since which every read has failed or could not be used. A usable read removes this time. */
     failingMs: number.exactOptional(),
     /** The reason why the last read failed or could not be used. */
     problem: text.exactOptional(),

@@ -20,7 +20,7 @@ export interface StampParts {
 /** A stamp that is earlier than the stamp of every event. */
 export const STAMP_ZERO = '' as Stamp;
 
-/** The time of an event may be this much later than its receipt. A later event is `time_in_future`. */
+/** The time of an event may be this much later than its receipt. A later event is refused (`time_in_future`). */
 export const MAX_AHEAD_MS = 5 * 60_000;
 /**
  * The maximum age of an event. An older event is refused (`too_old`), also in a replay. So a tombstone may expire after

@@ -42,7 +42,7 @@ export const coversChange = (wakeAtMs: number, moment: Moment): boolean =>
 export const delayMs = (lastWriteAtMs: number | undefined, { nowMs, coalesceMs }: Moment): number =>
   Math.min(coalesceMs, Math.max(0, (lastWriteAtMs ?? 0) + coalesceMs - nowMs));
 
-/** Whether another worker may be calling the platform now. It will also process new changes of the group. */
+/** Whether another worker may be calling the platform now. That worker will also process new changes of the group. */
 export const isAtWork = (
   { intent, releasedIntent }: GroupState,
   nowMs: number,

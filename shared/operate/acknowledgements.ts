@@ -6,7 +6,7 @@ import { type LogPorts, readLog } from './log.ts';
 export interface Acknowledgement {
   /** The hidden item, for example `failed 00g1` (the failed group 00g1). */
   readonly item: string;
-  /** The item is shown again if it has another version than this one. Null: the item stays hidden after a change. */
+  /** Another version of the item is shown again. Null: the item stays hidden in every version. */
   readonly version: string | null;
   readonly until: string;
   readonly by: string;

@@ -3,7 +3,7 @@ import { collectPages } from '../sync/async-collections.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import { listClients } from '../sync/scim/clients.ts';
 import { listTokens } from '../sync/scim/tokens.ts';
-import { walkMailbox } from './dead-letters/walk.ts';
+import { readMailbox } from './dead-letters/read-mailbox.ts';
 import { listHolds } from './holds.ts';
 
 type Ids = (ports: ToolPorts, connection: ConnectionName) => Promise<readonly (string | undefined)[]>;
@@ -28,7 +28,7 @@ export const COMPLETIONS = {
     const ids: string[] = [];
     for (const mailbox of Object.values(mailboxes))
       if ((await mailbox.counts()).visible > 0)
-        await walkMailbox(mailbox, { clock, patienceSeconds: 0 }, async (messages) => {
+        await readMailbox(mailbox, { clock, patienceSeconds: 0 }, async (messages) => {
           ids.push(...messages.map(({ id }) => id));
           return false;
         });

@@ -25,7 +25,7 @@ export interface Validating {
   /** The connection of lines that name no connection. */
   readonly connection?: ConnectionName | undefined;
   readonly clock: () => number;
-  /** Undefined without a deployment. Then the connections that a line names are not checked. */
+  /** Undefined without a deployment. The names of connections are then not checked. */
   readonly connections: Pick<ConnectionStore, 'find'> | undefined;
 }
 

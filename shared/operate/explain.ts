@@ -12,13 +12,13 @@ import { eligibilityOf } from '../sync/match/eligibility.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import type { Person } from '../sync/ports/people.ts';
-import { NotFound, NothingFits } from './find-group.ts';
+import { NoMatch, NotFound } from './find-group.ts';
 import { findMember as findAmongAll, findMemberOf, membersHolding } from './find-member.ts';
 import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
-import { eventsOfGroup, type StoredEvent } from './taken.ts';
-import { askedOf, identify, obstacleTo, type Who, withWantedState } from './who.ts';
+import { eventsOfGroup, type StoredEvent } from './stored-events.ts';
+import { identify, obstacleTo, verdictFacts, type Who, withWantedState } from './who.ts';
 
 export type ExplainPorts = PreviewPorts &
   LogPorts &
@@ -47,7 +47,7 @@ export async function explainMember(
       return { decision, known: await withWantedState(facts, connection, ports) };
     }),
   ]);
-  const asked = askedOf(who, {
+  const asked = verdictFacts(who, {
     facts: known,
     decision,
     obstacle: obstacleTo(known.state, connection, gate),
@@ -120,7 +120,7 @@ async function findMember(
   try {
     return { member: await findMemberOf([ref], text, none, ports) };
   } catch (here) {
-    if (!(here instanceof NothingFits)) throw here;
+    if (!(here instanceof NoMatch)) throw here;
     return findElsewhere(ref, text, here, { connection, ports });
   }
 }
@@ -129,7 +129,7 @@ async function findMember(
 async function findElsewhere(
   ref: GroupRef,
   text: string,
-  here: NothingFits,
+  here: NoMatch,
   { connection, ports }: Explaining,
 ): Promise<Found> {
   const user = (await usersOf(ref, ports)).boundTo.get(text);
@@ -138,7 +138,7 @@ async function findElsewhere(
     return { member: await findAmongAll(connection.name, text, ports), isOutside: true };
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
-    const isHelpful = !(error instanceof NothingFits) || error.message.includes('; is it ');
+    const isHelpful = !(error instanceof NoMatch) || error.message.includes('; is it ');
     return { member: memberId(text), isOutside: true, stranger: isHelpful ? error : here };
   }
 }

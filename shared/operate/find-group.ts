@@ -14,11 +14,11 @@ export class NotFound extends Error {
 }
 
 /** No item matches the text. The message suggests similar items. */
-export class NothingFits extends NotFound {}
+export class NoMatch extends NotFound {}
 
 /** Used in `catch`: returns undefined if no item matched, and throws any other error. */
-export function unlessNothing(error: unknown): undefined {
-  if (!(error instanceof NothingFits)) throw error;
+export function undefinedIfNoMatch(error: unknown): undefined {
+  if (!(error instanceof NoMatch)) throw error;
 }
 
 /** An item that can be found by an id, a name or an address. */
@@ -60,7 +60,7 @@ export function findOne<Item>(text: string, all: readonly Findable<Item>[], none
     .sort((a, b) => b.score - a.score)
     .slice(0, SUGGESTED);
   const suggestion = alike.length === 0 ? '' : `; is it ${alike.map(({ label }) => label).join(', or ')}?`;
-  throw new NothingFits(`${none}${suggestion}`);
+  throw new NoMatch(`${none}${suggestion}`);
 }
 
 const ALIKE = 0.5;

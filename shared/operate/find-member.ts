@@ -7,7 +7,7 @@ import { otherRolesOf } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
 import { claimOf } from '../sync/scim/indexing.ts';
-import { allGroups, findOne, NotFound, unlessNothing } from './find-group.ts';
+import { allGroups, findOne, NotFound, undefinedIfNoMatch } from './find-group.ts';
 import { formatPerson, withId } from './names.ts';
 import { requireConnection } from './settings.ts';
 
@@ -77,7 +77,7 @@ export async function findMember(
   const none = `no group of connection ${connection} has had a member "${text}"; a member without groups is found by its id`;
   const groups = await allGroups(connection, ports);
   return findMemberOf(groups, text, none, ports).catch(async (error: unknown) => {
-    unlessNothing(error);
+    undefinedIfNoMatch(error);
     const holder = await ports.scim.holder(connection, claimOf(text, 'User'));
     if (holder === undefined) throw error;
     return memberId(holder);

@@ -1,11 +1,11 @@
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
 import type { GroupState } from '../domain/group-state.ts';
 import {
-  HOLD_LIFE_MS,
-  REJECTION_LIFE_MS,
+  HOLD_LIFETIME_MS,
   type Hold,
   type HoldDecision,
   holdsOf,
+  REJECTION_LIFETIME_MS,
   STORED_AS,
 } from '../domain/hold.ts';
 import type { ConnectionName, GroupId, GroupRef, PlatformUserId } from '../domain/ids.ts';
@@ -78,7 +78,8 @@ type Kind = Exclude<HoldDecision['kind'], 'waiting'>;
 
 /**
  * One conditional write moves the removals to the set of their decision. The write fails if a set of the group has
- * changed, so a decision from an outdated page has no effect. The message that is sent after the write may be lost.
+ * changed, so a decision from an outdated page has no effect. If the message after the write is lost, the requeue job
+ * wakes the group.
  */
 async function decide(
   ref: GroupRef,
@@ -167,8 +168,8 @@ async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Prom
   const at = dirtyNow(ports);
   const { id: by } = await ports.caller();
   const decision: HoldDecision = { kind, by, reason, atMs: at.nowMs };
-  const lifeMs = kind === 'rejected' ? REJECTION_LIFE_MS : HOLD_LIFE_MS;
-  const decidedNow = { decision, expiresAtMs: at.nowMs + lifeMs };
+  const lifetimeMs = kind === 'rejected' ? REJECTION_LIFETIME_MS : HOLD_LIFETIME_MS;
+  const decidedNow = { decision, expiresAtMs: at.nowMs + lifetimeMs };
   const { part, ...sets } = setsAfter(state, given);
   const { from, rest, decided } = sets;
   const write = { from, rest, decided: { ...decided, hold: { ...decided.hold, ...decidedNow } } };
@@ -224,7 +225,7 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
 }
 
 /** The longest time between a cause and the first hold that results from it. */
-const LOOKED_BACK_MS = HOLD_LIFE_MS + 86_400_000;
+const LOOKED_BACK_MS = HOLD_LIFETIME_MS + 86_400_000;
 
 /** @throws Refused if the caller caused the hold, and four eyes is on now or was on when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
@@ -255,7 +256,7 @@ async function actionsBefore(
   connection: ConnectionName,
   { audit }: HoldPorts,
 ) {
-  const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFE_MS : decision.atMs;
+  const untilMs = decision.kind === 'waiting' ? expiresAtMs - HOLD_LIFETIME_MS : decision.atMs;
   const actions: EarlierAction[] = [];
   for await (const page of audit.read(journalOf(connection))) {
     for (const { atMs, action, actor, outcome } of page) {

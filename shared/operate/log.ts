@@ -4,15 +4,20 @@ import { type ConnectionName, type GroupId, groupId, memberId } from '../domain/
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { AuditActor, AuditedChange, DriftRecord, KeptEntry } from '../sync/ports/logs.ts';
 import { formatPerson } from './names.ts';
-import { EMPTY_ENTRY, readTaken, type Taken, type TakenPorts } from './taken.ts';
+import {
+  EMPTY_ENTRY,
+  readStoredEvents,
+  type StoredEventFilter,
+  type StoredEventPorts,
+} from './stored-events.ts';
 
 /*
- * The query of `log`, `audit`, `explain` and `person`: writes, actions of operators, and external changes on the
- * platform. For a group it reads the records of the group, and for a connection it reads the index. It reads the newest
- * records first and stops when it has enough entries, or after MAX_LOOKED records of each kind.
+ * Reads the entries that `log`, `audit`, `explain` and `person` show: writes, actions of operators, and external
+ * changes on the platform. The records of one group are read directly, and the records of a connection through the
+ * index. The newest are first. The read ends with enough entries, or after MAX_LOOKED records of each kind.
  */
 
-export type LogPorts = TakenPorts & Pick<ToolPorts, 'audit' | 'drift'>;
+export type LogPorts = StoredEventPorts & Pick<ToolPorts, 'audit' | 'drift'>;
 
 /** Selects entries. An entry must match each field that is set. */
 export interface LogFilter {
@@ -27,7 +32,7 @@ export interface LogFilter {
   readonly action?: string | undefined;
   readonly outcome?: string | undefined;
   /** The group or member whose events are included; undefined: no events. */
-  readonly taken?: Taken | undefined;
+  readonly events?: StoredEventFilter | undefined;
   readonly limit: number;
 }
 
@@ -40,12 +45,12 @@ export async function readLog(connection: ConnectionName, filter: LogFilter, por
   const kept = ref ? ports.audit.read(ref) : ports.audit.since(connection, sinceMs);
   const drift = ref ? ports.drift.ofGroup(ref) : ports.drift.since(connection, sinceMs, true);
   const since = new Date(sinceMs).toISOString();
-  const [written, others, taken] = await Promise.all([
+  const [written, others, events] = await Promise.all([
     newestOf(kept, (entry) => entryOf(connection, entry), filter),
     group === '' ? NONE : newestOf(drift, (record) => driftEntry(connection, record), filter),
-    filter.taken === undefined ? [] : readTaken(connection, filter.taken, ports),
+    filter.events === undefined ? [] : readStoredEvents(connection, filter.events, ports),
   ]);
-  const newest = [...written.entries, ...others.entries, ...taken]
+  const newest = [...written.entries, ...others.entries, ...events]
     .filter((entry) => entry.at >= since && fits(entry, filter))
     .sort(byTimeAndId);
   const complete = newest.length <= filter.limit && written.complete && others.complete;
@@ -88,7 +93,7 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
     entries.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
-    // Records of a group whose ids contain no time are not ordered by time.
+    // The records of a group are ordered by time only if their ids contain the time.
     const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
     if (isPast) break;
     if ((entries.length > filter.limit && isOrdered) || looked >= MAX_LOOKED)

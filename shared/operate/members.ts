@@ -15,7 +15,7 @@ import { READS_IN_FLIGHT } from '../sync/tuning.ts';
 import type { ExplainPorts } from './explain.ts';
 import { NotFound } from './find-group.ts';
 import { type NamesPorts, usersOf } from './names.ts';
-import { askedOf, identify, obstacleTo, withWantedState } from './who.ts';
+import { identify, obstacleTo, verdictFacts, withWantedState } from './who.ts';
 
 interface Asking {
   readonly connection: Connection;
@@ -69,7 +69,7 @@ async function rowOf(
   { connection, ports }: Asking,
 ): Promise<GroupMember> {
   const who = await identify(member, state, connection, ports);
-  const asked = askedOf(who, {
+  const asked = verdictFacts(who, {
     facts,
     decision,
     obstacle: obstacleTo(state, connection, gate),

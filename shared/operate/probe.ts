@@ -25,7 +25,7 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
 }
 
-interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
+interface TestGroup extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly id: PlatformGroupId;
   /** The name of the test group, and also its spokeId. No other group has this name. */
   readonly name: string;
@@ -39,11 +39,11 @@ interface Throwaway extends Pick<ProbeRequest, 'connection' | 'signal'> {
 /** How long the platform may take to show a change. */
 const WAIT_SECONDS = 20;
 const POLL_MS = 1_000;
-/** The feed is read from this long before the current time, because the platform's clock may differ. */
+/** The read of the feed begins this long before the current time, because the platform's clock may differ. */
 const SKEW_MS = 600_000;
 const PATCH_VERSION = 'PATCH version';
 
-type Step = readonly [about: string, run: (group: Throwaway) => Promise<string | readonly Finding[]>];
+type Step = readonly [about: string, run: (group: TestGroup) => Promise<string | readonly Finding[]>];
 const STEPS: readonly Step[] = [
   ['new group', tryShowing],
   ['write scopes', tryScopes],
@@ -140,14 +140,14 @@ const isNamed = (name: string, group: ListedGroup): boolean =>
   group.spokeId === name || (isWhole(group) && foldName(group.name) === name);
 
 /** Runs a step. If it fails, its finding is `unknown`, and the next steps still run. */
-async function tryStep([about, run]: Step, group: Throwaway): Promise<readonly Finding[]> {
+async function tryStep([about, run]: Step, group: TestGroup): Promise<readonly Finding[]> {
   group.signal.throwIfAborted();
   const found = await run(group).catch(failureThat((failure) => !(failure instanceof ScopeRefused)));
   if (found instanceof PlatformFailure) return [{ about, found: `unknown: ${found.message}` }];
   return typeof found === 'string' ? [{ about, found }] : found;
 }
 
-async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
+async function tryShowing(group: TestGroup): Promise<readonly Finding[]> {
   const { id, name, created } = group;
   const { groups } = group.platform;
   const startMs = group.ports.clock();
@@ -165,7 +165,7 @@ async function tryShowing(group: Throwaway): Promise<readonly Finding[]> {
 }
 
 /** Tests the write scopes. If one is missing, the probe ends. */
-async function tryScopes(group: Throwaway): Promise<readonly Finding[]> {
+async function tryScopes(group: TestGroup): Promise<readonly Finding[]> {
   const { id, name, created, platform } = group;
   const users = [platformUserId(`${name.replaceAll(' ', '-')}-unknown`)];
   const version = async () => (await platform.groups.get(id))?.version ?? created.version;
@@ -194,7 +194,7 @@ class ScopeRefused extends PlatformFailure {
  * group did not change. `ignored`: the group changed. The result is unknown if the same write with the current version
  * also has no effect.
  */
-async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<string> {
+async function tryVersion(method: 'patch' | 'put', group: TestGroup): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);
   const stale = await write(method, { name: `${group.name} stale`, users: [] }, group, group.created.version);
   if (!current.isDone) return `unknown: the current version ${current.answer}, and nothing changes`;
@@ -202,7 +202,7 @@ async function tryVersion(method: 'patch' | 'put', group: Throwaway): Promise<st
   return 'ignored';
 }
 
-async function tryName(sent: string, group: Throwaway): Promise<string> {
+async function tryName(sent: string, group: TestGroup): Promise<string> {
   const { shown, isDone, isRefused, answer } = await write('patch', { name: sent }, group);
   const { name } = shown;
   if (isRefused) return answer;
@@ -215,7 +215,7 @@ async function tryName(sent: string, group: Throwaway): Promise<string> {
  * Tests whether one unknown user makes the platform refuse the whole write. The write also changes the name, so no real
  * user is needed to see whether it took effect.
  */
-async function tryUnknownUser(group: Throwaway): Promise<string> {
+async function tryUnknownUser(group: TestGroup): Promise<string> {
   const unknownUser = platformUserId(`${group.name.replaceAll(' ', '-')}-unknown`);
   const written = await write('patch', { name: `${group.name} users`, users: [unknownUser] }, group);
   const taken = written.shown.users.includes(unknownUser) ? 'is kept' : 'is dropped';
@@ -226,7 +226,7 @@ async function tryUnknownUser(group: Throwaway): Promise<string> {
  * Tests two parameters of the feed. With a start time, no event may be older. With a page size of one, a page must have
  * one event.
  */
-async function tryActivity(group: Throwaway): Promise<readonly Finding[]> {
+async function tryActivity(group: TestGroup): Promise<readonly Finding[]> {
   const { id, connection, platform, ports, signal } = group;
   const { settings } = connection;
   const sinceMs = ports.clock() - SKEW_MS;
@@ -271,7 +271,7 @@ interface Written {
 async function write(
   method: 'patch' | 'put',
   sent: { readonly name: string; readonly users?: ObservedGroup['users'] },
-  { id, name: spokeId, platform, ports, signal, behindMs }: Throwaway,
+  { id, name: spokeId, platform, ports, signal, behindMs }: TestGroup,
   given?: VersionToken,
 ): Promise<Written> {
   const { groups } = platform;
@@ -308,7 +308,7 @@ async function until<Value>(
  * Deletes the group, also after Ctrl-C. If no response contained its id, the group is searched by its name.
  * @throws PlatformFailure if the group may still exist
  */
-async function remove(known: string | undefined, name: string, at: Pick<Throwaway, 'platform' | 'ports'>) {
+async function remove(known: string | undefined, name: string, at: Pick<TestGroup, 'platform' | 'ports'>) {
   const { groups } = at.platform;
   const find = async () => (await groups.list(0)).find((group) => isNamed(name, group))?.id;
   const id = known ?? (await until(find, at)).value;

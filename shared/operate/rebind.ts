@@ -13,9 +13,9 @@ export type RebindOutcome =
   | { readonly kind: 'unknown_person' };
 
 /**
- * Binds a member to a person, regardless of the match rules. This ends a review, and makes an ambiguous member
- * unambiguous. One write stores the binding, a higher revision and the open fan-out, so after a crash the requeue job
- * resumes the fan-out.
+ * Binds a member to a person, regardless of the match rules. The binding also ends a review of the member, and resolves
+ * an ambiguous match. One write stores the binding, a higher revision and the open fan-out, so after a crash the
+ * requeue job resumes the fan-out.
  */
 export async function rebindMember(
   connection: ConnectionName,

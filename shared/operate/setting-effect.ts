@@ -1,7 +1,6 @@
 import type { Plan } from '../contract/answers/groups.ts';
 import type { PlanEffect } from '../contract/answers/reconcile.ts';
 
-/** The effect of a change on the plan of one group. */
 export interface GroupEffect {
   readonly group: string;
   readonly added: number;

@@ -21,7 +21,7 @@ export function untilConfirmed(
 
 /**
  * Returns the connection after a change under four eyes. A change that weakens a protected setting is stored as a
- * request, and the setting keeps its value. A request ends if its setting is changed otherwise.
+ * request, and the setting keeps its value. A request ends if its setting is changed in another way.
  */
 export function withRequests(
   before: Connection,

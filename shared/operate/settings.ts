@@ -110,8 +110,7 @@ export async function planSettings(
 /**
  * Saves settings. If plans may change, all groups are marked dirty. The requeue job wakes them after all workers have
  * noticed the change.
- * @param onDiffering called with the changes that other operators have made since the settings were read. These changes
- * stay
+ * @param onDiffering called with the changes of other operators since the settings were read. The save keeps these changes
  * @returns how many groups are planned again, and which settings another person must confirm
  * @throws InvalidSettingError if the groups of a directory would have no source
  * @throws Error if another operator has changed the same setting since
@@ -145,8 +144,8 @@ export async function listConnections(ports: SettingsPorts): Promise<readonly Co
 
 /**
  * Removes a connection, its credential and its SCIM tokens. Its groups stay on the platform, and their desired state
- * stays in the table. Only the same company may use the name again, and then the stored state is used again. The
- * connection's item is removed last, so the command can be repeated after a crash.
+ * stays in the table. Only the same company can use the name again. Its new connection then continues with the stored
+ * state. The connection's item is removed last, so the command can be repeated after a crash.
  * @throws Refused under four eyes, because a new connection with this name could have no four eyes and a weaker guard
  */
 export async function removeConnection(name: ConnectionName, ports: SettingsPorts) {

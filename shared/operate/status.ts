@@ -165,7 +165,6 @@ async function countMessages({ queue }: Pick<Deployment, 'queue'>): Promise<Stat
   return { events, eventsDlq, apply, applyDlq };
 }
 
-/** Returns undefined if the group does not exist. */
 export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<GroupStatus | undefined> {
   const state = await ports.groups.read(ref);
   if (state === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { GroupRef } from '../domain/ids.ts';
 import { type AuditLog, ERASING, linksOf } from '../sync/ports/logs.ts';
 
 /** Entries older than this time are deleted. */
-const LIFE_MS = 400 * 86_400_000;
+const LIFETIME_MS = 400 * 86_400_000;
 
 /**
  * Compares each entry of a group's audit with the hashes in later entries and in the group's item:
@@ -11,7 +11,7 @@ const LIFE_MS = 400 * 86_400_000;
  *    item names ──▶ newest ──names──▶ the one before ──names──▶ … ──▶ the first
  *
  * A changed or removed entry is detected if at least one later entry, or the item, still names the original. If a
- * worker died after it wrote an entry, perhaps nothing names this entry. Then its change cannot be detected.
+ * worker died directly after it wrote an entry, nothing may name this entry. A change of such an entry is not detected.
  */
 export async function verifyAudit(
   ref: GroupRef,
@@ -21,7 +21,7 @@ export async function verifyAudit(
   // If an entry of the same time exists that nothing names, it is the missing entry with changed content.
   const others = new Set([...found].filter((link) => !named.has(link)).map(atMsOf));
   const [first] = [...named]
-    .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFE_MS)
+    .filter((link) => !found.has(link) && atMsOf(link) > clock() - LIFETIME_MS)
     .map(atMsOf)
     .sort((a, b) => a - b);
   const counts = { group: ref.group || null, entries: found.size, named: named.size };

@@ -9,7 +9,7 @@ import { type MemberId, platformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { stopOf } from '../plan/stop.ts';
-import type { Asked, Verdict } from '../plan/verdict.ts';
+import type { VerdictInput, Verdict } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
 import {
@@ -58,13 +58,13 @@ export async function identify(member: MemberId, state: GroupState, connection: 
 }
 
 /** Returns the facts from which `plan/verdict.ts` derives the verdict about a member. */
-export const askedOf = (
+export const verdictFacts = (
   who: Who,
   {
     connection,
     ...about
-  }: Pick<Asked, 'facts' | 'decision' | 'obstacle'> & { readonly connection: Connection },
-): Asked => ({
+  }: Pick<VerdictInput, 'facts' | 'decision' | 'obstacle'> & { readonly connection: Connection },
+): VerdictInput => ({
   ...about,
   member: who.member,
   user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
@@ -108,7 +108,7 @@ const WHY_PENDING: Readonly<
   solved: ({ register }) =>
     register?.pending?.unshown === undefined
       ? ''
-      : 'the platform did not show the user in its answer to our write; groupsync sends the user with each write, and at least once an hour',
+      : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, and at least once an hour',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);

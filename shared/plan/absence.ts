@@ -38,8 +38,8 @@ const NOT_DELETED = {
 
 /**
  * Decides whether a platform group is gone, after the platform answered 404 for the group. The rule is `existence`.
- * @param id the platform group; undefined if an adoption candidate was answered with 404 earlier and the current list
- * does not show the candidate
+ * @param id the platform group; undefined for an adoption candidate that the platform answered with 404 earlier and
+ * that is missing in the current list
  * @returns `gone`, or a decision to read or to wait if the absence is not proven yet
  */
 export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'gone' | Decision {
@@ -75,11 +75,11 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }
 
-/** Whether the last link of the directory group was to this group, and ended because it was gone. */
+/** Whether the previous link of the directory group was to this platform group, and ended because it was gone. */
 const wasGoneBefore = ({ previousLink }: GroupState, id: PlatformGroupId | undefined): boolean =>
   previousLink?.isGone === true && previousLink.platformId === id;
 
-/** A recorded 404 that is older than this is ignored. The next 404 then counts as the first. */
+/** If the latest 404 is older than this, it is ignored, and the next 404 counts as the first. */
 const STALE_MS = 2 * 3_600_000;
 
 function firstNotFoundAtMs({ missedAtMs, lastError }: GroupState, nowMs: number): number | undefined {
@@ -129,8 +129,8 @@ export function decideDeletion(
 }
 
 /**
- * Skips the candidates that are gone or that another group owns. Returns the decision about the next candidate: to
- * adopt this candidate, or to wait or read more before the adoption.
+ * Returns the decision about the first candidate that is not gone and that no other group will keep: to adopt this
+ * candidate, or to wait or read more before the adoption.
  * @returns undefined if no candidate is left
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
@@ -154,8 +154,8 @@ const RELEASED_SOON_MS = 10_000;
 const RELEASED_WITHIN_MS = 60_000;
 
 /**
- * Whether the owner may release the platform group soon. If the directory deletes a group and creates the group again,
- * the second directory group has a new id. The events of the deletion and of the creation can arrive in any order.
+ * Whether the owner may release the platform group soon. A directory that deletes a group and creates it again gives it
+ * a new id, and the event of the creation can arrive before the event of the deletion.
  */
 const mayBeReleased = ({ state, settings, nowMs }: Facts, owner: GroupRef): boolean =>
   settings.onGroupDeleted === 'release' &&

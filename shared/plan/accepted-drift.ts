@@ -24,7 +24,6 @@ export interface LatestStamps {
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp>;
 }
 
-/** Returns the latest stamps of the directory's events about a group. `validAcceptedDrift` compares them. */
 export function latestStampsOf({ registers }: GroupState, wanted: Wanted): LatestStamps {
   const field = eachField((one) => stampOf(registers, one));
   const ofMember = new Map(wanted.registers.map(({ member, stamp }) => [member, stamp]));

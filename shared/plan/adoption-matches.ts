@@ -34,9 +34,9 @@ export function adoptionMatches(
 }
 
 /**
- * Returns the platform groups with a certain match: exactly one directory group matches, and that directory group
- * matches no second platform group by the same key (external id or name). A directory group with a match by external id
- * has no certain match by name.
+ * Returns the platform groups with a certain match. A match is certain if no second directory group matches the
+ * platform group, and if the directory group matches no second platform group by the same key (external id or name). A
+ * directory group with a match by external id has no certain match by name.
  */
 export function certainMatches(
   matches: ReadonlyMap<ListedGroup, readonly AdoptionMatch[]>,

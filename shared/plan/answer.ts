@@ -64,7 +64,6 @@ export function keptMessage({ kept, keepsName }: Answer): string | undefined {
   return parts.length === 0 ? undefined : `the platform keeps ${parts.join(', and ')}`;
 }
 
-/** The result of a write. */
 export interface Outcome {
   /** The view of the group after the write; undefined if the group is gone. */
   readonly view: View | undefined;

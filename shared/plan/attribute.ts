@@ -36,8 +36,8 @@ function explains(kind: DriftKind, { type }: ActivityEvent): boolean {
 
 /**
  * Whether an event may explain a difference that no event certainly explains. An event of an unknown type may explain
- * any kind of difference. An event of a known type may explain only a kind without an own event type, and its initiator
- * must not be an application.
+ * any kind of difference. An event of a known type may explain a difference only if the kind of the difference has no
+ * entry in `OWN_TYPE` and the initiator is not an application.
  */
 const mayExplain = (kind: DriftKind, { type, initiator }: ActivityEvent): boolean =>
   !KNOWN.has(type) || (OWN_TYPE[kind] === undefined && initiator !== APPLICATION);
@@ -59,9 +59,9 @@ const rank = (initiator: string): number => RANK.get(initiator) ?? 0;
 /**
  * Returns the initiator of a difference, and that initiator's events. The function uses the events whose type certainly
  * explains the difference. If there are none, it uses the events that may explain the difference. Among these events,
- * the initiator with the highest rank wins. groupsync's own writes have the initiator EXTERNAL with the lowest rank, so
- * they never hide a person or the platform. If no event may explain the difference, its event may not have been read
- * yet, and the result is `UNATTRIBUTED`.
+ * the initiator with the highest rank wins. groupsync's own writes have the initiator EXTERNAL, which ranks below
+ * persons and the platform. If no event may explain the difference, the result is `UNATTRIBUTED`: perhaps groupsync has
+ * not read the event yet.
  */
 export function attribute(kind: DriftKind, activityEvents: readonly ActivityEvent[]): Attribution {
   const fitting = activityEvents.filter((event) => explains(kind, event));

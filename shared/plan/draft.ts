@@ -31,7 +31,7 @@ export interface DraftInput
   readonly isDeletionHeld?: boolean | undefined;
   /** Users that a later write adds, because the platform refused a write that contained them. */
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
-  /** Fields that this write leaves: their value was refused, belongs to another group, or is tried later. */
+  /** Fields that this write does not change: refused, in use by another group, or to be tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
@@ -153,8 +153,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
 type Allowed = WrittenFields & Pick<WantedGroup, 'users'>;
 
 /**
- * Returns the wanted content with the current value of three things: accepted drift, fields without a wanted value, and
- * fields that this write must not change.
+ * Returns the wanted content. Accepted drift, fields without a wanted value, and fields that this write must not change
+ * keep their current value.
  */
 function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }: DraftInput): Allowed {
   const isLeft = (field: GroupField) =>
@@ -168,7 +168,7 @@ function asAllowed(wanted: WantedGroup, current: View, { acceptedDrift, fixed }:
   };
 }
 
-/** Returns the names after the write. A normalised form of the wanted name stays. */
+/** Returns the names after the write. If the platform shows a normalised form of the wanted name, the name stays. */
 function namesAfter(wanted: Allowed, current: View): Pick<View, 'name' | 'alias'> {
   const { name, alias } = current;
   if (!fieldMatches(current, 'name', wanted.name)) return { name: wanted.name };

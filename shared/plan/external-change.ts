@@ -140,8 +140,8 @@ export const isSameVersion = (listed: ListedGroup, observed: ObservedGroup): lis
   isWhole(listed) && listed.id === observed.id && listed.version === observed.version;
 
 /**
- * Returns the view of an adopted group. A version always has the same content. So if the list and the fetch show the
- * same version, every user in the list is in the group, even if the fetch does not show the user.
+ * Returns the view of an adopted group. All answers with the same version have the same content. So if the list and the
+ * fetch show the same version, every listed user is in the group, even a user that the fetch does not show.
  * @param observed the group in the fetch
  * @param listed the group in the list
  * @param previousView the last view of the directory group's previous link
@@ -210,7 +210,7 @@ export function lostFields(
  *   shows a spokeId                     | true if the spokeId equals the sent one, apart from its form
  *   shows another name than was sent    | false
  *   shows the name, no users were sent  | true if the group shows no users
- *   shows the name, users were sent     | true if the group shows one of them: the platform may drop or add users
+ *   shows the name, users were sent     | true if the group shows at least one of these users
  *
  * If the view of the creation (`prepared`) is missing, only the spokeId can prove the creation.
  */

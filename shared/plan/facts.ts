@@ -26,7 +26,7 @@ export interface WantedMember {
 
 /** The desired state of one group, with the ids of platform users. */
 export interface Wanted {
-  /** Present if apply read only the members of the last change. All others count as in the view. */
+  /** Present if apply read only the members of the last change. All other members are taken from the view. */
   readonly isPart?: true;
   readonly state: 'absent' | 'unnamed' | 'present';
   /** The group; undefined unless `state` is `present`. */
@@ -74,7 +74,7 @@ export type HeldUsers = { readonly [name in HeldSetName]?: HeldUsersOfSet };
 export interface Reservation extends GuardRecord {
   /** The number of users in the group before the write. */
   readonly size: number;
-  /** Whether the write deletes the group. */
+  /** Whether the write deletes or empties the group, because the directory deleted it. */
   readonly deletes: boolean;
   readonly recent: RecentRemovals & { readonly concurrent: number };
 }
@@ -90,7 +90,6 @@ export interface UnlistedGroups {
   readonly hidesAllManaged: boolean;
 }
 
-/** The list of the platform's groups. */
 export interface Listing {
   readonly groups: readonly ListedGroup[];
   /** The list is at most this old. */
@@ -101,8 +100,8 @@ export interface Listing {
    */
   readonly showsManaged?: boolean | undefined;
   /**
-   * The directory groups of this connection whose platform groups have the name or the external id of the group to
-   * create, without released groups; undefined if not read yet.
+   * The directory groups of this connection that own a platform group with the name or the external id of the group to
+   * create. Released groups are not included; undefined if not read yet.
    */
   readonly namesakes?: readonly Pick<GroupState, 'ref' | 'registers'>[] | undefined;
   /** Existing groups that are missing in the list; undefined if not compared yet. */

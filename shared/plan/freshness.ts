@@ -50,7 +50,7 @@ export function freshnessOf(
   });
 }
 
-/** Returns the expected interval: the setting, or for the reader its schedule. */
+/** Returns the expected interval from the settings. The default for the directory reader is its schedule. */
 function expectedEvery(
   { sources }: FreshnessSettings,
   source: Source,

@@ -57,7 +57,7 @@ export type GuardVerdict =
 
 /**
  * Returns the number of users before the removals of the rolling hour: the present size plus these removals. The sum is
- * too high if other users joined in the hour, so the largest size before one of these writes is the upper limit:
+ * too high if other users joined in the hour, so the result is at most the largest size before one of these removals:
  *
  *     the group of 10 lost 2, and now loses 3             | size 8, removed 2, largest 10 | 10
  *     one user of 3 is replaced for the third time        | size 3, removed 2, largest 3  | 3, not 5
@@ -83,8 +83,8 @@ interface Measured {
   readonly base: number;
   readonly share: number;
   /**
-   * The number of users in the group before the removals, including hidden users. If the group may have `minSize`
-   * users, the limit of the share applies.
+   * The number of users in the group before the removals, including hidden users. The limit of the share applies if
+   * this number is at least `minSize`.
    */
   readonly largestBase: number;
   readonly recent: RecentRemovals;

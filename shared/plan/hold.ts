@@ -9,7 +9,7 @@ export interface HeldRemovals {
   readonly users: ReadonlySet<PlatformUserId>;
 }
 
-/** The stored sets of a group with their users, and the limits of the guard. */
+/** A group's stored sets of removals (the hold, the approval and the rejection), and the limits of the guard. */
 export interface StoredHolds {
   readonly holds: Holds;
   readonly read: HeldUsers;
@@ -23,36 +23,35 @@ export interface HoldVerdict {
   readonly approved: readonly PlatformUserId[];
   /** Removals that may not happen, because they wait for a decision or an operator rejected them. */
   readonly held: readonly PlatformUserId[];
-  /** Removals that the guard must judge. */
   readonly unjudged: readonly PlatformUserId[];
-  /** Removals for a new hold: the plan has new removals, or their hold or decision has expired. */
+  /** The undecided removals, if a new hold must record them. */
   readonly renewed: readonly PlatformUserId[] | undefined;
-  /** Sets that contain none of the planned removals. */
+  /** Stored sets that no longer apply to the plan and must end. */
   readonly ends: readonly HeldSetName[];
-  /** Whether an approval applies to the plan, which may be the deletion of a group without users. */
+  /** Whether an approval applies to the plan. The deletion of a group without users can also be approved. */
   readonly isApproved: boolean;
   /** Whether the hold or the rejection applies to the plan. */
   readonly isStopped: boolean;
 }
 
 /**
- * Splits the removals of a plan by the set that contains them. The first matching line counts:
+ * Splits the removals of a plan by the stored set that contains them. The first matching line counts:
  *
  *     the removal                                            | result
  *     -------------------------------------------------------|---------------------------------------------
  *     is approved                                            | permitted
- *     is rejected, or deletes a group after a rejection      | held
- *     is undecided; the hold contains all undecided removals | held
+ *     is rejected, or belongs to a rejected group deletion   | held
+ *     is undecided; a valid hold contains all undecided ones | held
  *     is undecided; the hold contains some of these          | all undecided removals become a new hold
  *     is undecided; an expired set contains some of these    | all undecided removals become a new hold
  *     is undecided, none of the above                        | the guard judges
  *
- * New removals join a waiting hold, so an operator approves all removals that will happen. Removals of an expired set
- * need a new decision, even if the hourly limit would now allow them. A set applies only to its platform group and to
- * its kind of write. If the guard is off, no undecided removal waits.
+ * A new hold replaces a waiting hold that lacks some undecided removals, so an operator sees every removal before the
+ * approval. Removals of an expired set need a new decision, even if the hourly limit would now allow them. A set
+ * applies only to its platform group and to its kind of write.
  *
- * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all undecided
- * removals wait.
+ * A set that cannot be read may contain any removal. So while the rejection cannot be read, all undecided removals
+ * wait. While the hold cannot be read, they wait too, if the guard is on. Otherwise, nothing waits if the guard is off.
  */
 export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const sets = {

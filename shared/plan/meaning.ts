@@ -27,13 +27,13 @@ export interface Failed {
 export interface Meaning {
   /** Whether the failed write may have taken effect; `no` for a read. */
   readonly happened: 'no' | 'unknown';
-  /** The failure concerns the connection or the group. With `probe`, a call of `/me` must show which. */
+  /** The failure concerns the connection or the group. With `probe`, a call of `/me` must show which of the two. */
   readonly whose: 'connection' | 'group' | 'probe';
   readonly next: Next;
 }
 
 type Next =
-  /** If the failure concerns the connection, the gate closes, and all groups wait. If not, as `wait`. */
+  /** If the failure concerns the connection, the gate closes. Otherwise the caller acts as for `wait`. */
   | 'gate'
   /** The caller tries later, because the platform may accept the same request later. */
   | 'wait'

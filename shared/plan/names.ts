@@ -30,7 +30,7 @@ export const mayBeSpokeId = (shown: string | null, sent: string | null): boolean
   shown !== null && isSameValue('spokeId', shown, sent);
 
 /** Returns the groups with exactly this external id, or else the groups whose id differs only in form. */
-export function carrying<Group extends Pick<ListedGroup, 'spokeId'>>(
+export function withSpokeId<Group extends Pick<ListedGroup, 'spokeId'>>(
   groups: readonly Group[],
   spokeId: string | null,
 ): readonly Group[] {
@@ -67,7 +67,7 @@ interface AlreadyThere {
  * Finds the existing groups with the spokeId or name of a group to create (`namesakes`). The settings allow the
  * adoption of `candidates`. The intent stores `known`, the groups that cannot be the result of the POST.
  */
-export function alreadyThere(
+export function findExisting(
   after: View,
   groups: readonly ListedGroup[],
   setting: ConnectionSettings['adoptExisting'],
@@ -121,8 +121,8 @@ export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && grou
 
 /**
  * Returns the groups that may be adopted: the groups with the same spokeId. If the spokeId of some groups has exactly
- * the same form, the result contains only those groups. If no group has the spokeId, a group with the name may be
- * adopted, but only if it is the only one.
+ * the same form, the result contains only those groups. With the setting `byName`, if no group has the spokeId, the
+ * only group with the name may be adopted.
  */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],
@@ -130,7 +130,7 @@ export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonl
   setting: ConnectionSettings['adoptExisting'],
 ): readonly Group[] {
   if (setting === 'never') return [];
-  const bySpokeId = carrying(same, after.spokeId);
+  const bySpokeId = withSpokeId(same, after.spokeId);
   if (bySpokeId.length > 0 || setting === 'bySpokeId') return bySpokeId;
   const named = same.filter((group): group is Group & { readonly name: string } => group.name !== undefined);
   const byName = namedLike(named, after.name);

@@ -7,7 +7,7 @@ import type { Plan } from './plan.ts';
 /*
  * If a successful answer lacks a user that was sent, the user may be in the group: the answer may show the state from
  * before the write. Every later write of the group sends the user again. If the group needs no other change, groupsync
- * sends a write only for such users after 1, 2, 4, 8 and 16 hours, and then once a day:
+ * sends a separate write for such users after 1, 2, 4, 8 and 16 hours, and then once a day:
  *
  *     POST [a b] ──▶ 200 [a] ──▶ GET [a] ──▶ b pending ──▶ a quarter of an hour later: GET ──▶ an hour later: PATCH [a b]
  */
@@ -30,7 +30,7 @@ function unshownLately({ membersByUser }: Wanted, current: View | undefined): Re
  * Returns the plan. Users that the answer to a recent write lacked are sent with other changes, but no write is made
  * only for these users.
  */
-export function draftRested(input: DraftInput, wanted: Wanted): Plan {
+export function draftWithUnshown(input: DraftInput, wanted: Wanted): Plan {
   const plan = draftPlan(input);
   const lately = unshownLately(wanted, input.current);
   if (lately.size === 0 || input.current === undefined) return plan;

@@ -14,7 +14,7 @@ export interface Verdict {
 }
 
 /** The facts from which `explain` derives the verdict for one member of a group. */
-export interface Asked {
+export interface VerdictInput {
   readonly member: MemberId;
   /** The platform user of the member, if known. */
   readonly user: PlatformUserId | undefined;
@@ -33,33 +33,33 @@ export interface Asked {
 const verdict = (outcome: string, detail: string): Verdict => ({ outcome, detail });
 
 /** Whether the directory has the member in the group. */
-export const isWanted = ({ member, facts: { wanted } }: Asked): boolean =>
+export const isWanted = ({ member, facts: { wanted } }: VerdictInput): boolean =>
   wanted !== undefined &&
   (wanted.pending.has(member) ||
     [...wanted.membersByUser.values()].some((members) => members.some((one) => one.member === member)));
 
 /** Whether the user is in the last known state of the platform group. */
-export const isPresent = ({ user, facts: { views } }: Asked): boolean =>
+export const isPresent = ({ user, facts: { views } }: VerdictInput): boolean =>
   user !== undefined && views?.base?.users.has(user) === true;
 
 /** Whether a successful write sent the user, but the platform does not show the user. */
-const isUnshown = (asked: Asked): boolean =>
-  asked.user !== undefined &&
-  !isPresent(asked) &&
-  asked.facts.wanted?.membersByUser
-    .get(asked.user)
-    ?.some(({ member, unshown }) => member === asked.member && unshown !== undefined) === true;
+const isUnshown = (input: VerdictInput): boolean =>
+  input.user !== undefined &&
+  !isPresent(input) &&
+  input.facts.wanted?.membersByUser
+    .get(input.user)
+    ?.some(({ member, unshown }) => member === input.member && unshown !== undefined) === true;
 
 /** Returns the first verdict that applies. The order is the order of apply's own checks. */
-export function verdictOf(asked: Asked): Verdict {
-  const ofGroup = verdictOfGroup(asked);
+export function verdictOf(input: VerdictInput): Verdict {
+  const ofGroup = verdictOfGroup(input);
   if (ofGroup !== undefined) return ofGroup;
-  return isWanted(asked) ? verdictOfWanted(asked) : verdictOfStranger(asked);
+  return isWanted(input) ? verdictOfWanted(input) : verdictOfUnwanted(input);
 }
 
 /** @returns undefined if the verdict depends on the member */
-function verdictOfGroup(asked: Asked): Verdict | undefined {
-  const { facts } = asked;
+function verdictOfGroup(input: VerdictInput): Verdict | undefined {
+  const { facts } = input;
   const { released, movedTo, registers } = facts.state;
   if (released) {
     const next = movedTo === undefined ? 'adopt the group to sync it again' : 'look at that group';
@@ -69,18 +69,18 @@ function verdictOfGroup(asked: Asked): Verdict | undefined {
     return verdict('excluded', 'the settings groups.include and groups.exclude leave this group out');
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
   if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group');
-  return groupName(registers) === undefined ? verdict('unnamed', whyUnnamed(asked)) : undefined;
+  return groupName(registers) === undefined ? verdict('unnamed', whyUnnamed(input)) : undefined;
 }
 
-function verdictOfWanted(asked: Asked): Verdict {
-  const { facts, member, decision, user, obstacle } = asked;
+function verdictOfWanted(input: VerdictInput): Verdict {
+  const { facts, member, decision, user, obstacle } = input;
   const { state, wanted } = facts;
-  const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(asked) ? 'refused' : undefined);
-  if (cause !== undefined) return verdict(`pending:${cause}`, asked.whyPending);
-  if (isPresent(asked))
+  const cause = wanted?.pending.get(member)?.cause ?? (isUnshown(input) ? 'refused' : undefined);
+  if (cause !== undefined) return verdict(`pending:${cause}`, input.whyPending);
+  if (isPresent(input))
     return verdict('in_sync', 'the directory and the platform both have them in the group');
   if (obstacle !== undefined) return obstacle;
-  if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(asked, '');
+  if (hasFailed(state) && state.dirtySinceMs === undefined) return refused(input, '');
   if (!isAdded(decision, user))
     return verdict(
       'accepted',
@@ -88,36 +88,36 @@ function verdictOfWanted(asked: Asked): Verdict {
     );
   return state.dirtySinceMs === undefined
     ? verdict('waiting', 'they were matched after the last read of the group; the next read adds them')
-    : verdict('waiting', `they will be added by the next write${lastTry(asked)}`);
+    : verdict('waiting', `they will be added by the next write${lastTry(input)}`);
 }
 
 const UNHEARD_OF =
-  'no event about the group itself has arrived yet; events about its members are stored, and count when it does';
+  'no event about the group itself has arrived yet; until then, the stored events about its members have no effect';
 
 const isAdded = (decision: Decision, user: PlatformUserId | undefined): boolean =>
   decision.kind !== 'settle' &&
   (decision.kind !== 'write' || (user !== undefined && decision.plan.after?.users.has(user) === true));
 
-const whyUnnamed = ({ facts: { state } }: Asked): string =>
+const whyUnnamed = ({ facts: { state } }: VerdictInput): string =>
   hasDeparted(state.registers)
-    ? 'the directory deleted the group, and no later event has given it a name; until then it counts as deleted'
+    ? 'the directory deleted the group; the group counts as deleted until a later event gives it a name'
     : 'no event has given the group a name yet, and the platform requires a name';
 
 /** Returns the verdict for a member that the directory does not have in the group. */
-function verdictOfStranger(asked: Asked): Verdict {
-  const { facts, decision, user, obstacle } = asked;
+function verdictOfUnwanted(input: VerdictInput): Verdict {
+  const { facts, decision, user, obstacle } = input;
   const { state } = facts;
-  const why = whyUnwanted(asked);
+  const why = whyUnwanted(input);
   const [twin] = (user && facts.wanted?.membersByUser.get(user)) ?? [];
   if (twin !== undefined)
     return verdict('not_wanted', `${why}; the same person is in the group as member ${twin.member}`);
-  if (user === undefined || !isPresent(asked)) return verdict('not_wanted', why);
+  if (user === undefined || !isPresent(input)) return verdict('not_wanted', why);
   if (isHeld(decision, facts, user)) return verdict('held', `${why}; ${whyHeld(facts, user)}`);
   if (isKept(decision, user) && !hasFailed(state))
     return verdict('kept', `${why}; a policy (${policyThatKeeps(facts)}) lets them stay`);
   if (obstacle !== undefined) return verdict(obstacle.outcome, `${why}; ${obstacle.detail}`);
-  if (state.dirtySinceMs === undefined && hasFailed(state)) return refused(asked, `${why}; `);
-  return verdict('waiting', `${why}; the removal is not done yet${lastTry(asked)}`);
+  if (state.dirtySinceMs === undefined && hasFailed(state)) return refused(input, `${why}; `);
+  return verdict('waiting', `${why}; the removal is not done yet${lastTry(input)}`);
 }
 
 const isKept = (decision: Decision, user: PlatformUserId): boolean =>
@@ -144,7 +144,7 @@ const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): bool
 const isInSet = (held: HeldUsers | undefined, user: PlatformUserId): boolean =>
   [held?.hold, held?.rejection].some((one) => one?.users?.has(user));
 
-function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: Asked): string {
+function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: VerdictInput): string {
   const register = wanted?.registers.find((one) => one.member === member);
   if (register?.value === 'absent') return 'the directory took them out of the group';
   if (register !== undefined && register.stamp <= userFloor) return 'the directory deleted this user';
@@ -155,10 +155,10 @@ function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn
     : 'the directory has switched their account off; the membership counts again when it is switched on';
 }
 
-const lastTry = ({ facts: { state } }: Asked): string =>
+const lastTry = ({ facts: { state } }: VerdictInput): string =>
   state.lastError === undefined ? '' : `; last try: ${state.lastError.message}`;
 
-const refused = ({ facts: { state } }: Asked, before: string): Verdict =>
+const refused = ({ facts: { state } }: VerdictInput, before: string): Verdict =>
   verdict(
     'failed',
     `${before}the platform refused the group: ${state.lastError?.message ?? 'the reason is not stored'}`,

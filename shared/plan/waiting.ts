@@ -23,7 +23,7 @@ export const AS_WANTED = {
  *     is clean or paused                         | nothing
  *     failed, and has an open intent             | the outcome of the open intent; shows the last error
  *     failed                                     | a retry; shows the last error
- *     is as wanted, has an uncertain write       | a last check after the uncertain write can take no effect
+ *     is as wanted, has an uncertain write       | a last check at the deadline of the uncertain write
  *     has an uncertain write                     | the uncertain write
  *     otherwise                                  | nothing, because the coalescing window ends soon
  *

@@ -2,7 +2,10 @@
 export interface Credential {
   /** Returns the token for `Authorization: Bearer`. If the token is about to expire, it is refreshed first. */
   accessToken(signal?: AbortSignal): Promise<string>;
-  /** Called after a 401 for `token`. Returns true if there is another token now, with which the call may succeed. */
+  /**
+   * Called after a 401 for `token`. Returns true if another token is available now, so that the caller can repeat the
+   * call.
+   */
   renewAfter(token: string, signal?: AbortSignal): Promise<boolean>;
   /** Returns the texts that must never appear in a log or an error. */
   secrets(): readonly string[];

@@ -106,7 +106,7 @@ export function isTooSlow(error: unknown): boolean {
 }
 
 /** True if a single item may have caused the failure of its page: the platform cannot return it, or it is malformed. */
-export function isOfItsItems(error: unknown): boolean {
+export function mayBeCausedByOneItem(error: unknown): boolean {
   return error instanceof ServerError || error instanceof UnexpectedBodyError || isTooSlow(error);
 }
 

@@ -96,8 +96,8 @@ function startTimeLimit(request: ExchangeRequest) {
   return {
     signal: controller.signal,
     reason: (): 'timeout' | 'aborted' | undefined => controller.signal.reason,
-    // Removes the listeners. A caller's signal may be used for many calls. With AbortSignal.any, it would keep the
-    // listeners of all these calls in memory.
+    // Removes the listeners. A caller's signal may be used for many calls. With AbortSignal.any, the signal would keep
+    // the listeners of all these calls in memory.
     stop() {
       timeout.removeEventListener('abort', onTimeout);
       request.signal?.removeEventListener('abort', onAbort);

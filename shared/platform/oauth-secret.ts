@@ -146,7 +146,7 @@ export function refusedSecrets(clock: () => number) {
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },
-    /** Records a refusal of this version. @returns the time of its first recorded refusal */
+    /** Records a refusal of this version. @returns the time of the first refusal since the last refresh */
     note(name: ConnectionName, { version, wasAccepted }: SecretInUse): number {
       const { atMs = clock() } = refusalOf(name, version) ?? {};
       refused.set(name, { version, atMs, isAtGroups: wasAccepted });

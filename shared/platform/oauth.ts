@@ -33,7 +33,8 @@ export function oauthCredential(options: OAuthOptions): Credential {
     refreshing ??= renew(options, state).finally(() => {
       refreshing = undefined;
     });
-    // Several callers wait for the same refresh. If one of them ends its call, the refresh continues for the others.
+    // Several callers wait for the same refresh. If one caller ends its call, the refresh continues for the other
+    // callers.
     return abortable(refreshing, signal);
   };
   return {
@@ -75,8 +76,8 @@ function renew(options: OAuthOptions, state: State): Promise<void> {
   const exclusively = options.exclusively ?? ((work) => work());
   return exclusively(async () => {
     const stored = (await options.reread?.()) ?? state.tokens;
-    // The stored tokens are current in two cases. Either no tokens are unsaved, or the stored refresh token is no
-    // longer the old one: then our write took effect without an answer, or another worker stored tokens.
+    // The stored tokens are current in two cases. 1: no tokens are unsaved. 2: the stored refresh token has changed,
+    // because a write without an answer took effect, or because another worker stored tokens.
     if (state.unsaved?.old.refreshToken !== stored.refreshToken) {
       if (stored.accessToken !== state.tokens.accessToken && isFresh(stored, options.clock())) {
         Object.assign(state, { tokens: stored, unsaved: undefined });

@@ -3,8 +3,8 @@ import type * as z from 'zod';
 import { type Call, type Caller, type CallOptions, checked, type Endpoint, type QueryValue } from './call.ts';
 import {
   answered,
-  isOfItsItems,
   isTooSlow,
+  mayBeCausedByOneItem,
   orPlatformError,
   PlatformError,
   UnexpectedBodyError,
@@ -163,7 +163,7 @@ function afterFailure(
 ): Place {
   const { limit, offset, failedInARow } = place;
   const isSlow = isTooSlow(error);
-  if (!isSlow && !(passesOver && isOfItsItems(error))) throw error;
+  if (!isSlow && !(passesOver && mayBeCausedByOneItem(error))) throw error;
   const half = Math.max(1, Math.floor(limit / 2));
   if (limit > 1) {
     return isSlow

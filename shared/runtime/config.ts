@@ -64,7 +64,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     notify: list('notify', 'webhook or ARNs of topics', /^(?:(?:webhook|arn:[\w:-]+)(?:,|$))*$/),
     /** ARN of the KMS key for the secrets of connections; undefined: the default key of Secrets Manager. */
     secretsKey: read('secretsKey', 'the ARN of a key', (text) => /^arn:[\w:/-]+$/.test(text)),
-    /** Maps AWS identities to persons. */
     persons: JSON.parse(read('persons', 'a JSON object of texts', isTexts) ?? '{}') as Persons,
     /** The sign-in settings of the console, as JSON; undefined: this function is not the console. */
     console: read('console', 'a JSON object', (text) => parseJson(text).ok),

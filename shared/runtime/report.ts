@@ -10,13 +10,13 @@ import type { ScimReport } from '../sync/scim/handle.ts';
 import { errorFields, type Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-interface Telling {
+interface Telemetry {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /** Use cases only return facts. The functions of this file write the facts as log lines and metrics. */
-export function reportIngest(report: IngestReport, { logger, metrics }: Telling): void {
+export function reportIngest(report: IngestReport, { logger, metrics }: Telemetry): void {
   const byConnection = new Map<string, number>();
   for (const connection of report.acceptedFrom) {
     byConnection.set(connection, (byConnection.get(connection) ?? 0) + 1);
@@ -35,7 +35,7 @@ export function reportIngest(report: IngestReport, { logger, metrics }: Telling)
   for (const cause of report.causes) logger.error('not stored', errorFields(cause));
 }
 
-export function reportApply(report: ApplyReport, { logger, metrics }: Telling): void {
+export function reportApply(report: ApplyReport, { logger, metrics }: Telemetry): void {
   const { ref, outcome, writes, conflicts, lagMs, cause } = report;
   for (const kind of report.drift) metrics.emit('DriftFound', 1, kind);
   for (const { action } of writes) metrics.emit('PlatformWrites', 1, action);
@@ -58,7 +58,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telling): 
 }
 
 /** Reports that groupsync's own table or queue failed. SQS delivers the message again. */
-export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telling): void {
+export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telemetry): void {
   metrics.emit('ApplyFailures', 1, 'retry');
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
 }
@@ -126,7 +126,7 @@ function reportDuplicates(duplicates: number, metrics: Metrics): void {
 export function reportScim(
   { reply, connection, tokenExpiresSoon, staleMembers, cause }: ScimReport,
   call: { readonly method: string; readonly endpoint: string; readonly elapsedMs: number },
-  { logger, metrics }: Telling,
+  { logger, metrics }: Telemetry,
 ): void {
   const { status } = reply;
   metrics.emit('ScimRequests', 1, connection);

@@ -24,8 +24,8 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
  * V8 optimizes undici's WebAssembly parser in the background when the parser has used up this budget. The optimization
- * takes 100 ms of a new worker, so the flag sets a higher budget than V8's default (1.8 million, in Node 24 13
- * million). The flag is set as late as possible, because V8 then compiles Node's own modules again.
+ * takes 100 ms of a new worker, so the flag sets a higher budget than V8's default (1.8 million; 13 million in Node
+ * 24). The flag is set as late as possible, because V8 compiles Node's own modules again after the flag is set.
  */
 const WASM_BUDGET = '--wasm-tiering-budget=200000000';
 

@@ -61,7 +61,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
  * The composition root of the command line. A function finds its parts by environment variables. The command line has
- * no such variables, so it finds a part by a name with the prefix, when a command first needs the part.
+ * no such variables. When a command first needs a part, it finds the part by its name in AWS.
  */
 export async function wireTool(target: ToolTarget): Promise<Tool> {
   const sdk = createSdk(target);
@@ -156,7 +156,7 @@ export async function wireTool(target: ToolTarget): Promise<Tool> {
   };
 }
 
-/** How long the bound queues are cached. After a new deployment, an open console uses the new ones after this time. */
+/** How long bindings are cached. After a deployment, an open console uses the old bindings for at most this time. */
 const REMEMBER_BINDINGS_MS = 60_000;
 
 /** Reads the environment variables of ingest. They contain settings of the deployment that commands need. */

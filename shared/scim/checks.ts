@@ -3,8 +3,8 @@ import { type ResourceType, UNIQUE_ATTRIBUTE } from './resource-type.ts';
 import { elements, fieldOf, isObject, type ScimObject, type ScimValue } from './value.ts';
 
 /**
- * Maximum size of a value that matching reads. A register stores the value. Name and value of a register have at most 1
- * KB.
+ * Maximum size of a value that matching reads. The value is stored in a register, whose name and value together have at
+ * most 1 KB.
  */
 const MAX_MATCHED_BYTES = 900;
 /** Maximum size of a resource, which is one item of the table. An item can have 400 KB (Amazon DynamoDB quotas). */

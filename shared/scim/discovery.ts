@@ -67,7 +67,6 @@ const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
   id: schema.id,
   name: schema.name,
   description: schema.description,
-  // Attribute definitions are plain JSON already.
   attributes: schema.attributes as unknown as ScimValue,
   meta: { resourceType: 'Schema', location: `${baseUrl}/Schemas/${schema.id}` },
 });

@@ -7,7 +7,7 @@ const MAX_TEXT_LENGTH = 4_096;
 /** Maximum number of values of a multi-valued attribute, except `members`. */
 export const MAX_VALUES = 1_000;
 
-/** Matches half of a surrogate pair, which UTF-8 cannot encode, so that two texts could become equal in the table. */
+/** Matches half of a surrogate pair. UTF-8 cannot encode it, so two different texts could become equal in the table. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**

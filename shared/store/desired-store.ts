@@ -18,10 +18,10 @@ import { all, any, equal, exists, greater, itemsOf, less, missing } from './tabl
  * 400 days old, also in a replay. So after 430 days (with a month of margin), ingest accepts no event from before the
  * tombstone. The expired tombstone is then not needed to keep a removed member out.
  */
-export const TOMBSTONE_LIFE_MS = 430 * 24 * 3_600_000;
+export const TOMBSTONE_LIFETIME_MS = 430 * 24 * 3_600_000;
 
 export const tombstoneEndSeconds = (stamp: Stamp, receivedAtMs: number): number =>
-  Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFE_MS) / 1_000);
+  Math.ceil((Math.max(stampTimeMs(stamp), receivedAtMs) + TOMBSTONE_LIFETIME_MS) / 1_000);
 
 /** The rule of `supersedes` as a condition: the later stamp wins. If the stamps are equal, the smaller value wins. */
 const newerThanStored = (stampName: string, valueName: string, stamp: Stamp, value: string): Condition =>

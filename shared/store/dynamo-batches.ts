@@ -22,7 +22,7 @@ const MAX_ROUNDS = 12;
 
 export interface DynamoTableOptions {
   readonly tableName: string;
-  /** Waits before the rest of a partly processed batch is sent again. */
+  /** Waits before the unprocessed items of a batch are sent again. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(i
 
 /** Combines simultaneous reads into one request, and simultaneous writes without a condition into another. */
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
-  const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeOnesFault: isRefusal };
+  const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeCausedByOne: isRefusal };
   return {
     /** Reads are strongly consistent. */
     read: gathering<Key, Item | undefined>({
@@ -83,8 +83,8 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
 /**
- * Prevents that the SDK sends the command again after a request without an answer, because that request may still take
- * effect. After a refusal by DynamoDB, the SDK may send the command again.
+ * Prevents the SDK from sending the command again after a request without an answer, because that request may still
+ * take effect. After a refusal by DynamoDB, the SDK may send the command again.
  */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
@@ -145,7 +145,7 @@ const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] =
 ];
 
 /**
- * Sends entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB) again. Each wait is longer than the
+ * Repeats the entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB). Each wait is longer than the
  * previous one.
  */
 async function inRounds<Entry>(
@@ -171,7 +171,7 @@ interface Gathering<Question, Answer> {
    * Whether one question may have caused the failure. If so, each question is sent alone, so that only the invalid
    * question fails.
    */
-  readonly mayBeOnesFault: (cause: unknown) => boolean;
+  readonly mayBeCausedByOne: (cause: unknown) => boolean;
 }
 
 interface Waiting<Question, Answer> {
@@ -188,7 +188,7 @@ interface Waiting<Question, Answer> {
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,
 ): (question: Question) => Promise<Answer> {
-  const { most, requestsInFlight, ask, mayBeOnesFault } = options;
+  const { most, requestsInFlight, ask, mayBeCausedByOne } = options;
   let waiting: Waiting<Question, Answer>[] = [];
 
   const answer = async (batch: readonly Waiting<Question, Answer>[]): Promise<void> => {
@@ -196,7 +196,7 @@ export function gathering<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question));
       for (const [position, { resolve }] of batch.entries()) resolve(answers[position] as Answer);
     } catch (cause) {
-      if (batch.length === 1 || !mayBeOnesFault(cause)) {
+      if (batch.length === 1 || !mayBeCausedByOne(cause)) {
         for (const { reject } of batch) reject(cause);
         return;
       }

@@ -20,7 +20,6 @@ import {
 } from './dynamo-batches.ts';
 import type { Change, Condition, Item, QueryRequest, Table, Value, WriteOutcome } from './table.ts';
 
-/** Returns the implementation of `Table` on DynamoDB. */
 export function createDynamoTable(client: DynamoDBClient, options: DynamoTableOptions): Table {
   const TableName = options.tableName;
   const batches = createDynamoBatches(client, options);

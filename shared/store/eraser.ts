@@ -16,7 +16,7 @@ import type { Erased, Eraser } from '../sync/ports/eraser.ts';
 import { ERASING, journalOf } from '../sync/ports/logs.ts';
 import type { Person } from '../sync/ports/people.ts';
 import { createConnectionStore } from './connection-store.ts';
-import { TOMBSTONE_LIFE_MS } from './desired-store.ts';
+import { TOMBSTONE_LIFETIME_MS } from './desired-store.ts';
 import { parseGroup, parseMember } from './group-item.ts';
 import {
   AUDIT_PREFIX,
@@ -78,8 +78,8 @@ export function createEraser(table: Table): Eraser {
   };
 
   /**
-   * Whether the member is bound to an employee who may be a member, or would match such an employee. The data of this
-   * member must stay, because an event with only the id may add the member to a group again.
+   * Whether the member is bound to an employee who may be a group member, or would match such an employee. The data of
+   * this member must stay, because an event with only the id may add the member to a group again.
    */
   const isEmployed = async (connection: ConnectionName, user: UserState): Promise<boolean> => {
     // If the settings cannot be read, the data stays, because the person may still be employed.
@@ -118,7 +118,7 @@ export function createEraser(table: Table): Eraser {
     // An item that cannot be read is skipped, so that it does not stop the erasure of other users. Other code reports
     // the item.
     const user = (await users.read(connection, [member]).catch(() => undefined))?.get(member);
-    if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFE_MS))) return false;
+    if (user === undefined || !(await hasLeft(connection, user, nowMs - TOMBSTONE_LIFETIME_MS))) return false;
     const roles = await people.rolesOf(connection, user);
     for (const role of roles.filter(({ state }) => state !== 'ACTIVE'))
       await people.save(connection, { ...role, values: new Map() }, role);

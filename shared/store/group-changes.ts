@@ -1,5 +1,5 @@
 import type { GroupState, LinkedGroup } from '../domain/group-state.ts';
-import { usedUp } from '../domain/hold.ts';
+import { approvalUsedUp } from '../domain/hold.ts';
 import type { Commit, Findings } from '../sync/ports/groups.ts';
 import { findingsToStore } from './group-writes.ts';
 import { plain } from './item-form.ts';
@@ -24,7 +24,7 @@ const removedBy = (
   ...(isCertain === true ? ['uncertain'] : []),
   ...(hasRemoved === true && seen.failureReport?.digest !== undefined ? ['failureReport'] : []),
   ...(platform === undefined ? LINK : ['previousLink']),
-  ...usedUp(seen, consumedHold),
+  ...approvalUsedUp(seen, consumedHold),
   ...refusalExplainedBy(found),
 ];
 

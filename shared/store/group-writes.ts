@@ -26,7 +26,7 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
   link === undefined ? missing('link') : equal('link.view.id', link.view.id);
-/** The record of uncertain writes is as read, so no other worker has opened and dropped an intent after the read. */
+/** The record of uncertain writes is unchanged since the read. So no other worker has opened and dropped an intent. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
 export const unwrittenSince = (seen: GroupState): Condition =>
@@ -35,13 +35,13 @@ export const unsettledSince = (seen: GroupState): Condition =>
   seen.dirtySinceMs === undefined ? unwrittenSince(seen) : all(unwrittenSince(seen), exists('dirtySince'));
 export const intentIsAs = ({ intent }: GroupState): Condition =>
   intent === undefined ? missing('intent') : intentIs(intent.id);
-/** The suspected change is as read. A suspected change that was recorded after the fetch must stay. */
+/** The suspected change is unchanged since the read. A suspected change that was recorded after the fetch must stay. */
 export const suspectedChangeIsAs = ({ suspectedChange }: GroupState): Condition =>
   suspectedChange === undefined
     ? missing('suspectedChange')
     : equal('suspectedChange.atMs', suspectedChange.atMs);
 export const revIsAs = ({ rev }: GroupState): Condition => (rev === 0 ? missing('rev') : equal('rev', rev));
-/** The hold is as read. A newer hold keeps the group dirty, and the next run of apply checks that hold. */
+/** The hold is unchanged since the read. A newer hold keeps the group dirty for the next run of apply. */
 export const holdIsAs = ({ hold }: GroupState): Condition =>
   hold === undefined ? missing('hold') : equal('hold.digest', hold.digest);
 /** The stored set equals `hold` and has the same decision. If `hold` is undefined, the group has no such set. */

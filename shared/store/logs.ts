@@ -21,7 +21,7 @@ import {
 import type { Item, QueryRequest, Table } from './table.ts';
 import { all, any, eachOf, equal, exists, missing } from './table.ts';
 
-const AUDIT_LIFE_SECONDS = 400 * 86_400;
+const AUDIT_LIFETIME_SECONDS = 400 * 86_400;
 /** The maximum number of entries of a stored list, and its maximum size in bytes. One id may have 2,000 bytes. */
 const MAX_LISTED = 1_000;
 const MAX_LIST_BYTES = 250_000;
@@ -51,7 +51,7 @@ export function createAuditLog(table: Table): AuditLog {
         changes: fitting(entry.changes).map((change) => ({ ...change })),
         gpk: logPartition(ref.connection),
         gsk: `${dueText(entry.atMs)}#${entry.intent}`,
-        expiresAt: Math.ceil(entry.atMs / 1_000) + AUDIT_LIFE_SECONDS,
+        expiresAt: Math.ceil(entry.atMs / 1_000) + AUDIT_LIFETIME_SECONDS,
       };
       await table.put(item);
       return linkTo(item);
@@ -123,7 +123,7 @@ const canonical = (value: unknown): string =>
       : part,
   );
 
-const DRIFT_LIFE_SECONDS = 400 * 86_400;
+const DRIFT_LIFETIME_SECONDS = 400 * 86_400;
 
 export function createDriftLog(table: Table): DriftLog {
   const recordsUnder = (connection: ConnectionName, prefix: string, how: Partial<QueryRequest> = {}) =>
@@ -140,7 +140,7 @@ export function createDriftLog(table: Table): DriftLog {
           after: bounded(drift.after),
           eventIds: fitting(drift.eventIds),
           ...happened(connection, drift.detectedAtMs, drift.id),
-          expiresAt: Math.ceil(drift.detectedAtMs / 1_000) + DRIFT_LIFE_SECONDS,
+          expiresAt: Math.ceil(drift.detectedAtMs / 1_000) + DRIFT_LIFETIME_SECONDS,
         },
         missing('pk'),
       ),

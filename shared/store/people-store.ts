@@ -84,7 +84,7 @@ export function createPeopleStore(table: Table, ahead = new Map<string, readonly
       const { written } = await table.update(
         userKey(connection, member),
         { set: { member, ...boundTo }, add: { writes: 1 }, remove: ['review'] },
-        // This also works for a member without a user item: a member that never had an attribute has none.
+        // Also true for a member without a user item, because such a member never had an attribute.
         all(
           revision === 0 ? any(missing('revision'), equal('revision', 0)) : equal('revision', revision),
           any(missing('role'), equal('role', role)),

@@ -194,7 +194,7 @@ export function createScimStore(table: Table): ScimStore {
   };
 }
 
-/** A block lasts longer than any request: 30 seconds in API Gateway, and 30 seconds for differences between clocks. */
+/** The duration of a block, longer than any request: 30 seconds in API Gateway, and 30 seconds of clock difference. */
 const BLOCKED_FOR_MS = 60_000;
 /** The lifetime of the item of a block. A list request that finds the item after the block deletes it. */
 const BLOCK_KEPT_MS = 3_600_000;

@@ -25,7 +25,7 @@ import type { Item, Key, Table } from './table.ts';
  */
 
 /**
- * A view up to this size is stored on the group's item. Larger views are not, because they would make every write more
+ * A view up to this size is stored on the group's item. A larger text would make every write of the item more
  * expensive.
  */
 const INLINE_VIEW_BYTES = 1_024;

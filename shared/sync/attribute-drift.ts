@@ -6,10 +6,10 @@ import type { Ports } from './ports/bundles.ts';
 import type { DriftRecord } from './ports/logs.ts';
 
 /** The maximum delay of the feed's report about a change. The usual delay is a few minutes. */
-export const HOPE_MS = 24 * 3_600_000;
+export const FEED_DELAY_MS = 24 * 3_600_000;
 /**
- * The platform's clock may be ahead by this time. So an event can explain a difference that was found this much
- * earlier.
+ * The platform's clock may be ahead by this time. So the time of an event may be this much later than the detection of
+ * the difference that the event explains.
  */
 const CLOCK_SLACK_MS = 60_000;
 
@@ -26,7 +26,7 @@ export async function attributeDrift(
   if (state.unattributed.length === 0 || activity.size === 0) return;
   const left: string[] = [];
   for (const record of await drift.read(state.ref, state.unattributed)) {
-    if (record.initiator !== UNKNOWN_INITIATOR || clock() - record.detectedAtMs >= HOPE_MS) continue;
+    if (record.initiator !== UNKNOWN_INITIATOR || clock() - record.detectedAtMs >= FEED_DELAY_MS) continue;
     const named = attributeTo(record, activity);
     if (named.initiator === UNKNOWN_INITIATOR) left.push(record.id);
     else await drift.attribute(state.ref, record.id, named);

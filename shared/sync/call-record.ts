@@ -10,7 +10,7 @@ import type { GateStore } from './ports/connections.ts';
 import type { CallOutcome } from './ports/platform.ts';
 
 export interface CallRecord {
-  /** The given gate store. Each read also remembers the failing calls that the gate records. */
+  /** The given gate store. Its `read` also remembers the gate's record of failing calls. */
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
   /**

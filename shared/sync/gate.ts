@@ -97,7 +97,7 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     -----------------|--------------|------------|---------------------------------------
  *     the connection's | –            | –          | gate `backoff` until Retry-After
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
- *     probe, `gate`    | succeeds     | refuse     | the same gate, until the groups answer
+ *     probe, `gate`    | succeeds     | refuse     | gate `unauthorized` or `backoff`, until the groups answer
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
@@ -168,8 +168,8 @@ async function otherLinkedGroup(
 }
 
 /**
- * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. The platform then
- * refuses all groups to the credential.
+ * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. In this case, the
+ * credential can access no group.
  * @returns undefined if the platform refuses only one of the two, or neither
  */
 export async function refusalAtGroups(
@@ -195,7 +195,6 @@ export const isClosedByGroups = ({ state, failing = [] }: Gate): boolean =>
 export const latestOf = (groups: readonly GroupId[]): readonly GroupId[] =>
   [...new Set([...groups].reverse())].slice(0, FAILING_GROUPS).reverse();
 
-/** Returns the closed gate after this failure. */
 export function closedBy(
   failure: PlatformFailure,
   gate: Gate,

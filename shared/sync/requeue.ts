@@ -68,7 +68,7 @@ export async function requeueDue(
   if (gate.backlog === true) await endBackOffs(connection, gate, ports, alone);
   const limit = everything ? Number.MAX_SAFE_INTEGER : REQUEUE_BATCH;
   const due = await ports.index.due(connection, {
-    nowMs: everything ? NO_MATTER_WHEN : ports.clock(),
+    nowMs: everything ? AFTER_EVERY_DUE_MS : ports.clock(),
     limit,
   });
   const reenqueued = await wakeDue(due, ports, alone);
@@ -76,8 +76,8 @@ export async function requeueDue(
 }
 
 /**
- * The time after a change of settings from which the index shows all groups that workers created with the old settings.
- * Workers cache settings for 30 seconds, and the index may be two minutes behind.
+ * How long after a change of settings the index may lack groups that workers created with the old settings. Workers
+ * cache settings for 30 seconds, and in the worst case the index is two minutes behind.
  */
 const INDEX_SHOWS_ALL_MS = 180_000;
 
@@ -109,7 +109,7 @@ async function endBackOffs(
 }
 
 /** A time later than any due time, with the number of digits that the index sorts by. */
-const NO_MATTER_WHEN = 9_999_999_999_999;
+const AFTER_EVERY_DUE_MS = 9_999_999_999_999;
 
 async function wakeDue(due: readonly GroupSummary[], ports: RequeuePorts, alone: Alone): Promise<number> {
   const rescheduled: GroupRef[] = [];

@@ -1,6 +1,6 @@
 import type { GroupState } from '../domain/group-state.ts';
 import type { GroupRef, PlatformGroupId } from '../domain/ids.ts';
-import { HOPE_MS } from './attribute-drift.ts';
+import { FEED_DELAY_MS } from './attribute-drift.ts';
 import type { Ports } from './ports/bundles.ts';
 
 /**
@@ -12,7 +12,7 @@ export const retireClaim = (
   id: PlatformGroupId,
   owner: GroupRef,
   { claims, clock }: Pick<Ports, 'claims' | 'clock'>,
-): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + HOPE_MS });
+): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + FEED_DELAY_MS });
 
 /** Ends the claim to a released platform group, if the directory group has no link and no worker is linking it. */
 export async function endClaim(

@@ -46,7 +46,7 @@ const SHORTEST_ASKED_MS = 1_000;
 const LONGEST_ASKED_MS = 900_000;
 /**
  * Returns the wait that the platform requested, within limits.
- * @param before the number of requests to wait that came directly before; each of them doubles the wait
+ * @param before the number of requests to wait directly before this request. Each of them doubles the wait
  */
 export const boundedWaitMs = (ms: number, before = 0): number =>
   Math.min(LONGEST_BACKOFF_MS, Math.min(LONGEST_ASKED_MS, Math.max(SHORTEST_ASKED_MS, ms)) * 2 ** before);

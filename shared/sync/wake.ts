@@ -55,7 +55,6 @@ export interface ReplanPorts extends Pick<WakePorts, 'desired' | 'clock'> {
   readonly index: Pick<GroupIndex, 'all'>;
 }
 
-/** A group to wake, with the changes of its registers. */
 export type UpdatedGroup = GroupRef & { readonly update?: GroupUpdate | undefined };
 
 export interface UnwokenGroup {

@@ -17,7 +17,7 @@ const WIDEST = 100;
 const PROBES = 20;
 /**
  * The maximum number of writes of one group in a day that change nothing. groupsync retries a refused or ignored change
- * once a day. It repeats a restoration at most once an hour.
+ * once a day.
  */
 const VAIN_WRITES_A_DAY = 6;
 /** The maximum number of scheduled calls per hour and connection, by route. */
@@ -26,7 +26,7 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
   '/groups/{id}': 0,
   // Each new worker calls `/me` once, to check to which company its token belongs.
   '/me': 12 + 3,
-  // After the last page with events, the feed may also read an empty page.
+  // The feed may read one empty page after the last page with events.
   '/company_activity': 12 * 2,
 };
 
@@ -100,7 +100,7 @@ function checkVainWrites(observation: Observation, vain: Map<string, readonly nu
     const since = [...(vain.get(key) ?? []), change.atMs].filter((atMs) => atMs > newsMs);
     vain.set(key, since);
     if (since.length <= VAIN_WRITES_A_DAY) continue;
-    const sentence = `No event about the group ${owner.group} arrived for a day. Expected at most ${VAIN_WRITES_A_DAY} writes that change nothing, but found ${since.length}.`;
+    const sentence = `Expected at most ${VAIN_WRITES_A_DAY} writes a day that do not change the group ${owner.group}, but found ${since.length} without a new event.`;
     observation.accuse('bounded', 'vain_writes', owner, sentence);
   }
 }
@@ -146,8 +146,8 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /**
- * Returns whether the connection should make only scheduled calls. This is so if groupsync may not write for the
- * connection, or if the last two hours had no message, change, failure or hold.
+ * Returns whether the connection should make only scheduled calls. The connection is idle if groupsync may not write
+ * for it, or if the last two hours had no message, change, failure or hold.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;

@@ -18,7 +18,9 @@ type UserCause =
   | 'missing_in_given_up'
   | 'extra_in_given_up';
 
-/** A difference between a platform group and its directory group. Nothing that an operator can see explains it. */
+/**
+ * A difference between a platform group and its directory group. Nothing that an operator sees explains the difference.
+ */
 export interface Difference {
   readonly cause: 'missing_group' | 'group_left' | 'misrouted' | 'name' | 'spoke_id' | UserCause;
   readonly sentence: string;
@@ -140,8 +142,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // Some platforms show no external ids and add a fixed user, the installer of the credential, to each new group. On such a platform, groupsync cannot
-  // recognise a group that contains only the installer.
+  // Some platforms show no external ids and add a fixed user, the installer of the credential, to each new group. On such
+  // a platform, groupsync cannot recognise a group that it created if the group contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -222,9 +224,9 @@ function missingUsers(context: Context, actual: HeldGroup): readonly Difference[
   const there = new Set(actual.users);
   const missing = [...userOf].filter(([, user]) => !there.has(user));
   if (missing.length === 0) return [];
-  const takenOut = namedByDrift(context, 'members_removed');
+  const reportedRemovals = namedByDrift(context, 'members_removed');
   return missing.flatMap(([member, user]): Difference[] => {
-    if (takenOut.has(user)) return [];
+    if (reportedRemovals.has(user)) return [];
     if (unsure.has(member)) return [];
     // A dead-lettered message about another group may contain the address of this member.
     if (observation.isInDeadLetters(member)) return [];
@@ -243,11 +245,12 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   const addedBy = connection.ledger.pasts.get(actual.id)?.addedBy;
   // After a release and a new link, groupsync treats the users that it added before the release as users of another
   // client.
-  const isLetGo = mayHaveReleased(context.observation, connection.name);
+  const isReleased = mayHaveReleased(context.observation, connection.name);
   // A connection that was removed and created again under another name does not know which users it added before.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
-    connection.settings.membership === 'additive' && (isLetGo || isReturned || addedBy?.get(user) !== 'us');
+    connection.settings.membership === 'additive' &&
+    (isReleased || isReturned || addedBy?.get(user) !== 'us');
   const explained = new Set([
     ...stickyUsers(context),
     ...connection.held(group),

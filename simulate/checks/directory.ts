@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
 import { partitionOf, type StoredMember } from './stored.ts';
 
-/** The reader sets the stamp of an event to this long before the beginning of its read. */
+/** The stamp of a reader's event is this long before the beginning of the read. */
 const BEFORE_READ_MS = MINUTE_MS;
 /**
  * The longest time until the events of the reader equal the directory, if the directory's log shows the change. The lag
@@ -27,7 +27,7 @@ const TRAP_MS = 2 * HOUR_MS;
 const READER_HEX = Buffer.from(READER).toString('hex');
 
 interface Memory {
-  readonly judged: Map<string, number>;
+  readonly checkedEvents: Map<string, number>;
 }
 
 /**
@@ -35,7 +35,7 @@ interface Memory {
  * and it removes every member who left.
  */
 export function createDirectoryCheck(): Checker {
-  const memory: Memory = { judged: new Map() };
+  const memory: Memory = { checkedEvents: new Map() };
   return (observation) => {
     for (const connection of observation.connections) {
       const source = observation.seen.sources.get(connection.name);
@@ -66,17 +66,17 @@ const isFlat = ({ settings }: ObservedConnection): boolean => settings.nested ==
  * Checks each event that removes a member. The period of the check begins before the read and ends with the arrival of
  * the event. At some time in this period, the member must have been outside the directory group.
  */
-function checkRemovals({ observation, connection, source }: Scene, { judged }: Memory): void {
+function checkRemovals({ observation, connection, source }: Scene, { checkedEvents }: Memory): void {
   const { name } = connection;
   const received = observation.seen.directory.received(name);
-  const news = received.slice(judged.get(name) ?? 0);
-  judged.set(name, received.length);
+  const news = received.slice(checkedEvents.get(name) ?? 0);
+  checkedEvents.set(name, received.length);
   for (const one of news) {
     if (one.source !== READER) continue;
     const { group, kind } = one.directoryEvent;
-    for (const taken of takenAway(one, connection, source)) {
+    for (const taken of wronglyRemoved(one, connection, source)) {
       if (!wasShown(observation, name, one, taken)) continue;
-      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` from the group ${group}`}. Expected no removal, because the directory had this state during the whole read.`;
+      const sentence = `The reader sent a ${kind} that removes ${taken}${group === undefined ? '' : ` (group ${group})`}. Expected no removal, because the directory showed no such removal during the read.`;
       observation.accuse(
         'directory',
         'wrong_removal',
@@ -102,7 +102,7 @@ function wasShown(
   return before?.members.has(member) === true;
 }
 
-function takenAway(
+function wronglyRemoved(
   one: Received,
   connection: ObservedConnection,
   source: SimulatedSource,
@@ -121,7 +121,7 @@ function takenAway(
   }
   if (kind !== 'snapshot' && kind !== 'leave' && kind !== 'delete') return [];
   const groups = views.map((view) => trueGroup(view, group, isFlat(connection)));
-  if (kind === 'delete') return groups.every((found) => found !== undefined) ? ['all of it'] : [];
+  if (kind === 'delete') return groups.every((found) => found !== undefined) ? ['the whole group'] : [];
   const [first, ...others] = groups;
   const lasting = [...(first?.members ?? [])].filter((id) => others.every((found) => found?.members.has(id)));
   const named = new Set(members.map(({ id }) => id));

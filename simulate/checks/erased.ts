@@ -13,8 +13,8 @@ interface StoredUser {
 export const createErased =
   (): Checker =>
   ({ seen, accuse }) => {
-    for (const { kind, connection, member, done, died } of seen.operators.actions) {
-      if (kind !== 'forget' || !done || died || member === undefined) continue;
+    for (const { kind, connection, member, done, crashed } of seen.operators.actions) {
+      if (kind !== 'forget' || !done || crashed || member === undefined) continue;
       const user = readItem<StoredUser>(seen, `U#${connection}#${member} USER`);
       if (user === undefined) continue;
       const { erasedMs = Number.POSITIVE_INFINITY, attributes } = user;

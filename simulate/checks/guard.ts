@@ -1,7 +1,7 @@
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { DAY_MS, HOUR_MS } from '../simulation-run.ts';
 import { namedByDrift } from './differences.ts';
-import { type Change, takenOut } from './ledger.ts';
+import { type Change, removedOnRequest } from './ledger.ts';
 import type { Checker, Observation, ObservedConnection, Owner } from './observation.ts';
 import { treatmentOf } from './stored.ts';
 
@@ -37,7 +37,7 @@ export function createGuard(): Checker {
   /** Returns the removed users without an approval. An approval covers only one removal of each user. */
   const unapproved = ({ seen }: Observation, { connection, group }: Owner, change: Change): string[] => {
     const { atMs } = change;
-    let left = takenOut(change);
+    let left = removedOnRequest(change);
     for (const action of seen.operators.actions) {
       const isOfGroup =
         action.kind === 'approve' &&
@@ -178,7 +178,7 @@ function rejectedIn({ seen }: Observation, { change, owner, connection }: Observ
     if (kind === 'reject' && done) for (const user of removals) rejected.add(user);
     if (kind === 'approve') for (const user of removals) rejected.delete(user);
   }
-  return takenOut(change).filter((user) => rejected.has(user));
+  return removedOnRequest(change).filter((user) => rejected.has(user));
 }
 
 /**

@@ -59,8 +59,8 @@ function take(entry: Entry, past: Past): Change {
 const asked = ({ initiator, sent }: Entry) => (initiator === undefined ? (sent.users ?? []) : []);
 
 /** Returns the users that a write requested and added. Users that the platform added by itself are left out. */
-export const putIn = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
+export const addedOnRequest = (change: Entry) => change.added.filter((user) => asked(change).includes(user));
 
 /** Returns the users that a write requested to remove, and removed. */
-export const takenOut = ({ action, removed, sent }: Entry) =>
+export const removedOnRequest = ({ action, removed, sent }: Entry) =>
   removed.filter((user) => action === 'delete' || sent.users?.includes(user) === false);

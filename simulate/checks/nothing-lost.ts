@@ -132,17 +132,20 @@ function checkRegisters(observation: Observation, connection: ObservedConnection
     .map(({ member }) => member);
   const found: string[] = [];
   if (upserted > deleted !== (directoryGroup !== undefined))
-    found.push(directoryGroup === undefined ? 'it is gone' : 'it exists');
+    found.push(directoryGroup === undefined ? 'the group is deleted' : 'the group exists');
   else if (directoryGroup !== undefined) {
     const storedName = given !== undefined && given.stamp > deleted ? given.value : undefined;
-    if (storedName !== directoryGroup.name) found.push(`it is called "${directoryGroup.name}"`);
+    if (storedName !== directoryGroup.name) found.push(`the group is called "${directoryGroup.name}"`);
     const lacking = [...directoryGroup.members].filter((one) => !stored.includes(one));
     const surplus = stored.filter((one) => !directoryGroup.members.has(one));
-    found.push(...lacking.map((one) => `${one} is in it`), ...surplus.map((one) => `${one} is not in it`));
+    found.push(
+      ...lacking.map((one) => `${one} is a member`),
+      ...surplus.map((one) => `${one} is not a member`),
+    );
   }
   if (found.length === 0 || observation.seen.run.days > DEAD_LETTERS_KEPT_DAYS) return;
-  // Each text in `found` begins with the id of the group or of a user. A dead-lettered message about a user concerns
-  // all groups of the user.
+  // A text about a member begins with the id of the member. A dead-lettered message about a user concerns all groups of
+  // the user.
   const isInDeadLetters = [group, ...found.map((one) => one.split(' ')[0] ?? '')].some(
     observation.isInDeadLetters,
   );

@@ -20,7 +20,7 @@ import {
 } from '../simulation-run.ts';
 import type { Seen } from '../world.ts';
 import { type Change, createLedger, type Ledger } from './ledger.ts';
-import { connectedAtMs, mayFindNoneOfBefore } from './returns.ts';
+import { connectedAtMs, mayNotFindEarlierGroups } from './returns.ts';
 import {
   heldUsers,
   holdsIn,
@@ -267,7 +267,7 @@ function observed(seen: Seen, { ledger, drifts, name, company }: Observing): Obs
     }),
     actual: lazily((group: string) => {
       const linked = platform.groups.get(item(group)?.link?.id ?? '');
-      const sinceMs = mayFindNoneOfBefore({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
+      const sinceMs = mayNotFindEarlierGroups({ name, settings, platform }) ? connectedAtMs(seen, name) : 0;
       const ownCreated = () =>
         [...platform.groups.values()].find(
           ({ spokeId, madeBy, createdAtMs }) =>

@@ -1,7 +1,7 @@
 import { originalName } from '../draw-returns.ts';
 import { DAY_MS, MINUTE_MS, type SimulationRun, START_MS } from '../simulation-run.ts';
 import { falsehoodIn } from './causes.ts';
-import { type Change, putIn, takenOut } from './ledger.ts';
+import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
 import {
   type Checker,
   hasLostItsCredential,
@@ -164,9 +164,9 @@ function checkActor(
 }
 
 function checkActions(observation: Observation, { name, groups }: ObservedConnection): void {
-  for (const { kind, connection, group, done, died, atMs } of observation.seen.operators.actions) {
+  for (const { kind, connection, group, done, crashed, atMs } of observation.seen.operators.actions) {
     const pattern = ACTIONS[kind];
-    if (connection !== name || !done || died || pattern === undefined) continue;
+    if (connection !== name || !done || crashed || pattern === undefined) continue;
     if (observation.nowMs - atMs >= RECORDS_KEPT_MS) continue;
     // Entries without a group are stored under an id that no group can have.
     const entries = [
@@ -234,13 +234,16 @@ function checkDrift(
   const external = changes.filter((change) => change.initiator !== undefined);
   const last = external.at(-1);
   if (last === undefined) {
-    // The last platform change of these users must explain the difference. Earlier writes of groupsync do not explain
-    // it.
+    // Only the changes since the last change of these users can explain the difference.
     const users = [before, after].flat();
     const isOfThem = ({ added, removed }: Change) =>
       [...added, ...removed].some((one) => users.includes(one));
     const latest = changes.slice(Math.max(0, changes.findLastIndex(isOfThem)));
-    const own = latest.map((change) => ({ ...change, added: putIn(change), removed: takenOut(change) }));
+    const own = latest.map((change) => ({
+      ...change,
+      added: addedOnRequest(change),
+      removed: removedOnRequest(change),
+    }));
     if (!makes(own, record) || isKeptInVain(changes, record)) return;
     const sentence = `Only groupsync changed the platform group ${platformId} in this way. Expected no drift record, but a record (${kind}) reports an external change.`;
     const isLate = changes.some(({ late }) => late);

@@ -29,14 +29,14 @@ export interface Around<What> {
 
 const DONE = new Set(['written', 'in_sync']);
 
-type Foretold = 'in' | 'out' | 'as it was' | 'not added';
+type Prediction = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
  * What each decision of `explain` predicts about the user after the apply. A decision without an entry predicts
  * nothing. For example, `pending:refused` has no entry, because the user may be a hidden user that groupsync sends
  * again.
  */
-const PREDICTED: Readonly<Record<string, Foretold>> = {
+const PREDICTED: Readonly<Record<string, Prediction>> = {
   in_sync: 'in',
   held: 'as it was',
   kept: 'as it was',

@@ -1,7 +1,7 @@
 import { originalName } from '../draw-returns.ts';
 import type { PlatformCall, SimulatedPlatform } from '../platform/platform.ts';
 import { HOUR_MS, MINUTE_MS } from '../simulation-run.ts';
-import { type Change, putIn, takenOut } from './ledger.ts';
+import { type Change, addedOnRequest, removedOnRequest } from './ledger.ts';
 import {
   type Checker,
   latest,
@@ -163,7 +163,7 @@ function checkUndone(
   if (drift === 'restore' || !platform.traits.enforceVersionOnPatch) return;
   const directoryChangedMs = latest([reading.changedAtMs.get(owner.group) ?? 0, companyMs, actionMs]);
   const { changes = [] } = ledger.pasts.get(change.id) ?? {};
-  for (const user of takenOut(change)) {
+  for (const user of removedOnRequest(change)) {
     const added = changes.findLast((one) => one.atMs < change.atMs && one.added.includes(user));
     const isExternal = added?.initiator !== undefined && directoryChangedMs < added.atMs - HOUR_MS;
     if (!isExternal || connection.lastFaultMs() > added.atMs - HOUR_MS) continue;
@@ -185,7 +185,7 @@ function checkPaused(observation: Observation, { change, owner }: Observation['w
   );
   const ofAll = before.findLast(({ kind }) => STOPS_OR_STARTS.has(kind));
   const ofGroup = before.findLast(({ group }) => group === owner.group);
-  const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.died);
+  const paused = [ofAll, ofGroup].find((action) => action?.kind.startsWith('pause') && !action.crashed);
   if (paused === undefined || change.late || change.atMs - paused.atMs <= IN_FLIGHT_MS) return;
   // If one operator pauses and another operator resumes at the same time, either action may take effect last.
   const isAtOnce = ({ kind, atMs }: typeof paused) =>
@@ -211,7 +211,7 @@ function otherCompanies(
 }
 
 function checkUsers(observation: Observation, { name, company }: ObservedConnection, change: Change): void {
-  for (const user of putIn(change)) {
+  for (const user of addedOnRequest(change)) {
     const other = otherCompanies(observation, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
     const sentence = `${user} works at ${other}. Expected no user of another company in a group of ${company}, but groupsync added the user to ${change.id}.`;

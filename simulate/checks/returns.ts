@@ -12,12 +12,11 @@ interface MayAdopt {
 }
 
 /**
- * Takes a connection that replaced a removed connection of the same company under another name. Returns whether the new
- * connection may be unable to find the earlier groups. This is so if it may not adopt groups, or if the platform shows
- * no external ids and a name has changed. The new connection then creates new groups, and the earlier groups stay
- * (docs/cli.md).
+ * Returns whether this connection replaced a removed connection of the same company, and may not find the earlier
+ * groups. The settings may forbid adoption. If the platform shows no external ids, only the name identifies a group,
+ * and the name may have changed. The new connection creates new groups, and the earlier groups stay (docs/cli.md).
  */
-export const mayFindNoneOfBefore = ({ name, settings, platform }: MayAdopt): boolean =>
+export const mayNotFindEarlierGroups = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
 
 /** Returns the time at which an operator first connected this name; 0 if the connection existed from the start. */

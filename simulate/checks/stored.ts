@@ -99,7 +99,7 @@ export const heldUsers = (
  * Returns whether a refresh of people has confirmed the binding of the member. Before the confirmation, the key of the
  * binding in the index begins with `#`.
  */
-export const isBorneOut = (seen: Seen, connection: string, role: string, member: string): boolean =>
+export const isConfirmed = (seen: Seen, connection: string, role: string, member: string): boolean =>
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
 /**

@@ -7,7 +7,7 @@ import {
   type Observation,
   type ObservedConnection,
 } from './observation.ts';
-import { isBorneOut, type StoredGroup, storedUser } from './stored.ts';
+import { isConfirmed, type StoredGroup, storedUser } from './stored.ts';
 
 /**
  * The longest time until groupsync notices a difference. The sweep and the refresh of people run every hour and need up
@@ -200,7 +200,7 @@ function checkBindings(
     const before = boundTo.get(`${name} ${member}`);
     // A first binding may change until a refresh of people has confirmed it.
     const isSame = before !== undefined && personOf(before.role) === personOf(role);
-    if (isSame || isBorneOut(seen, name, role, member))
+    if (isSame || isConfirmed(seen, name, role, member))
       boundTo.set(`${name} ${member}`, { role, atMs: nowMs });
     if (before === undefined || isSame) continue;
     if (rebinds.some(({ atMs }) => atMs >= before.atMs)) continue;

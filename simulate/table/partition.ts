@@ -5,7 +5,6 @@ import { byBytes, without } from './values.ts';
 export interface Stored {
   readonly item: Item;
   readonly bytes: number;
-  /** The entry of the item in the index. */
   readonly entry?: IndexEntry | undefined;
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { judge } from './judge.ts';
+import { findBreaches } from './breaches.ts';
 import { readSource } from './reader.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -51,12 +51,12 @@ describe('architecture check', () => {
   });
 
   it('no source file breaks a rule', () => {
-    expect(judge(files)).toEqual([]);
+    expect(findBreaches(files)).toEqual([]);
   });
 });
 
-const judged = (sources: Record<string, string>) =>
-  judge(Object.entries(sources).map(([path, text]) => readSource(path, text)));
+const breachesIn = (sources: Record<string, string>) =>
+  findBreaches(Object.entries(sources).map(([path, text]) => readSource(path, text)));
 
 describe('architecture rules', () => {
   const bad: [path: string, text: string, says: string][] = [
@@ -126,7 +126,7 @@ describe('architecture rules', () => {
   ];
 
   it.each(bad)('the rules refuse a file in %s with the text: %s', (path, text, says) => {
-    const breaches = judged({ [path]: text });
+    const breaches = breachesIn({ [path]: text });
     expect(breaches).toHaveLength(1);
     expect(breaches[0]).toContain(says);
     expect(breaches[0]).toContain('fix: ');
@@ -141,11 +141,11 @@ describe('architecture rules', () => {
     ['a re-export of types', "export const a = 1; export type { B } from '../store/b.ts'"],
     ['a require', "const b = require('../store/b.ts')"],
   ])('%s counts as an import', (_title, text) => {
-    expect(judged({ 'shared/plan/a.ts': text })).toHaveLength(1);
+    expect(breachesIn({ 'shared/plan/a.ts': text })).toHaveLength(1);
   });
 
   it('the rules report a cycle of imports once, even if one import is type-only', () => {
-    const breaches = judged({
+    const breaches = breachesIn({
       'shared/plan/a.ts': "import { b } from './b.ts'; export const a = b",
       'shared/plan/b.ts': "import { c } from './c.ts'; export const b = c",
       'shared/plan/c.ts': "import type { A } from './a.ts'; export const c = 1 as A",
@@ -193,6 +193,6 @@ describe('architecture rules accept allowed code', () => {
     ['a file defines and re-exports', 'shared/plan/a.ts', "export { b } from './b.ts'; export const a = 1"],
     ['a JSON file is imported', 'cli/a.ts', "import data from '../package.json' with { type: 'json' }"],
   ])('allowed code: %s', (_title, path, text) => {
-    expect(judged({ [path]: text })).toEqual([]);
+    expect(breachesIn({ [path]: text })).toEqual([]);
   });
 });

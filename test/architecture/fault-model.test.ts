@@ -39,7 +39,7 @@ describe('docs/fault-model.md', () => {
     expect(expected.filter((name) => !DOCUMENTED.includes(name))).toEqual([]);
   });
 
-  it('the fault model names no fault that is missing in the simulation', () => {
+  it('every fault that the fault model names exists in the simulation', () => {
     const possible = new Set([
       ...everythingThatCanFire({ directory: true }),
       ...named('platformFault', Object.keys(PLATFORM_FAULTS)),

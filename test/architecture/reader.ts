@@ -111,7 +111,7 @@ function resolve(path: string, { specifier, typeOnly }: Found): Omit<Import, 'li
 
 /** Returns the names that this node uses. The name of a member is `object.member`, without `globalThis.`. */
 function usesOf(node: Node, parent: Node | undefined): string[] {
-  if (node.type === 'MemberExpression' || (node.type === 'Identifier' && standsAlone(node, parent))) {
+  if (node.type === 'MemberExpression' || (node.type === 'Identifier' && isRead(node, parent))) {
     const name = nameOf(node);
     return name === undefined ? [] : [name];
   }
@@ -126,9 +126,10 @@ function usesOf(node: Node, parent: Node | undefined): string[] {
 }
 
 /**
- * Returns whether the name is read. The key of a property, the name of a member, a type and a declaration are not read.
+ * Returns true if the code reads the value of the name. A property key, the name of a member, a type and a declaration
+ * are not reads.
  */
-function standsAlone(node: Node, parent: Node | undefined): boolean {
+function isRead(node: Node, parent: Node | undefined): boolean {
   if (parent === undefined) return true;
   if (parent.type === 'MemberExpression') return parent['object'] === node || parent['computed'] === true;
   if (parent['key'] === node) return parent['computed'] === true || parent['shorthand'] === true;

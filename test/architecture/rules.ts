@@ -251,7 +251,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packageTypes: ['zod'],
     fix: 'simulate imports shared, the handlers and the directory simulator, but no test and no local stack: move common code to simulate',
   },
-  // No rule above allows imports of these folders. These folders may import everything.
+  // These folders may import everything. The rules above allow no import from these folders.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'bench/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'test/*', mayImport: [ANY], packages: [ANY], fix: '' },

@@ -158,7 +158,7 @@ it('holds approve and holds reject require a reason before they look up the grou
     });
 });
 
-describe('holds approve and holds reject for a decided hold', () => {
+describe('holds approve and holds reject after a decision', () => {
   it('a script cannot change a decision without --again, and the error names the operator who made the decision', async () => {
     const { cli, cliOfBob, ports, refOf } = await heldWorld();
     const { digest } = (await cli('holds', '--json')).json.holds[0];
@@ -209,38 +209,38 @@ describe('holds approve and holds reject for a decided hold', () => {
   });
 });
 
-it('pause and resume wait for the end of running writes, and with --no-wait they do not wait', async () => {
+it('pause and resume wait for the end of running writes, but not with --no-wait', async () => {
   const { ports, publish, apply, clock } = await heldWorld();
   await publish(added('g', 'ann', 'bob', 'cid', 'dee'), group('h', 'Red'));
   for (const id of ['g', 'h']) await apply(id);
-  const [looks, writing] = [{ count: 0 }, { until: 3 }];
+  const [polls, writing] = [{ count: 0 }, { until: 3 }];
   const readMany: typeof ports.groups.readMany = async (...asked) =>
     (await ports.groups.readMany(...asked)).map((state) =>
-      looks.count < writing.until ? { ...state, intent: {} as NonNullable<typeof state.intent> } : state,
+      polls.count < writing.until ? { ...state, intent: {} as NonNullable<typeof state.intent> } : state,
     );
   const sleep = async () => {
-    looks.count += 1;
+    polls.count += 1;
     clock.ms += 400;
     for (const id of ['g', 'h']) await apply(id);
   };
   const around = { ports: { ...ports, groups: { ...ports.groups, readMany }, sleep } };
-  const said = async (...args: string[]) => {
+  const outputOf = async (...args: string[]) => {
     const { code, stderr } = await runCli([...args, '--yes'], around);
     return `${code} ${stderr}`;
   };
   await publish(group('h', 'Rose'));
   for (const args of [['pause'], ['resume'], ['pause', 'h'], ['resume', 'h']])
-    expect(await said(...args, '--no-wait')).toMatch(/^0 /);
-  expect(looks.count).toBe(0);
-  expect(await said('pause', 'g')).toMatch(/^0 [\s\S]*no writes in flight/);
-  expect(looks.count).toBe(3);
+    expect(await outputOf(...args, '--no-wait')).toMatch(/^0 /);
+  expect(polls.count).toBe(0);
+  expect(await outputOf('pause', 'g')).toMatch(/^0 [\s\S]*no writes in flight/);
+  expect(polls.count).toBe(3);
   await publish(removed('g', 'ann'));
-  expect(await said('resume', 'g')).toMatch(/^0 [\s\S]*done: in_sync/);
-  expect(looks.count).toBe(4);
+  expect(await outputOf('resume', 'g')).toMatch(/^0 [\s\S]*done: in_sync/);
+  expect(polls.count).toBe(4);
   await publish(removed('g', 'bob'), group('h', 'Ruby'));
   writing.until = 6;
-  expect(await said('pause')).toMatch(/^0 [\s\S]*no writes in flight/);
-  expect(looks.count).toBe(6);
+  expect(await outputOf('pause')).toMatch(/^0 [\s\S]*no writes in flight/);
+  expect(polls.count).toBe(6);
   await publish(group('g', 'Azure'), group('h', 'Wine'));
-  expect(await said('resume')).toMatch(/^0 [\s\S]*done: 2 groups, 0 failed/);
+  expect(await outputOf('resume')).toMatch(/^0 [\s\S]*done: 2 groups, 0 failed/);
 });

@@ -126,7 +126,7 @@ describe('unknown setting', () => {
     ['gaurd.minSize', 'guard.minSize'],
     ['minsize', 'guard.minSize'],
     ['memberidfield', 'memberIdField'],
-  ])('the unknown setting %s leads to the suggestion %s', async (typed, meant) => {
+  ])('for the unknown setting %s, the error suggests %s', async (typed, meant) => {
     const { cli } = await sixInSync();
     const { code, stderr } = await cli('connections', 'set', 'default', `${typed}=5`, '--yes');
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`is it ${meant}?`) });
@@ -134,7 +134,7 @@ describe('unknown setting', () => {
 });
 
 describe('preview of a setting', () => {
-  it('the preview of a setting counts only changes that the setting causes, and no changes that are planned anyway', async () => {
+  it('the preview of a setting counts only the changes that the setting causes', async () => {
     const { publish, ports } = await sixInSync();
     await publish(removed('g', 'bob'), group('h'), added('h', 'ann'));
     const set = (change: string) => runCli(['connections', 'set', 'default', change], { ports });

@@ -58,7 +58,7 @@ describe('connect --directory', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('connect --directory makes the connection observe if platform groups would be adopted', async () => {
+  it('if platform groups would be adopted, connect --directory lets the connection only observe', async () => {
     const { connect, world, connection } = await worldOf(() => savedWorld({ adoptExisting: 'byName' }));
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
     const { json, stderr } = await connect();

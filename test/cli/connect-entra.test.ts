@@ -72,7 +72,7 @@ describe('connect --directory entra', () => {
   });
 });
 
-describe('connect --directory entra of a connection that already reads this directory', () => {
+describe('connect --directory entra for a connection that already reads this directory', () => {
   type Saved = Parameters<typeof entraWorldOf>[0];
 
   /** Creates a world whose connection reads the directory with a client secret, and with these settings. */
@@ -115,7 +115,7 @@ describe('connect --directory entra of a connection that already reads this dire
     expect(await setting()).toEqual(before);
   });
 
-  it('connect --directory entra does not make a connection that already reads the directory observe if the platform does not answer', async () => {
+  it('if the platform does not answer, connect --directory entra does not switch an existing reader to observing', async () => {
     const { connect, world, connection } = await readingWorld();
     world.platform.listing = () => 503;
     const { code, json } = await connect(SECRET, '--secret-stdin');
@@ -133,7 +133,7 @@ describe('connect --directory entra of a connection that already reads this dire
   });
 });
 
-it('connect --directory makes a new reader observe if the platform does not answer', async () => {
+it('if the platform does not answer, connect --directory lets a new reader only observe', async () => {
   const { connect, world } = await entraWorldOf();
   world.platform.listing = () => 503;
   const { code, json } = await connect(SECRET, '--secret-stdin');

@@ -35,11 +35,11 @@ async function worldOf(change: Partial<ReturnType<typeof applicantOf>> = {}) {
   };
 }
 
-describe('connect and the id that groups hold', () => {
+describe('connect and the kind of id in platform groups', () => {
   it.each([
     ['id', ['r-ann', 'r-bob', 'r-unknown']],
     ['userId', ['u-ann']],
-  ])('connect stores memberIdField %s if existing groups hold it', async (field, users) => {
+  ])('connect stores memberIdField %s if existing groups contain this kind of id', async (field, users) => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf(...users)] });
     const { code, json } = await scripted();
     expect(json).toMatchObject({ stored: true, memberIds: { field, users: users.length } });
@@ -50,7 +50,7 @@ describe('connect and the id that groups hold', () => {
   it.each([
     ['there are no groups', []],
     ['no employee has the ids of the groups', [groupOf('unknown')]],
-  ])('connect without a terminal keeps userId, and reports that, if %s', async (_, groups) => {
+  ])('connect without a terminal keeps userId and reports this if %s', async (_, groups) => {
     const { scripted, stored } = await worldOf({ groups: async () => groups });
     const { code, json, stderr } = await scripted();
     expect(code).toBe(0);
@@ -71,7 +71,7 @@ describe('connect and the id that groups hold', () => {
     expect(await stored()).toBe('id');
   });
 
-  it('connect to a known connection does not change memberIdField, and reports that the groups hold the other kind of id', async () => {
+  it('connect does not change memberIdField of an existing connection, and reports groups with the other kind of id', async () => {
     const { scripted, stored } = await worldOf({ groups: async () => [groupOf('r-ann')] });
     const { code, json } = await scripted('default');
     expect(code).toBe(3);

@@ -61,8 +61,8 @@ describe('dlq commands', () => {
     const around = { ports: { ...ports, events: { send } } };
     const { code, stdout, stderr } = await cli(['dlq', 'replay', '--all', '--yes'], around);
     expect(stderr).toMatch(/2 would fail again and come back: invalid_/);
-    const said = /^2 messages replayed\n2 failed again: invalid_json: expected something else\n$/;
-    expect([code, stdout]).toEqual([3, expect.stringMatching(said)]);
+    const expected = /^2 messages replayed\n2 failed again: invalid_json: expected something else\n$/;
+    expect([code, stdout]).toEqual([3, expect.stringMatching(expected)]);
   });
 
   it('dlq edit and dlq discard accept dead-lettered messages of an unknown company', async () => {

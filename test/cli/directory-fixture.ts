@@ -66,7 +66,7 @@ function portsWith(simulated: Simulated, world: Saved, present: ToolPorts['direc
   return {
     ports,
     stored,
-    /** The requests of commands that the function has answered. */
+    /** The requests that commands sent to the function. */
     asked,
     connection,
     setting: async () => (await connection())?.settings.directory,

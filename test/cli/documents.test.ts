@@ -25,13 +25,13 @@ async function worldOf(settings = {}) {
   return { ...world, document };
 }
 
-/** The documents that journey.e2e.test.ts checks on a whole stack. */
+/** Documents that journey.e2e.test.ts checks. */
 const ON_A_STACK = [
   ...['audit', 'connect', 'connections list', 'dlq list', 'dlq replay', 'dlq show', 'doctor', 'drift'],
   ...['events send', 'events validate', 'explain', 'groups', 'holds', 'import', 'pending', 'people refresh'],
   ...['plan', 'reconcile', 'status', 'status GROUP', 'sync'],
 ];
-/** The documents that this file checks. */
+/** Documents that this file checks. */
 const HERE = [
   ...[
     'adopt',
@@ -200,8 +200,8 @@ describe('documents of --json', () => {
 
   it('probe prints a document with its findings about the platform', async () => {
     const { document, platform, ports } = await worldOf();
-    const untried = await document('connections show', ['connections', 'show']);
-    expect(untried.json.contract).toBeNull();
+    const unprobed = await document('connections show', ['connections', 'show']);
+    expect(unprobed.json.contract).toBeNull();
     const { json, code, stderr } = await document('probe', ['probe']);
     const whole = { connection: 'default', kept: true, stopped: null, left: [] };
     expect({ code, ...json }).toMatchObject({ code: 0, ...whole });
@@ -215,13 +215,13 @@ describe('documents of --json', () => {
     expect([...platform.groups.keys()]).toEqual([own]);
   });
 
-  it('notify test prints a result for each target, also for a target that failed', async () => {
+  it('notify test prints a result for each target, including failed targets', async () => {
     const { ports } = await worldOf();
-    const told = [
+    const notified = [
       { target: 'webhook', failure: null },
       { target: 'arn:t', failure: 'NotFoundException' },
     ];
-    for (const some of [told, told.slice(0, 1), []]) {
+    for (const some of [notified, notified.slice(0, 1), []]) {
       const functions = { run: async () => ({ reports: [{ notified: some }] }) };
       const { code, json } = await runCli(['notify', 'test', '--json'], { ports: { ...ports, functions } });
       expect(OUTPUT_SCHEMAS['notify test'].parse(json)).toEqual({ notified: some });
@@ -399,8 +399,8 @@ describe('documents of --json', () => {
       [[], 'default', 'why', 0],
       [['g'], 'g', null, null],
     ] as const) {
-      const said = reason === null ? [] : ['--reason', reason];
-      expect((await document('pause', ['pause', ...which, ...said])).json).toEqual({ paused: of, reason });
+      const options = reason === null ? [] : ['--reason', reason];
+      expect((await document('pause', ['pause', ...which, ...options])).json).toEqual({ paused: of, reason });
       const { json } = await document('resume', ['resume', ...which]);
       expect(json).toEqual({ resumed: of, wasPaused: true, backlog });
     }

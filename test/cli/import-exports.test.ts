@@ -96,7 +96,7 @@ describe('import of files of known exporters', () => {
     },
   );
 
-  it("import finds the member of the group whose own address, or whose employee's address, is in the file", async () => {
+  it('import finds a group member by the address in the directory or the address of the employee', async () => {
     const { snapshots, apply, publish } = await importing();
     await publish(group('00g2', 'Other'), added('00g2', 'ben'));
     await apply('00g1');
@@ -107,7 +107,7 @@ describe('import of files of known exporters', () => {
     ]);
   });
 
-  it('import --skip-lines skips the lines above the header, and import suggests the option if the count is certain', async () => {
+  it('import --skip-lines skips the lines above the header, and import suggests this option if the number of lines is certain', async () => {
     const { cli, snapshots } = await importing();
     const csv = 'Members for group Sales\nEmail address,Nickname,Group status\neva@acme.test,Eva,Member\n';
     const refused = await cli(csv, '--group', 'Sales', '--dry-run');
@@ -198,7 +198,7 @@ describe("import of a file that is older than the directory's state", () => {
     expect(text.stderr).toContain("older than the directory's state of 1 group: Sales (00g1)");
   });
 
-  it("import of a file that is newer than the directory's state reports no differences", async () => {
+  it('import of a file that is newer than the state of the directory reports no differing groups', async () => {
     const { cli } = await importing();
     const { code, json } = await cli(`${HEADER}\n00g1,Sales,m-ben,ben@acme.test`, '--dry-run', '--json');
     expect({ code, ...json.comparison }).toMatchObject({

@@ -109,7 +109,7 @@ describe('import of files of other exporters', () => {
     expect(await snapshots(csv, '--skip-lines', '1', '--group', 'Sales')).toEqual(EVA);
   });
 
-  it('import does not suggest a row of data as the header, although the row resembles a header', async () => {
+  it('import does not suggest a data row as the header, even if the row resembles a header', async () => {
     const { cli } = await importing();
     const csv = '#TYPE X\r\n"name","objectClass","objectGUID"\r\n"Eva","user","8d1f-1"\r\n';
     const { stdout, stderr } = await cli(csv, '--dry-run');

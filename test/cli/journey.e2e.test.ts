@@ -289,7 +289,7 @@ describe('first steps of a new operator', () => {
     await eventually(async () => (await wanted()) === MEMBERS);
     expect(await causes()).toEqual(OTHERS);
 
-    // The cause of these messages is not fixed. Each message returns to the queue, and is counted once.
+    // The cause of these messages is not fixed. Each message returns to the dead-letter queue and is counted once.
     const unfixed = await document('dlq replay', ['dlq', 'replay', '--code', 'time_in_future', '--yes']);
     expect(unfixed.json).toMatchObject({ replayed: OF_EACH_OTHER, failed: 0 });
     await eventually(async () => (await dead()) === 300);

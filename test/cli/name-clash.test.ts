@@ -41,7 +41,7 @@ describe('platform group with the name of a new group', () => {
     );
     expect((await dryRun(csv('Day shift'))).json.comparison.clashes).toEqual([]);
     await apply('n');
-    // Apply created the group in spite of the equal name. A group that exists has no name clash.
+    // Apply created a second group with this name. Only a group that does not exist yet can have a name clash.
     expect(platform.groups.size).toBe(2);
     expect((await dryRun(csv('Night shift', 'n'))).json.comparison.clashes).toEqual([]);
   });

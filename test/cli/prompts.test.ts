@@ -38,7 +38,7 @@ describe('prompts at a terminal', () => {
     ['the address', []],
     ['the token', [['Address', `https://platform.test${ENTER}`]]],
     [
-      'the question which id groups hold',
+      'the question for the kind of id in groups',
       [
         ['Address', `https://platform.test${ENTER}`],
         ['Token', `${TOKEN}${ENTER}`],

@@ -83,7 +83,7 @@ describe('removed connection', () => {
     expect((await connect('another')).code).toBe(1);
   });
 
-  it('a token that was created during the removal of a connection is rejected after the connection exists again', async () => {
+  it('a token from the time of the removal is rejected after the connection is created again', async () => {
     const { ports, scim, newToken, remove: removeWith, connect } = await servedWorld();
     const made: string[] = [];
     const remove: typeof ports.connections.remove = async (name) => {
@@ -98,10 +98,10 @@ describe('removed connection', () => {
 
   const dies = () => Promise.reject(new Error('the machine went down'));
   it.each<[string, (ports: ToolPorts) => Partial<ToolPorts>]>([
-    ['its name is kept', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
-    ['its tokens are revoked', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
-    ['its credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
-    ['it is deleted itself', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
+    ['the name is reserved', ({ connections }) => ({ connections: { ...connections, keepName: dies } })],
+    ['the tokens are revoked', ({ tokens }) => ({ tokens: { ...tokens, revoke: dies } })],
+    ['the credential is deleted', ({ vault }) => ({ vault: { ...vault, remove: dies } })],
+    ['the connection is deleted', ({ connections }) => ({ connections: { ...connections, remove: dies } })],
   ])('a removal that crashes before %s affects no other company and can be repeated', async (_, dying) => {
     const { ports, scim, newToken, remove, connect } = await servedWorld();
     const token = await newToken();

@@ -61,7 +61,7 @@ describe('command line', () => {
       for (const example of examples) {
         const words =
           example.match(/'[^']*'|"[^"]*"|\S+/g)?.map((word) => word.replace(/^['"]|['"]$/g, '')) ?? [];
-        // Such an example needs a real deployment, or asks questions that only a person can answer.
+        // These examples need a real deployment, or ask questions that only a person can answer.
         if (
           /^(connect|--local|--profile|doctor --alarms|directory takeover|directory groups --compare|upgrade)/.test(
             example,
@@ -87,7 +87,7 @@ describe('command line', () => {
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     );
     const wrong: string[] = [];
-    // Not checked: help texts, which are not pasted, and the name of the group that `probe` creates.
+    // Help texts are not pasted, and the name of the group of `probe` is no command. So both are not checked.
     for (const file of files.filter((one) => /(?<!completion|program|hints)\.ts$/.test(one)))
       for (const line of readFileSync(file, 'utf8').split('\n')) {
         if (/^\s*(?:\/?\*|\/\/)|Examples:|^ {2}groupsync|randomHex/.test(line)) continue;
@@ -123,9 +123,9 @@ describe('command line', () => {
     ['a replay without a selection', ['dlq', 'replay'], /--all/],
     ['a sync without a group', ['sync'], /--all/],
     ['an unknown setting', set('colour=1'), /unknown setting "colour"/],
-    ['a value that a setting does not take', set('drift=maybe'), /drift: expected/],
+    ['an invalid value of a setting', set('drift=maybe'), /drift: expected/],
     [
-      'a password in an address, which it does not repeat',
+      'a password in an address, without printing it',
       set('baseUrl=https://user:pw@x.test/?token=pw'),
       /^groupsync: baseUrl: expected an https URL .* password, got "…@x.test\/…"\n$/,
     ],
@@ -393,14 +393,14 @@ describe('Ctrl-C during a command', () => {
   const rows = (count: number) => Array.from({ length: count }, (_, at) => `g${at},N,m,\n`).join('');
   const importing = (file: string) => ['import', file, '--yes', '--as-of', '2026-11-20T09:00:00Z'];
   const STOPPED = 'groupsync: stopped; nothing was changed\n';
-  const SAYS = 'stopped: this line and all later lines were not sent';
+  const MESSAGE = 'stopped: this line and all later lines were not sent';
 
   it('events send reports the first line that was not sent, and exits with 3', async () => {
     const { cli, taken } = await stoppedAfter(100);
     const { code, json } = await cli(['events', 'send', temporaryFile('e.jsonl', lines(250)), '--json']);
     expect(taken).toHaveLength(100);
     expect({ code, ...json }).toMatchObject({ code: 3, events: 100, messages: 100 });
-    expect(json.errors[0]).toEqual({ line: 101, message: SAYS });
+    expect(json.errors[0]).toEqual({ line: 101, message: MESSAGE });
   });
 
   it('after Ctrl-C, events send and import send no more events, although they have read more lines', async () => {
@@ -473,8 +473,8 @@ describe('completion', () => {
         .trim()
         .split(' ');
     // The stub prints its arguments, and offers a name that contains a shell command.
-    const told = offered("--local --connection acme holds approve ''", 'echo "$@" | tr " " _');
-    expect(told).toContain('--local_--connection_acme_completion_bash_--ids_hold');
+    const shown = offered("--local --connection acme holds approve ''", 'echo "$@" | tr " " _');
+    expect(shown).toContain('--local_--connection_acme_completion_bash_--ids_hold');
     expect(offered("status '$'", "echo '$(echo it was run) x'").join(' ')).toBe(
       '\\$\\(echo\\ it\\ was\\ run\\)\\ x',
     );
@@ -489,7 +489,7 @@ describe('completion', () => {
     );
     const { stdout: zsh } = await runCli(['completion', 'zsh']);
     expect(zsh).toContain('#compdef groupsync');
-    // In zsh, the variable `path` is the search path for programs. A script that sets `path` finds no program.
+    // In zsh, `path` is the search path for programs. If the script sets `path`, the shell finds no programs.
     expect(zsh).not.toMatch(/\bpath=/);
     for (const name of ['connection', 'group'])
       expect((await runCli(['completion', 'fish'])).stdout).toContain(

@@ -93,7 +93,7 @@ it.each([
   expect(colours > 0).toBe('columns' in around);
 });
 
-it('a JSON document escapes control characters, and a parser gets the original text', async () => {
+it('a JSON document escapes control characters, and a JSON parser restores the original text', async () => {
   const { cli } = await evilWorld();
   for (const args of READING) {
     const { stdout, stderr } = await cli([...args, '--json']);
@@ -136,7 +136,7 @@ it('completion offers no name that contains control characters', async () => {
   expect(stdout.trim().split('\n').sort()).toEqual(['Plain', 'bidi', 'c1', 'plain']);
 });
 
-it('a hint for an id with control characters has them escaped, and can be pasted into a shell', async () => {
+it('a hint escapes the control characters of an id and can be pasted into a shell', async () => {
   const { cli } = await evilWorld();
   const { stderr } = await cli(['holds']);
   expect(stderr).toContain(`next: groupsync holds show ${shellWord(ID)}\n`);

@@ -66,7 +66,7 @@ describe('address of the console in a browser', () => {
     }
   });
 
-  it('a reload, a second tab and an address without the code work in the browser that used the code, but in no other', async () => {
+  it('a reload, a second tab and an address without the code work only in the browser that used the code', async () => {
     await tab.goto(`${groups()}#${CODE}`);
     await isOpen(tab);
     await tab.reload();

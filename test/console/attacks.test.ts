@@ -23,13 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-interface Told {
+interface Answer {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 /** Sends a request over `node:http`, because fetch does not allow false Host and Origin headers. */
-function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'): Promise<Told> {
+function ask(headers: Record<string, string>, path = '/api/home', method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const host = `127.0.0.1:${port}`;
     const to = { host: '127.0.0.1', port, path, method, headers: { host, ...headers } };
@@ -50,11 +50,11 @@ const self = () => `http://127.0.0.1:${port}`;
 
 describe('console request with the token', () => {
   it('a request with the token is answered, and its headers prevent caching and sharing', async () => {
-    const told = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
-    expect(told).toMatchObject({ status: 200, body: '{"secret":"names"}' });
-    expect(told.headers['cache-control']).toBe('no-store');
-    expect(told.headers['set-cookie']).toBeUndefined();
-    expect(told.headers['access-control-allow-origin']).toBeUndefined();
+    const answer = await ask({ ...withToken, origin: self(), 'sec-fetch-site': 'same-origin' });
+    expect(answer).toMatchObject({ status: 200, body: '{"secret":"names"}' });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
     const policy = String((await ask({}, '/c/default/groups')).headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).not.toMatch(/unsafe|\*/);
@@ -76,14 +76,14 @@ describe('console requests of an attacker', () => {
     ['a same-site request of another port', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }, 403],
   ];
   it.each(attacks)(
-    '%s is refused before a use case',
+    '%s is refused before any use case runs',
     async (_, { host = '127.0.0.1:PORT', ...headers }, status) => {
       const sent = { ...(status === 403 && withToken), ...headers, host: host.replace('PORT', `${port}`) };
       asked.length = 0;
       for (const method of ['GET', 'POST']) {
-        const told = await ask(sent, '/api/approve', method);
-        expect(told.status).toBe(status);
-        expect(told.body).not.toContain('names');
+        const answer = await ask(sent, '/api/approve', method);
+        expect(answer.status).toBe(status);
+        expect(answer.body).not.toContain('names');
       }
       expect(asked).toEqual([]);
     },
@@ -122,17 +122,17 @@ describe('console requests of an attacker', () => {
   });
 
   it.each([{}, { 'x-groupsync-token': 'x' }, { ...withToken, origin: 'https://evil.test' }])(
-    'the token is not given for the headers %j',
+    'a request for the token with the headers %j is refused',
     async (headers) => {
-      const told = await ask(headers as Record<string, string>, '/api/token');
-      expect(told.status).toBeGreaterThan(400);
-      expect(told.body).not.toContain(TOKEN);
+      const answer = await ask(headers as Record<string, string>, '/api/token');
+      expect(answer.status).toBeGreaterThan(400);
+      expect(answer.body).not.toContain(TOKEN);
     },
   );
 
   it('a page cannot be framed, and a POST of the page is refused', async () => {
-    const told = await ask({}, '/');
-    expect(told.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+    const answer = await ask({}, '/');
+    expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect((await ask({}, '/', 'POST')).status).toBe(405);
   });
 

@@ -25,7 +25,7 @@ async function post(chunks: number): Promise<{ readonly status: number; readonly
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }));
     });
     sent.on('error', reject);
-    // After its answer, the server closes the connection, and the rest of the body cannot be written.
+    // After its answer, the server closes the connection. Then the client cannot write the remaining body.
     sent.on('socket', (socket) => socket.on('error', () => {}));
     for (let count = 0; count < chunks; count += 1) sent.write(CHUNK);
     sent.end();
@@ -52,7 +52,7 @@ describe('request bodies of the console', () => {
     expect(sent).toBeLessThan(2_500_000);
   });
 
-  it('a client that sends too large a body receives the answer 413', async () => {
+  it('a client that sends a body above the limit receives the answer 413', async () => {
     expect(await post(200)).toMatchObject({ status: 413, body: expect.stringContaining('too large') });
   });
 

@@ -282,8 +282,8 @@ describe('People page', () => {
     await page.getByRole('searchbox').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.type('PERSÓN 1');
-    // A slow machine first shows results for a part of the name, with Person 2. The test waits for the final list,
-    // because the link loses the focus when the list is replaced.
+    // A slow machine first shows results for a part of the name. The test waits for the final list, because a replaced
+    // list takes the focus from the link.
     const shown = (name: string) => page.getByRole('link', { name, exact: true }).count();
     await expect.poll(async () => [await shown('Person 1'), await shown('Person 2')]).toEqual([1, 0]);
     for (let n = 0; n < 5 && (await focused()) !== 'Person 1'; n += 1) await page.keyboard.press('Tab');
@@ -347,7 +347,7 @@ describe('keyboard', () => {
 });
 
 describe('Platform groups page', () => {
-  it('a platform group is adopted from the list of platform groups, and another one from the page of the new group', async () => {
+  it('platform groups are adopted from the list of platform groups and from the page of a new group', async () => {
     const { platform, platformToken } = on.stack.address;
     for (const name of ['sailing', 'Old rowers']) {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${platformToken}` };

@@ -250,7 +250,7 @@ describe('answers of the provider', () => {
     expect(logged.at(-1)).toContain('access_denied');
   });
 
-  it('a provider that does not answer is reported, and the next sign-in calls it again', async () => {
+  it('a provider that does not answer is reported with status 502', async () => {
     const browser = browserOf(consoleOf({ issuer: 'http://127.0.0.1:9' }));
     const failed = await browser.open('/c/acme');
     expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('does not respond')]);
@@ -355,7 +355,7 @@ describe('requests of an attacker to the console with sign-in', () => {
   });
 });
 
-it('a repeated cookie is not read', () => {
+it('a cookie that occurs twice in a request is ignored', () => {
   expect([...readCookies('a=1; b=2; a=3; =x; c')]).toEqual([['b', '2']]);
   expect([...readCookies(null)]).toEqual([]);
 });

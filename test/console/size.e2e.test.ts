@@ -5,9 +5,7 @@ import { serveConsole } from '../../cli/console/serve.ts';
 import type { DeadLetters, Entry, GroupLine, HeldPerson, Home } from '../../console/answers.ts';
 import { openBrowser } from './support/browser.ts';
 
-/*
- * The page shows more data than a company has. The server answers at once, so any slowness comes from the page.
- */
+/* The page shows more data than any company has. The server answers immediately, so only the page can be slow. */
 
 const GROUPS = 10_000;
 const LEAVERS = 5_000;
@@ -165,8 +163,8 @@ afterAll(async () => {
 type Tab = Awaited<ReturnType<typeof browser.newPage>>;
 
 /**
- * Returns the longest time for which the page was busy. Takes the smallest value of several tries, because other load
- * on the machine makes a try slower.
+ * Returns the longest time for which the page was busy. The smallest value of several tries counts, because other load
+ * on the machine slows single tries.
  */
 async function longestTask(path: string, act: (page: Tab) => Promise<void>): Promise<number> {
   let least = Number.POSITIVE_INFINITY;

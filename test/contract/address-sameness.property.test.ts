@@ -73,7 +73,7 @@ const host = fc
   .map((labels) => labels.join('.'));
 
 describe('equality of two addresses', () => {
-  it('two addresses with one domain are equal exactly if their local parts differ at most in case and composition', () => {
+  it('addresses with one domain are equal if and only if their local parts differ at most in case and composition', () => {
     fc.assert(
       fc.property(text, text, (one, other) => {
         const isOne = addressForm(`${one}@acme.example`) === addressForm(`${other}@acme.example`);
@@ -83,7 +83,7 @@ describe('equality of two addresses', () => {
     );
   });
 
-  it('another case, composition or surrounding space does not make two equal addresses differ', () => {
+  it('two equal addresses stay equal in another case or composition, or with spaces around them', () => {
     const inCase = (other: (character: string) => string) => (part: string) =>
       Array.from(part, (character) =>
         isSameButForCase(character, other(character)) ? other(character) : character,
@@ -104,7 +104,7 @@ describe('equality of two addresses', () => {
     );
   });
 
-  it('an address stays equal if its domain is written in punycode, in capitals, decomposed or with a final dot', () => {
+  it('two addresses are equal if the domain of one is in punycode, in capitals, decomposed or with a final dot', () => {
     fc.assert(
       fc.property(host, (domain) => {
         const form = addressForm(`ann@${domain}`);

@@ -41,7 +41,7 @@ describe('compared form of an address', () => {
     expect(addressForm(one)).not.toBe(addressForm(other));
   });
 
-  it('addressForm does not change the result of addressForm, for any text', () => {
+  it('addressForm is idempotent for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(addressForm(addressForm(text))).toBe(addressForm(text));
@@ -61,7 +61,7 @@ describe('compared form of an address', () => {
     );
   });
 
-  it('two characters have the same form exactly if they differ only in case', () => {
+  it('two characters have the same form if and only if they differ at most in case', () => {
     const characters = Array.from({ length: 0x1_ffff }, (_, code) => code)
       .filter((code) => code < 0xd800 || code > 0xdfff)
       .map((code) => String.fromCodePoint(code))

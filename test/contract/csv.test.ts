@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { csvLine, withoutGuards } from '../../shared/contract/csv.ts';
 
-/** What spreadsheets evaluate: a cell that begins with one of these signs, also in full width, in small form or after spaces. */
+/** A spreadsheet evaluates a cell that begins with one of these signs, also in full width or after spaces. */
 const EVALUATED = /^\s*[=+\-@＝＋－＠﹦﹢﹣﹫−]/;
 const PARTS = [...'=+-@＝＋－＠﹦﹢﹣﹫−\'",;|\t\r\n a1ü', '\u00a0'];
 const field = fc.array(fc.constantFrom(...PARTS), { maxLength: 8 }).map((parts) => parts.join(''));

@@ -38,7 +38,7 @@ const memberOrNot = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Draws values that resemble events of every format. Any part may be missing or wrong. */
+/** Generates values that resemble events of every format. Any part may be missing or wrong. */
 const nearlyEvent = fc.oneof(
   fc.record(
     {

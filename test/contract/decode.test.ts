@@ -102,7 +102,7 @@ describe('nesting depth of JSON', () => {
 });
 
 describe('array of events', () => {
-  it('valid events are accepted, and each invalid one is rejected with its own text', () => {
+  it('valid events are accepted, and each invalid event is rejected with its own text', () => {
     const unknown = native('x', {});
     const list = [deleted('g1'), unknown, { ...unknown, type: 'shop.x' }, 7, deleted('g2')];
     const { events, ignored, rejected } = decode(list);
@@ -235,7 +235,7 @@ describe('message without an event time', () => {
     expect(replayed).toEqual(decode(timeless('g1')));
   });
 
-  it('an event of an array that is replayed alone gets a stamp between the stamps of its neighbours', () => {
+  it('if one event of an array is replayed alone, its stamp is between the stamps of its neighbours', () => {
     const bad = { ...timeless('g2'), Operations: [{ op: 'ad' }] };
     const { events, rejected } = decode([timeless('g1'), bad, timeless('g3')]);
     const fixed = decode(timeless('g2'), {

@@ -21,7 +21,6 @@ export function changesOf(body: unknown, message: Partial<MessageToDecode> = {})
 export const problemsOf = (body: unknown, message: Partial<MessageToDecode> = {}) =>
   decode(body, message).rejected.map((one) => `${one.code}: ${one.message}`);
 
-/** Returns an event of type `directory.<type>`. */
 export const native = (type: string, data: unknown, attributes: object = {}) => ({
   specversion: '1.0',
   id: 'e1',

@@ -32,7 +32,7 @@ describe('example company', () => {
     }
   });
 
-  it('at the end, every group has a name, and the address of every member belongs to an active person', () => {
+  it('after the last event, every group has a name, and the address of every member belongs to an active person', () => {
     const people = new Map(employees.map((employee) => [employee.workEmail, employee]));
     expect(people.size).toBe(employees.length);
     for (const { name, members } of groups.values()) {

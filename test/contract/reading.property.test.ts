@@ -77,7 +77,7 @@ const typeAndData: fc.Arbitrary<Pick<RawEvent, 'type' | 'data'>> = fc.oneof(
   id.map((one) => ({ type: 'directory.user.deleted', data: { user: { id: one } } })),
 );
 
-/** Draws events with different ids. Many of the events have equal times. */
+/** Generates events with different ids. Many of the events have equal times. */
 const stream = fc
   .array(fc.tuple(typeAndData, fc.integer({ min: 0, max: 5 }), fc.option(fc.nat(11), { nil: undefined })), {
     maxLength: 25,
@@ -95,7 +95,7 @@ const stream = fc
     ),
   );
 
-/** Draws the parts of one snapshot of g1. Each part is a second later than the previous part. */
+/** Generates the parts of one snapshot of g1. Each part is a second later than the previous part. */
 const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
   lists.map(
     (some, index): RawEvent => ({

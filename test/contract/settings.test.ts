@@ -21,7 +21,7 @@ const problemsOf = (act: () => unknown): readonly string[] => {
 };
 
 describe('default settings', () => {
-  it('the defaults are those of the documentation', () => {
+  it('the settings have their documented defaults', () => {
     expect(defaults).toEqual({
       baseUrl,
       memberIdField: 'userId',
@@ -78,7 +78,7 @@ describe('baseUrl', () => {
     'http://127.0.0.1:8080',
     'http://localhost:1',
     'http://[::1]:80',
-  ])('accepts the base URL %s', (url) => {
+  ])('parseSettings accepts the base URL %s', (url) => {
     expect(parseSettings({ baseUrl: url }).baseUrl).toBe(url);
   });
 
@@ -96,7 +96,7 @@ describe('baseUrl', () => {
     '',
     42,
     null,
-  ])('refuses the base URL %s', (url) => {
+  ])('parseSettings refuses the base URL %s', (url) => {
     expect(problemsOf(() => parseSettings({ baseUrl: url }))).toHaveLength(1);
   });
 
@@ -143,7 +143,7 @@ describe('invalid settings', () => {
     expect(problemsOf(() => parseSettings({ baseUrl, [key]: value }))).toEqual([problem]);
   });
 
-  it('every invalid setting is reported at once', () => {
+  it('one error reports all invalid settings', () => {
     expect(
       problemsOf(() => parseSettings({ baseUrl, drift: 'x', concurrency: 'y', colour: 1 })),
     ).toHaveLength(3);

@@ -3,13 +3,17 @@ import { type ListAnswer, pagesOf } from '../../shared/directory/pages.ts';
 
 /** Creates a listing with one page for each cursor of the chain. The cursor undefined ends the listing. */
 function listing(chain: readonly (string | undefined)[]) {
-  const asked: (string | undefined)[] = [];
+  const requestedCursors: (string | undefined)[] = [];
   const ask = async (cursor: string | undefined): Promise<ListAnswer<number>> => {
-    asked.push(cursor);
-    const next = chain[asked.length - 1];
-    return { items: next === 'empty' ? [] : [asked.length], next, asOfMs: asked.length };
+    requestedCursors.push(cursor);
+    const next = chain[requestedCursors.length - 1];
+    return {
+      items: next === 'empty' ? [] : [requestedCursors.length],
+      next,
+      asOfMs: requestedCursors.length,
+    };
   };
-  return { asked, ask };
+  return { requestedCursors, ask };
 }
 
 async function itemsOf(pages: AsyncIterable<{ readonly items: readonly number[] }>) {
@@ -22,9 +26,9 @@ const CLOCK = { clock: () => 0 };
 
 describe('pages of a listing', () => {
   it('a listing ends at the page without a next cursor, even if an earlier page is empty', async () => {
-    const { ask, asked } = listing(['a', 'empty', 'b', undefined]);
+    const { ask, requestedCursors } = listing(['a', 'empty', 'b', undefined]);
     expect(await itemsOf(pagesOf(CLOCK, 'test', ask))).toEqual([1, 3, 4]);
-    expect(asked).toEqual([undefined, 'a', 'empty', 'b']);
+    expect(requestedCursors).toEqual([undefined, 'a', 'empty', 'b']);
   });
 
   it('a listing is refused if a cursor is repeated', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_PART_SPREAD_MS } from '../../shared/domain/fold.ts';
 import { OPEN_GATE } from '../../shared/domain/gate.ts';
-import { HOLD_LIFE_MS } from '../../shared/domain/hold.ts';
+import { HOLD_LIFETIME_MS } from '../../shared/domain/hold.ts';
 import {
   MAX_AGE_MS,
   MAX_AHEAD_MS,
@@ -18,11 +18,11 @@ const DAY_MS = 86_400_000;
 const parts = { time: '2026-11-20T10:00:00.123456789Z', id: 'e', source: 's', operation: 0 };
 
 describe('limits', () => {
-  it('the limits are those of the documentation', () => {
+  it('the limits of the domain have their documented values', () => {
     expect(MAX_AHEAD_MS).toBe(5 * MINUTE_MS);
     expect(MAX_AGE_MS).toBe(400 * DAY_MS);
     expect(MAX_PART_SPREAD_MS).toBe(HOUR_MS);
-    expect(HOLD_LIFE_MS).toBe(7 * DAY_MS);
+    expect(HOLD_LIFETIME_MS).toBe(7 * DAY_MS);
     expect(OPEN_GATE).toEqual({ state: 'open', closings: 0 });
   });
 

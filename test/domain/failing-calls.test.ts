@@ -25,16 +25,16 @@ const outcomes = (of: CallOutcomes, endpoint = PATCH) => new Map([[endpoint, of]
 
 describe('record of failing calls', () => {
   it.each([
-    ['fail after a failed call', {}, T + HOUR_MS, true],
-    ['do not fail when the failed call was not repeated for two hours', {}, T + 2 * HOUR_MS, false],
-    ['fail while failed and successful calls are mixed', { lastGoodMs: T + 1 }, T + 14_000, true],
+    ['is failing after a failed call', {}, T + HOUR_MS, true],
+    ['is not failing if the failed call was not repeated for two hours', {}, T + 2 * HOUR_MS, false],
+    ['is failing while failed and successful calls are mixed', { lastGoodMs: T + 1 }, T + 14_000, true],
     [
-      'do not fail 15 seconds after the last failure when a later call succeeded',
+      'is not failing 15 seconds after the last failure if a later call succeeded',
       { lastGoodMs: T + 1 },
       T + 15_000,
       false,
     ],
-  ])('calls %s', (_, over, nowMs, expected) => {
+  ])('an endpoint %s', (_, over, nowMs, expected) => {
     expect(isFailing(record(over), nowMs)).toBe(expected);
   });
 
@@ -45,7 +45,7 @@ describe('record of failing calls', () => {
     ]);
   });
 
-  it('further failing calls are added to the record of their endpoint, and its start time stays', () => {
+  it('further failing calls are added to the record of their endpoint, and the record keeps its start time', () => {
     const some = outcomes({
       total: 2,
       failed: 1,

@@ -113,7 +113,7 @@ describe('members of a group with groups within it', () => {
   });
 });
 
-/** Draws a group that is not deleted: the members of a deleted group are never read. */
+/** Generates a group that is not deleted: the members of a deleted group are never read. */
 const existing = (content: fc.Arbitrary<GroupContent>) =>
   content.map(({ registers, members }) => ({ members, registers: { ...registers, deleted: STAMP_ZERO } }));
 

@@ -14,7 +14,7 @@ interface Spec {
 
 const FIRST_SECOND = Date.UTC(2026, 0, 1) / 1000;
 
-/** Draws the parts of a stamp from only a few seconds, sequences and ids, so that equal parts are common. */
+/** Generates the parts of a stamp from only a few times, sequences and ids, so that equal parts are common. */
 const spec: fc.Arbitrary<Spec> = fc.record({
   second: fc.integer({ min: FIRST_SECOND, max: FIRST_SECOND + 3 }),
   nanos: fc.constantFrom(0, 1, 120_000_000, 999_999_999),

@@ -121,12 +121,12 @@ describe('requests of the page to the deployed console', () => {
     expect((await stateOf())?.approval?.decision.kind).toBe('approved');
   });
 
-  it('cookies of other applications do not affect a request, in any encoding', async () => {
+  it('cookies of other applications do not affect a request, whatever their encoding', async () => {
     const cookies = ['other=日本', 'note=caf\u00e9', 'x=a\r\nb', `${COOKIE}=${ID}`, '', '=', ';'];
     expect((await call(fromPage(HOME, { cookies }))).status).toBe(200);
   });
 
-  it('headers that the console does not read do not affect a request, in any encoding', async () => {
+  it('headers that the console does not read do not affect a request, whatever their encoding', async () => {
     const headers = { ...fromPage(HOME).headers, 'x-note': '日本', 'bad name': 'x', 'x-line': 'a\nb' };
     expect((await call(fromPage(HOME, { headers }))).status).toBe(200);
   });

@@ -22,7 +22,6 @@ export function fakeBase() {
     }),
     logger: createLogger({ level: 'info', clock, write }),
     metrics: createMetrics({ prefix: 'test', clock, write }),
-    /** Returns the emitted values of one metric. */
     emitted: (name: string) => lines.flatMap((line) => (name in line ? [line[name]] : [])),
     logged: (message: string) => lines.filter((line) => line['message'] === message),
   };

@@ -14,7 +14,7 @@ import { fakeSqs } from '../queues/fake-sqs.ts';
 import { CONTEXT, fakeBase, recordOf } from './fake-base.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
-/** The time that each wake-up needs. The clock moves only by this time. */
+/** The time by which each wake-up advances the clock. */
 const WAKE_MS = 20_000;
 const world = vi.hoisted(() => ({ wired: undefined as unknown }));
 vi.mock('../../shared/runtime/wire.ts', () => ({ wireIngest: () => ({ ...(world.wired as object) }) }));
@@ -162,21 +162,22 @@ describe('ingest function', () => {
   });
 
   it('ingest returns the message about a user and keeps the fan-out open if a group could not be woken', async () => {
-    const told = (type: string, data: object) => recordOf(eventOf(type, { type: `directory.${type}`, data }));
+    const record = (type: string, data: object) =>
+      recordOf(eventOf(type, { type: `directory.${type}`, data }));
     const user = { id: 'ann' };
     const isWalking = () => [...table.items].some(([key, item]) => key.endsWith(' USER') && 'fanOut' in item);
     await handler(
-      { Records: [told('group.member.added', { group: { id: 'g1' }, members: [user] })] },
+      { Records: [record('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
     );
     // A new user starts no fan-out. An earlier fan-out found no data of the user and stored a note about this.
     await handler(
-      { Records: [told('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
+      { Records: [record('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
       CONTEXT,
     );
     nowMs += 120_000;
     refusesWakes = true;
-    const gone = told('user.deleted', { user });
+    const gone = record('user.deleted', { user });
     const answer = await handler({ Records: [gone] }, CONTEXT);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: gone.messageId }] });
     expect(isWalking()).toBe(true);
@@ -188,7 +189,7 @@ describe('ingest function', () => {
   });
 
   it('the register of a present member never expires, even if the member was absent before', async () => {
-    const told = (type: string, id: string) =>
+    const memberRecord = (type: string, id: string) =>
       recordOf(
         eventOf('g1', {
           id,
@@ -197,9 +198,9 @@ describe('ingest function', () => {
         }),
       );
     const expiry = () => [...table.items].find(([key]) => key.endsWith(' M#ann'))?.[1]['expiresAt'];
-    await handler({ Records: [told('removed', '1')] }, CONTEXT);
+    await handler({ Records: [memberRecord('removed', '1')] }, CONTEXT);
     expect(expiry()).toBeGreaterThan(NOW_MS / 1_000);
-    await handler({ Records: [told('added', '2')] }, CONTEXT);
+    await handler({ Records: [memberRecord('added', '2')] }, CONTEXT);
     expect(expiry()).toBeUndefined();
   });
 
@@ -227,7 +228,7 @@ describe('ingest function', () => {
     ],
     ['with an attribute of another connection', eventOf('g1', { connection: 'acme' }), 'beta', 'beta'],
     ['that cannot be read', '{', undefined, 'invalid_json'],
-  ])("a queue bound to a connection accepts only that connection's events: a message %s", async (...row) => {
+  ])('the queue of a connection accepts only events of this connection: a message %s', async (...row) => {
     const [, body, connection, outcome] = row;
     const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
     const record = recordOf(body, {
@@ -246,16 +247,16 @@ describe('ingest function', () => {
   });
 
   it.each([
-    ['stores it for the connection that its attribute names', eventOf('g1'), 'acme', undefined],
+    ['stores the message for this connection', eventOf('g1'), 'acme', undefined],
     [
-      'refuses it if an event names another connection',
+      'refuses the message if an event names another connection',
       eventOf('g1', { connection: 'beta' }),
       'acme',
       'wrong_connection',
     ],
-    ['refuses it if it has no attribute', eventOf('g1'), undefined, 'wrong_connection'],
+    ['refuses the message if the attribute is missing', eventOf('g1'), undefined, 'wrong_connection'],
   ])(
-    'a message of the directory reader belongs to the connection of its attribute: ingest %s',
+    'a message of the directory reader belongs to the connection that its attribute names: ingest %s',
     async (...row) => {
       const [, body, connection, code] = row;
       const messageAttributes = connection && { connection: { stringValue: connection, dataType: 'String' } };
@@ -275,7 +276,7 @@ describe('ingest function', () => {
     ['groupsync-events-okta', 'refuses', ['invalid_event']],
     ['groupsync-events-directory', 'stores', []],
   ])(
-    'an event with the source of the directory reader from the queue %s: ingest %s it',
+    'from the queue %s, ingest %s an event with the source of the directory reader',
     async (queue, _, codes) => {
       const messageAttributes = { connection: { stringValue: 'acme', dataType: 'String' } };
       const eventSourceARN = `arn:aws:sqs:eu-west-1:111122223333:${queue}`;

@@ -177,7 +177,7 @@ describe('CloudWatch alarms', () => {
   ])('if the schedule %s is switched off, the alarm %s fires', (schedule, name, seconds) => {
     expect(SCHEDULE_KEYS).toContain(schedule);
     const alarm = alarms.find((each) => nameOf(each) === `groupsync-${name}`);
-    // The alarm fires after this time without data. Other alarms compare the age of the last success.
+    // An alarm on missing data fires after this time. Other alarms compare the age of the last success.
     const silence = alarm?.TreatMissingData === 'breaching' && alarm.Period * alarm.EvaluationPeriods;
     expect(silence || alarm?.Threshold).toBe(seconds);
   });

@@ -40,7 +40,7 @@ const KEY_ARN = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-
 it.each([
   ['the key of the stack', undefined, { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] }],
   ['the key that keyArn names', KEY_ARN, KEY_ARN],
-])('the audit bucket encrypts with %s, and a bucket key saves calls of KMS', (_, keyArn, key) => {
+])('the audit bucket encrypts with %s, and uses a bucket key for fewer calls of KMS', (_, keyArn, key) => {
   const given = synthesise({ auditExportDays: 400, keyArn }).template;
   expect(only('S3::Bucket', given).BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
     {

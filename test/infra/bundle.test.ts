@@ -23,7 +23,7 @@ describe('function bundles', () => {
     },
   );
 
-  it('equal sources give equal bundles, so an unchanged function is not deployed again', () => {
+  it('equal sources give equal bundles, so that unchanged functions are not deployed again', () => {
     const again = bundleHandlers(join(folder, 'second'));
     for (const name of DEPLOYABLE_KEYS) {
       expect(readFileSync(join(again[name], 'index.mjs'), 'utf8') === source(name)).toBe(true);

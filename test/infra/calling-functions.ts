@@ -62,7 +62,6 @@ export interface CallingFunctions {
   deadLetter(MessageBody: string, queue: string): Promise<void>;
   /** Sends a request to a test control of the simulator, below `/_simulator/`. */
   control(method: string, path: string, body: unknown): Promise<unknown>;
-  /** Changes the directory that is read. */
   changeDirectory(change: object): Promise<unknown>;
   /**
    * Replaces the secret, so that its access token is expired. The next function that reads it must refresh the token.

@@ -90,7 +90,7 @@ function nameOf(resource: unknown): string {
   return { 'table/groupsync-state': 'table', 'table/groupsync-state/index/due': 'index' }[name] ?? name;
 }
 
-/** Commands that answer from stored data if AWS denies one of their calls. */
+/** Commands that still answer, from stored data, if AWS denies one of their calls. */
 const TRIED_ONLY = ['import m.csv --dry-run', 'explain g ann', 'person ann', 'members g'];
 const isTriedOnly = (line: string, call: string) =>
   TRIED_ONLY.includes(line) && call === 'lambda:InvokeFunction on groupsync-reconcile';
@@ -116,7 +116,6 @@ const directoryOf = (names: readonly string[]): WorldInput => ({
   groups: names.map((name) => ({ id: `directory-${name}`, email: `${name}@acme.example`, name })),
 });
 
-/** Returns the groups of the platform. */
 const groupsIn = (state: unknown) =>
   (state as { readonly companies: readonly { readonly groups: readonly unknown[] }[] }).companies.flatMap(
     ({ groups }) => groups,
@@ -204,7 +203,8 @@ it("the commands of operators make exactly the AWS calls that the operators' pol
     }
     filled['token'] ??= json?.prefix;
     filled['client'] ??= json?.clientId;
-    // SCIM commands find tokens by their prefix, so the keys of tokens contain no connection.
+    // SCIM commands find tokens by their prefix, and the keys of tokens contain no connection. So these commands are
+    // not checked.
     if (who === 'viewer' && !line.startsWith('scim '))
       expect([...recorder.leadingKeys].filter(isOfOther), line).toEqual([]);
     expect(

@@ -12,8 +12,8 @@ type Resources = Record<string, CfnResource>;
 const RESOURCES = everyResourceOf(template);
 
 /**
- * A call that an AWS service makes by itself. If a policy denies the call, no client gets an error. Emulators allow all
- * such calls.
+ * A call that an AWS service makes by itself. If a policy denies the call, no client of the stack gets an error.
+ * Emulators do not check these calls.
  */
 interface Step {
   readonly what: string;
@@ -49,7 +49,7 @@ const all = (resources: Resources, type: string) =>
 function stepsOf(resources: Resources): Step[] {
   const of = (type: string) => all(resources, type).map(([id, { Properties }]) => ({ id, ...Properties }));
   /** Returns the call. If a KMS key encrypts the target, also returns the calls that use the key. */
-  const handOver = (who: string, action: string, to: unknown, context: Step['context']): Step[] => {
+  const callsFor = (who: string, action: string, to: unknown, context: Step['context']): Step[] => {
     const on = plain(to);
     const key = resources[on]?.Properties.KmsMasterKeyId;
     const service = who.endsWith('.com') ? {} : { 'kms:ViaService': 'sqs.eu-west-1.amazonaws.com' };
@@ -64,25 +64,25 @@ function stepsOf(resources: Resources): Step[] {
   };
   const from = (arn: string) => ({ 'aws:SourceAccount': ACCOUNT, 'aws:SourceArn': arn });
   const trust = (service: string, role: string, arn: string) =>
-    handOver(service, 'sts:AssumeRole', role, from(arn));
+    callsFor(service, 'sts:AssumeRole', role, from(arn));
   return [
     ...of('AWS::CloudWatch::Alarm').flatMap(({ id, AlarmActions, OKActions }) =>
       [...AlarmActions, ...OKActions].flatMap((topic) =>
-        handOver('cloudwatch.amazonaws.com', 'sns:Publish', topic, from(id)),
+        callsFor('cloudwatch.amazonaws.com', 'sns:Publish', topic, from(id)),
       ),
     ),
     ...of('AWS::Events::Rule').flatMap(({ id, Targets: [{ Arn, DeadLetterConfig }] }) =>
       [Arn, DeadLetterConfig.Arn].flatMap((queue) =>
-        handOver('events.amazonaws.com', 'sqs:SendMessage', queue, from(id)),
+        callsFor('events.amazonaws.com', 'sqs:SendMessage', queue, from(id)),
       ),
     ),
     ...of('AWS::SNS::Subscription').flatMap(({ TopicArn, Endpoint, RedrivePolicy }) =>
       [Endpoint, RedrivePolicy.deadLetterTargetArn].flatMap((queue) =>
-        handOver('sns.amazonaws.com', 'sqs:SendMessage', queue, from(plain(TopicArn))),
+        callsFor('sns.amazonaws.com', 'sqs:SendMessage', queue, from(plain(TopicArn))),
       ),
     ),
     ...of('AWS::ApiGatewayV2::Route').flatMap(({ ApiId, RouteKey, Target }) =>
-      handOver(
+      callsFor(
         'apigateway.amazonaws.com',
         'lambda:InvokeFunction',
         resources[plain(Target).replace('integrations/', '')]?.Properties.IntegrationUri,
@@ -92,7 +92,7 @@ function stepsOf(resources: Resources): Step[] {
     ...of('AWS::Logs::LogGroup').flatMap(({ LogGroupName, KmsKeyId }) =>
       ['Encrypt', 'Decrypt', 'ReEncryptFrom', 'ReEncryptTo', 'GenerateDataKey', 'DescribeKey'].flatMap(
         (use) =>
-          handOver('logs.eu-west-1.amazonaws.com', `kms:${use}`, KmsKeyId, {
+          callsFor('logs.eu-west-1.amazonaws.com', `kms:${use}`, KmsKeyId, {
             'kms:EncryptionContext:aws:logs:arn': `arn:aws:logs:eu-west-1:${ACCOUNT}:log-group:${LogGroupName}`,
           }),
       ),
@@ -103,8 +103,8 @@ function stepsOf(resources: Resources): Step[] {
         plain(RoleArn),
         `arn:aws:scheduler:eu-west-1:${ACCOUNT}:schedule-group/default`,
       ),
-      ...handOver(plain(RoleArn), 'lambda:InvokeFunction', Arn, {}),
-      ...handOver(plain(RoleArn), 'sqs:SendMessage', DeadLetterConfig.Arn, {}),
+      ...callsFor(plain(RoleArn), 'lambda:InvokeFunction', Arn, {}),
+      ...callsFor(plain(RoleArn), 'sqs:SendMessage', DeadLetterConfig.Arn, {}),
     ]),
     ...of('AWS::Lambda::Function').flatMap(({ id, Role }) => trust('lambda.amazonaws.com', plain(Role), id)),
     ...of('AWS::Lambda::EventSourceMapping').flatMap(
@@ -116,7 +116,7 @@ function stepsOf(resources: Resources): Step[] {
         };
         if (DestinationConfig === undefined)
           return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].flatMap((use) =>
-            handOver(role, `sqs:${use}`, EventSourceArn, {}),
+            callsFor(role, `sqs:${use}`, EventSourceArn, {}),
           );
         const table = plain(EventSourceArn);
         const key = plain(resources[table]?.Properties.SSESpecification.KMSMasterKeyId);
@@ -128,7 +128,7 @@ function stepsOf(resources: Resources): Step[] {
           step('kms:Decrypt', key, via('dynamodb')),
           step('s3:PutObject', `${plain(Environment.Variables.BUCKET)}/*`, { 's3:if-none-match': '*' }),
           step('kms:GenerateDataKey', key, via('s3')),
-          ...handOver(role, 'sqs:SendMessage', DestinationConfig.OnFailure.Destination, {}),
+          ...callsFor(role, 'sqs:SendMessage', DestinationConfig.OnFailure.Destination, {}),
         ];
       },
     ),
@@ -195,8 +195,9 @@ function holds(condition: Statement['Condition'], context: Step['context']): boo
 
 /**
  * Returns whether IAM allows the call. Only the rules that this template needs are implemented. The policy of the
- * resource must not deny the call. It must allow the call of a service. The policy of a role must allow the call of the
- * role. If a role uses a key, the policy of the key must also allow the account.
+ * resource must not deny the call. If the caller is a service, this policy must allow the call. If the caller is a
+ * role, the policy of the role must allow the call. If a role uses a key, the policy of the key must also allow the
+ * account.
  */
 function isAdmitted({ who, action, on, context }: Step, policies: readonly Place[]): boolean {
   const isService = who.endsWith('.com');
@@ -250,9 +251,9 @@ function faultsOf(resources: Resources): string[] {
 
 describe('calls that AWS services make by themselves', () => {
   it('the callers are exactly the known AWS services and roles', () => {
-    const whos = stepsOf(RESTATED).map(({ who }) => (who.endsWith('.com') ? who.split('.')[0] : 'role'));
+    const callers = stepsOf(RESTATED).map(({ who }) => (who.endsWith('.com') ? who.split('.')[0] : 'role'));
     const known = ['apigateway', 'cloudwatch', 'events', 'lambda', 'logs', 'role', 'scheduler', 'sns'];
-    expect([...new Set(whos)].sort()).toEqual(known);
+    expect([...new Set(callers)].sort()).toEqual(known);
   });
 
   it('the policies allow every call of this account, and refuse calls for other accounts by services except Lambda', () => {
@@ -286,7 +287,8 @@ describe('calls that AWS services make by themselves', () => {
       ...(statement.Resource === undefined || statement.Resource === '*'
         ? []
         : [change('on another resource', () => ({ Resource: 'other' }))]),
-      // The check cannot detect a missing condition in the policy of a role, because IAM must allow all its role calls.
+      // The check cannot detect a missing condition in the policy of a role, because the policy must allow all calls of
+      // the role.
       ...(statement.Condition === undefined || place.kind === 'role'
         ? []
         : [change('without its condition', () => ({ Condition: undefined }))]),

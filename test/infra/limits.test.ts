@@ -12,7 +12,6 @@ const isAccepted = (given: Record<string, unknown>): boolean => {
     return false;
   }
 };
-/** Returns the longest list that the setting accepts. */
 const mostOf = (
   name: string,
   text: (n: number) => string,

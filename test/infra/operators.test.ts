@@ -28,7 +28,7 @@ describe('policy for one connection', () => {
     expect(statementsOf('groupsync-viewer-acme-2-eu-west-1')).toBeDefined();
   });
 
-  it('the policy for the connection acme matches no key of the connection acme-2', () => {
+  it('the policy for the connection acme allows no key of the connection acme-2', () => {
     const matches = (key: string) =>
       leadingKeysOf(connectionName('acme')).some((pattern) =>
         pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
@@ -104,7 +104,6 @@ describe('policy for operators of one connection', () => {
   });
 });
 
-/** The part of an ARN after the account. */
 const nameOf = (resource: unknown): string =>
   String((resource as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join']?.[1].at(-1) ?? '').replace(/^:/, '');
 

@@ -39,7 +39,6 @@ interface State {
 /** Calls that Lambda makes for the function. */
 const CONSUMED = ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'];
 
-/** The secret that a function reads in Secrets Manager. */
 const secretOf = (name: string) =>
   name === 'directory' ? 'groupsync/connections/default/directory' : 'groupsync/connections/default';
 
@@ -107,7 +106,7 @@ const apply = (...groups: string[]) => ({
 });
 
 /** Sends the requests of an identity provider for one user and one group, from creation to deletion. */
-async function lifeOverScim({ functions, table }: CallingFunctions): Promise<void> {
+async function sendScimLifecycle({ functions, table }: CallingFunctions): Promise<void> {
   const scim = await scimClient(functions.scim, table);
   const dora = await scim('POST', '/Users', 201, {
     schemas: [NAMED_USER.id],
@@ -191,8 +190,8 @@ describe('AWS calls of the bundles', () => {
     await ingest(event('group.deleted', { group: { id: 'ops' } }));
     await functions.apply.invoke(apply('ops'));
     // Another client changes a group, and the sweep finds the change. The sweep also deletes expired tombstones. Each
-    // sweep searches one of 24 parts of the groups, selected by a hash of the group's id. So the test adds 100 groups
-    // with one tombstone each: every part then contains at least one of them.
+    // sweep searches one of 24 parts of the groups, selected by a hash of the group's id. The test adds 100 groups with
+    // one tombstone each, so that every part contains a tombstone.
     const groups = (await control('GET', 'state', undefined)) as State;
     await control('POST', `groups/${groups.companies[0]?.groups[0]?.id}`, {
       name: 'Renamed',
@@ -206,7 +205,7 @@ describe('AWS calls of the bundles', () => {
     }
     await expireCredential();
     for (const task of ['pump', 'feed', 'sweep', 'health']) await functions.reconcile.invoke({ task });
-    // Operators' commands send these questions about the platform to the function.
+    // Commands of operators ask the function these questions about the platform.
     for (const question of [{ credential: 'check' }, { groups: { from: 0 } }, { group: 'unknown' }]) {
       const reply = await functions.reconcile.invoke({ task: 'ask', connection: 'default', question });
       expect(reply).toHaveProperty('answer');
@@ -215,7 +214,7 @@ describe('AWS calls of the bundles', () => {
     await functions.directory.invoke({});
     await running.changeDirectory({ kind: 'deleteGroup', group: 'read' });
     await functions.directory.invoke({});
-    await lifeOverScim(running);
+    await sendScimLifecycle(running);
     await tourConsole(running);
   });
   afterAll(() => running.stop());

@@ -89,9 +89,9 @@ it('the audit role may only read the stream, add objects to the bucket and add f
 
 it('reconcile may publish notifications and count dead-lettered messages when a notification target is set', () => {
   const topic = 'arn:aws:sns:eu-west-1:111122223333:ops';
-  const told = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
+  const notifying = synthesise({ notify: ['webhook', 'alarms', topic] }).template;
   const before = grantsOf('ReconcileWorkerRole');
-  const more = grantsOf('ReconcileWorkerRole', told).filter((grant) => !before.includes(grant));
+  const more = grantsOf('ReconcileWorkerRole', notifying).filter((grant) => !before.includes(grant));
   expect(more.map((grant) => grant.replace(/{.*:secret:(.*)"\]\]}/, '$1').replace(/{.*}/, 'alarms'))).toEqual(
     [
       'secretsmanager:GetSecretValue on groupsync/notify-??????',

@@ -29,7 +29,7 @@ const idOf = (reference: unknown): string => {
   return id ?? Ref ?? JSON.stringify(reference);
 };
 
-/** Pairs of a function, queue or topic, and of a part that it calls or delivers to. */
+/** Pairs of two parts of the stack: the first part calls the second, or delivers messages to it. */
 const DELIVERIES: readonly (readonly [from: string, to: string])[] = [
   ...of('Lambda::EventSourceMapping').map(
     ([, { Properties }]) => [idOf(Properties.EventSourceArn), idOf(Properties.FunctionName)] as const,

@@ -54,7 +54,7 @@ function evaluator(template: JsonObject, given: Readonly<Record<string, string>>
   return { evaluate, isTrue };
 }
 
-/** Joins neighbouring texts of `Fn::Join`, because the CDK leaves them apart after a parameter. */
+/** Joins neighbouring texts of `Fn::Join`. The CDK does not join the texts after a parameter. */
 function joined(value: JsonObject): Json {
   const [separator, parts] = (value['Fn::Join'] ?? []) as readonly [string?, (readonly Json[])?];
   if (separator !== '' || parts === undefined) return value;

@@ -5,8 +5,8 @@ import { everyResourceOf, resourcesOf, synthesise } from './synthesised.ts';
 
 const { template } = synthesise();
 /**
- * Variables that some functions do not have. They are set only by the local stack, only with the setting `secretsKey`,
- * or only for `reconcile`, `directory` or `scim`.
+ * Variables that not every function has: variables of the local stack, of the setting `secretsKey`, and of the
+ * functions `reconcile`, `directory` and `scim`.
  */
 const NOT_OF_EVERY_FUNCTION = new Set<string>([
   ENVIRONMENT.createSettleSeconds,

@@ -125,9 +125,9 @@ describe('event producers', () => {
       oktaEventSource: 'aws.partner/okta.com/acme/stream',
       snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
     });
-    const told = app.synth().stacks[0]?.messages.map(({ entry }) => String(entry.data)) ?? [];
+    const warnings = app.synth().stacks[0]?.messages.map(({ entry }) => String(entry.data)) ?? [];
     for (const who of [ROLE, 'events.amazonaws.com', 'sns.amazonaws.com']) {
-      expect(told.filter((text) => text.includes(keyArn) && text.includes(who))).toHaveLength(1);
+      expect(warnings.filter((text) => text.includes(keyArn) && text.includes(who))).toHaveLength(1);
     }
   });
 

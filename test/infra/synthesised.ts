@@ -25,12 +25,11 @@ export function synthesise(given: Record<string, unknown> = {}): Synthesised {
   const app = new App({ context: cdkJson.context });
   const settings = readSettings((name) => given[name] ?? app.node.tryGetContext(name));
   const stack = new ConnectorStack(app, settings.prefix, { settings, code, env: { region: 'eu-west-1' } });
-  // Most tests set no target of alarms. The report of the warning would hide the output of these tests.
+  // Most tests set no target of alarms. Their output would consist mostly of this warning.
   Annotations.of(stack).acknowledgeWarning('groupsync:no-alarm-target');
   return { app, stack, template: Template.fromStack(stack) };
 }
 
-/** A resource of the template, as CloudFormation reads it. */
 export interface CfnResource {
   readonly Type: string;
   readonly DeletionPolicy?: string;

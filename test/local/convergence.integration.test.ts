@@ -37,7 +37,7 @@ async function start(readGroups: () => Promise<ReturnType<typeof groupOf>[]>, si
   return { ...queues, applyUrl, standings, wait, backlog, onLastEvent };
 }
 
-it('convergence waits for visible, in-flight and apply messages, and then needs two checks without messages', async () => {
+it('the wait for convergence ends after two checks in a row find no message in the queues, visible or in flight', async () => {
   const { client, queueUrl, applyUrl, send, take, standings, wait, backlog, onLastEvent } = await start(
     async () => [groupOf('a')],
   );
@@ -57,7 +57,7 @@ it('convergence waits for visible, in-flight and apply messages, and then needs 
   expect(standings.slice(-3).map(({ groups }) => groups?.all)).toEqual([undefined, 1, 1]);
 });
 
-it('convergence waits for dirty groups, but not for held, failed or unnamed groups', async () => {
+it('the wait for convergence includes dirty groups, but not held, failed or unnamed groups', async () => {
   let reads = 0;
   const { wait, standings } = await start(async () => {
     reads += 1;
@@ -67,7 +67,7 @@ it('convergence waits for dirty groups, but not for held, failed or unnamed grou
   expect(standings.map(({ groups }) => groups?.unfinished)).toEqual([1, 1, 0, 0]);
 });
 
-it('convergence continues to wait if a group is dirty in the last read', async () => {
+it('the wait for convergence continues if a group is dirty in the last read', async () => {
   let reads = 0;
   const { wait, standings } = await start(async () => {
     reads += 1;
@@ -77,7 +77,7 @@ it('convergence continues to wait if a group is dirty in the last read', async (
   expect(standings).toHaveLength(4);
 });
 
-it('convergence does not wait for a group that has the wanted content and only waits for another read', async () => {
+it('the wait for convergence ends although a group with the wanted content must be read again', async () => {
   const waiting = { until: '2026-11-20T11:38:00.000Z', code: 'as_wanted', reason: 'an earlier write' };
   const { wait } = await start(async () => [{ ...groupOf('a', 'dirty'), waiting }]);
   expect((await wait()).converged).toBe(true);

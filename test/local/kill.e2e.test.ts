@@ -13,11 +13,11 @@ import { companyOf, jumbled, storyOf } from './support/story.ts';
 /** The seed decides the times of the kills. GROUPSYNC_TEST_SEED sets another seed. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
 const KILLS = 4;
-/** The longest time between a start and a kill. At this time, a run has read the people and has written some groups. */
-const LONGEST_LIFE_MS = 6_000;
+/** The longest time between a start and a kill. Within this time, a run reads the people and writes some groups. */
+const MAX_RUN_MS = 6_000;
 const PEOPLE = 60;
 /** Five times the duration of the last run on an idle machine (150 s). */
-const LONGEST_RECOVERY_MS = 750_000;
+const MAX_RECOVERY_MS = 750_000;
 
 it(
   `npm start --data loses no change if kill -9 ends it ${KILLS} times (seed ${SEED})`,
@@ -49,7 +49,7 @@ it(
       rmSync(at('local.json'), { force: true });
       const { exit, signal } = start();
       await vi.waitUntil(() => existsSync(at('local.json')), { timeout: PATIENCE_MS, interval: 10 });
-      await wait(random.below(LONGEST_LIFE_MS));
+      await wait(random.below(MAX_RUN_MS));
       signal('SIGKILL');
       await exit;
     }
@@ -57,7 +57,7 @@ it(
     const { output, exit } = start();
     // groupsync writes a group again two to three minutes after an interrupted write.
     const isReported = () => output.stdout.endsWith('\n');
-    const reported = vi.waitUntil(isReported, { timeout: LONGEST_RECOVERY_MS, interval: 20 });
+    const reported = vi.waitUntil(isReported, { timeout: MAX_RECOVERY_MS, interval: 20 });
     const ended = exit.then(({ code, stderr }) => {
       if (!isReported()) throw new Error(`expected a report, but it ended with ${code}: ${stderr}`);
     });
@@ -73,5 +73,5 @@ it(
     expect(onPlatform).toEqual(expected.map(({ pending: _, ...group }) => group));
     expect(output.stderr).not.toMatch(/Error/);
   },
-  LONGEST_RECOVERY_MS + PATIENCE_MS,
+  MAX_RECOVERY_MS + PATIENCE_MS,
 );

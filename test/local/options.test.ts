@@ -53,7 +53,7 @@ describe('parseOptions', () => {
     expect(parseOptions(['--once', '--local-file', 'l'])).toMatchObject({ localFile: 'l' });
   });
 
-  it('npm start reads the value of a setting as JSON, or as text if it is not JSON', () => {
+  it('npm start reads the value of a setting as JSON, or as text if the value is not valid JSON', () => {
     const args = ['--setting', 'guard=null', '--setting', 'drift=report', '--setting', 'match=["a=b"]'];
     expect(parseOptions([...args, '--setting', 'nameTemplate={name} = {id}'])).toMatchObject({
       setting: [

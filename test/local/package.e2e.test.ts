@@ -54,7 +54,7 @@ beforeAll(async () => {
   // The dependencies as tarballs, so that the installation needs no network.
   const dependencies = Object.keys(packageJson.dependencies).map((name) => pack(`./node_modules/${name}`));
   const tarballs = [packed, ...dependencies].map(({ filename }) => `./${filename}`);
-  // `npm install` without `--ignore-scripts` runs install scripts.
+  // `--ignore-scripts=false` runs install scripts, as `npm install` does by default.
   const quiet = [
     '--offline',
     '--no-audit',
@@ -75,7 +75,7 @@ beforeAll(async () => {
   stack = groupsync('start', '--empty', '--people-every', '2', '--pump-every', '1');
   await vi.waitUntil(() => stack.output.stdout.includes('Ctrl-C stops.'), { timeout: PATIENCE_MS });
   before = { address: read('.groupsync/local.json'), log: read('.groupsync/local.log') };
-  // The run has the coalescing window that `--once` sets, because no option changes it.
+  // No option sets the coalescing window, so the run has the window of `--once`.
   const once = [bin, 'start', '--once', '--json', '--timeout', '280'];
   example = startProcess(process.execPath, once, { cwd: folder });
 });
@@ -179,16 +179,16 @@ it('the packaged console serves its page and answers requests', async () => {
   const page = new URL('/app.js', /^console +(\S+)$/m.exec(stack.output.stdout)?.[1]);
   expect((await (await fetch(page)).text()).length).toBeGreaterThan(10_000);
   expect((await groupsync('--local', 'events', 'send', 'crew.jsonl', '--yes').exit).code).toBe(0);
-  const ask = async ([words, codes]: (typeof ASKED)[number]) => {
+  const ask = async ([words, codes]: (typeof COMMANDS)[number]) => {
     const { code, stderr } = await groupsync('--local', ...words).exit;
     expect(codes, `${words.join(' ')}: ${stderr}`).toContain(code);
     expect(stderr).not.toMatch(/\n {4}at /);
   };
-  await pMap(ASKED, ask, { concurrency: 3 });
+  await pMap(COMMANDS, ask, { concurrency: 3 });
 });
 
-/** Commands with their correct exit codes for an empty company. Some commands correctly exit with 1 or 3. */
-const ASKED: readonly (readonly [readonly string[], readonly number[]])[] = [
+/** Commands with their expected exit codes for an empty company. */
+const COMMANDS: readonly (readonly [readonly string[], readonly number[]])[] = [
   [['status'], [0, 3]],
   [['doctor'], [0, 1, 3]],
   [['holds'], [0]],

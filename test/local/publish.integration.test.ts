@@ -43,7 +43,7 @@ describe('publish', () => {
     expect(await count(queueUrl)).toBe(2);
   });
 
-  it('a message is sent again if SQS failed without a fault of the sender', async () => {
+  it('a message is sent again if SQS reports a failure that the sender did not cause', async () => {
     const { client, queueUrl, count } = await startQueue();
     const send = client.send.bind(client);
     let failures = 2;

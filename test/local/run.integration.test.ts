@@ -248,15 +248,15 @@ describe('invalid options and files', () => {
       () => ['--world', '/nowhere.json'],
       /--world \/nowhere\.json: .*no such file/,
     ],
-    ['a world file that is no JSON', ({ write }) => ['--world', write('w', '{')], /--world .*JSON/],
+    ['a world file that is not JSON', ({ write }) => ['--world', write('w', '{')], /--world .*JSON/],
     ['a world file of another form', ({ write }) => ['--world', write('w', '{}')], /--world .*companies/],
     [
-      'a world without an app',
+      'a world without an OAuth application',
       ({ write }) => ['--world', write('w', JSON.stringify({ ...WORLD, credentials: [] }))],
       /credential of kind oauth_app/,
     ],
     ['an unknown setting', () => ['--setting', 'colour=1'], /--setting .*colour/],
-    ['a value that a setting does not take', () => ['--setting', 'drift=maybe'], /--setting drift: expected/],
+    ['an invalid value of a setting', () => ['--setting', 'drift=maybe'], /--setting drift: expected/],
   ])('npm start refuses %s with an error of one line', async (_, args, says) => {
     const at = folder();
     const { exit } = run(['--local-file', at.file, ...args(at)]);

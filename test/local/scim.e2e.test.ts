@@ -40,7 +40,7 @@ async function matchedOrMade(userName: string, body: object): Promise<string> {
   return made.id;
 }
 
-/** Returns the sorted platform users of the group with this name, or undefined if there is no such group. */
+/** Returns the sorted platform users of the group with this name; undefined if there is no such group. */
 async function users(name: string): Promise<readonly string[] | undefined> {
   await stack.converge();
   return (await stack.platformState()).find((group) => group.name === name)?.users.toSorted();

@@ -20,14 +20,14 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 /** Returns events with one millisecond between them. The last event has the current time. */
-function eventsOf(source: string, told: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
-  const startMs = Date.now() - told.length;
-  return told.map((one, n) => ({
+function eventsOf(source: string, templates: readonly Pick<RawEvent, 'type' | 'data'>[]): RawEvent[] {
+  const startMs = Date.now() - templates.length;
+  return templates.map((template, n) => ({
     specversion: '1.0',
     id: `${source}-${n}`,
     source,
     time: new Date(startMs + n).toISOString(),
-    ...one,
+    ...template,
   }));
 }
 const bodies = (events: readonly RawEvent[]) => events.map((one) => JSON.stringify(one));
@@ -59,11 +59,11 @@ it(
 it(
   'the local stack dead-letters 200 invalid bodies after one receive and applies the valid ones',
   async () => {
-    const told = Array.from({ length: 40 }, (_, n) => ({
+    const snapshots = Array.from({ length: 40 }, (_, n) => ({
       type: 'directory.group.snapshot',
       data: { group: { id: `good-${n}`, name: `Good ${n}` }, members: [memberOf(n)] },
     }));
-    const good = eventsOf('good', told);
+    const good = eventsOf('good', snapshots);
     const bad = Array.from({ length: 200 }, (_, n) => {
       const kind = BAD_BODIES[n % BAD_BODIES.length] as (typeof BAD_BODIES)[number];
       return { body: kind.body(n), code: kind.code };
@@ -100,11 +100,11 @@ it(
   'a user without a match is added to the group only after the platform has an employee for the user',
   async () => {
     const [stranger] = [{ id: 'stranger', email: 'stranger@acme.test' }];
-    const told = {
+    const snapshot = {
       type: 'directory.group.snapshot',
       data: { group: { id: 'guests', name: 'Guests' }, members: [memberOf(1), memberOf(2), stranger] },
     };
-    await stack.send(bodies(eventsOf('guests', [told])));
+    await stack.send(bodies(eventsOf('guests', [snapshot])));
     const before = (await stack.converge()).find(belongsTo('guests'));
     expect(before).toMatchObject({ state: 'in_sync', wanted: 3, applied: 2, users: ['u1', 'u2'] });
     expect(before?.pending).toMatchObject([{ id: 'stranger', cause: 'unknown' }]);
@@ -136,12 +136,12 @@ it(
 it(
   `the local stack writes a group at most once per coalescing window during a burst of ${BURST} changes`,
   async () => {
-    const told = Array.from({ length: BURST }, (_, n) => ({
+    const changes = Array.from({ length: BURST }, (_, n) => ({
       type: `directory.group.member.${n % 3 === 2 ? 'removed' : 'added'}`,
       data: { group: { id: 'burst' }, members: [memberOf((n * 7) % PEOPLE)] },
     }));
     const first = { type: 'directory.group.upserted', data: { group: { id: 'burst', name: 'Burst' } } };
-    const events = eventsOf('burst', [first, ...told]);
+    const events = eventsOf('burst', [first, ...changes]);
     const { next } = await stack.requests();
     const startedMs = Date.now();
     await stack.send(bodies(jumbled(events, 'burst')));

@@ -7,7 +7,7 @@ const DEFAULT = connectionName('default');
 const DAY_MS = 86_400_000;
 
 describe('acknowledged items', () => {
-  it('an acknowledgement is listed until its `untilMs`, or until a newer one of the item replaces it', async () => {
+  it('an acknowledgement is listed until its `untilMs`, or until a newer acknowledgement replaces it', async () => {
     const { ports, clock } = await savedWorld();
     const hide = (item: string, days: number | undefined, version: string | null = null) => {
       clock.ms += 1_000;

@@ -290,7 +290,7 @@ describe('takeover with steps in the wrong order', () => {
   });
 });
 
-/** Three directions in which each source is left once and joined once. */
+/** In these three directions, groups leave each source once and join each source once. */
 const INTERRUPTED: typeof DIRECTIONS = [
   ['events', 'directory'],
   ['directory', 'scim'],

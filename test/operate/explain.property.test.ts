@@ -4,7 +4,7 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { PersonSpec } from '../../simulate/simulation-run.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 
 const MEMBERS = ['ann', 'bob', 'cid'];
 const EMPLOYEES = ['e1', 'e2', 'e3', 'e4'];
@@ -43,7 +43,7 @@ it(
       refused: readonly string[],
       steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
     ) => {
-      const { world, tell, ref } = await story({ settings: policies });
+      const { world, tell, ref } = await createTestEngine({ settings: policies });
       for (const user of refused) world.platform.refused.add(user);
       const connection = await world.connection();
       await tell({ snapshot: 'g', of: MEMBERS });

@@ -8,11 +8,11 @@ import { reportPerson } from '../../shared/operate/person.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 async function company(settings: object = {}) {
-  const told = await story({ settings: { ...settings } });
+  const told = await createTestEngine({ settings: { ...settings } });
   await told.hire('ann', 'bob');
   const { world, tell } = told;
   return {
@@ -121,7 +121,7 @@ describe('explain', () => {
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
-  it('explain names why an employee is pending who has no userId, or whose employment has not begun', async () => {
+  it('explain gives the reason why an employee without a userId, or before the start of the employment, is pending', async () => {
     const { world, tell, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
@@ -170,7 +170,7 @@ describe('explain', () => {
     });
   });
 
-  it('explain distinguishes a group that never had a name from a group whose deletion ended its name', async () => {
+  it('explain distinguishes a group that never had a name from a group that lost its name by its deletion', async () => {
     const { tell, explain } = await company();
     await tell({ snapshot: 'g', of: ['ann'], name: null });
     expect((await explain('ann')).because).toContain('no event has given the group a name yet');

@@ -29,7 +29,7 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
 }
 
 describe('groupsync sync', () => {
-  it('sync creates a group again that another client deleted on the platform', async () => {
+  it('sync re-creates a group that another client deleted on the platform', async () => {
     const { world, id, users, sync } = await company();
     world.platform.deleteAsOther(id);
     // The second 404, at the next attempt, proves that the group is gone.
@@ -97,7 +97,7 @@ describe('groupsync sync', () => {
     expect(users()).toEqual([['u-ann', 'u-bob']]);
   });
 
-  it('sync sends a member again that the platform refused before', async () => {
+  it('sync retries a member that the platform refused before', async () => {
     const { world, users, sync } = await company();
     world.platform.refused.add('u-cid');
     await world.hire('cid');

@@ -10,7 +10,7 @@ import { changeSettings, planSettings, removeConnection } from '../../shared/ope
 import { createHealthStore } from '../../shared/store/connection-states.ts';
 import { createScimTokenStore } from '../../shared/store/scim-token-store.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
-import { calledBy, story } from '../support/engine/story.ts';
+import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -18,7 +18,7 @@ const WORD = { reason: 'a reorganisation' };
 
 /** Creates a company with the setting `fourEyes`, and functions for operators with different names. */
 async function company(settings: object = {}) {
-  const told = await story({ settings: { fourEyes: true, guard: {}, ...settings } });
+  const told = await createTestEngine({ settings: { fourEyes: true, guard: {}, ...settings } });
   const { toolPorts } = told.world;
   const vault = { remove: async () => false, store: async () => 'stored' };
   const tokens = createScimTokenStore(toolPorts.table);
@@ -198,7 +198,7 @@ describe('request to weaken four eyes or the guard', () => {
     expect(rowsOf(await stored())).toEqual([]);
   });
 
-  it('a person who made one of several open requests cannot confirm any of them', async () => {
+  it('a person who made one of several open requests can confirm none of these requests', async () => {
     const { set, decide, stored } = await company();
     await set('ann', 'guard', null);
     await set('bob', 'fourEyes', false);

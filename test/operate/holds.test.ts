@@ -9,10 +9,10 @@ import { authorsOf } from '../../shared/plan/approval.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
-import { calledBy, story, twice } from '../support/engine/story.ts';
+import { calledBy, createTestEngine, twice } from '../support/engine/test-engine.ts';
 import { CONNECTION, DAY_MS, type World } from '../support/engine/world.ts';
 import { change } from '../sync/reconcile/support/drift.ts';
-import { mortalWorker, slowWorker } from '../sync/reconcile/support/mortal.ts';
+import { crashingWorker, slowWorker } from '../sync/reconcile/support/crashing-worker.ts';
 
 const EVERYBODY = ['a', 'b', 'c', 'd', 'e', 'f'];
 const WORD = { reason: 'a reorganisation' };
@@ -28,7 +28,7 @@ function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
 }
 
 async function company(guard: object = {}, settings: object = {}) {
-  const told = await story({ settings: { ...settings, guard } });
+  const told = await createTestEngine({ settings: { ...settings, guard } });
   await told.hire(...EVERYBODY, 'n');
   await told.tell({ snapshot: 'g', of: EVERYBODY });
   const decided = async (id: string) => {
@@ -246,7 +246,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(3);
   });
 
-  it('rejected removals stay stored until the directory wants the users, apart from later removals', async () => {
+  it('rejected removals stay stored, separately from later removals, until the directory wants the users again', async () => {
     const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
     await tell({ take: ['a', 'b', 'c'], from: 'g' });
     const { digest } = (await state('g'))?.hold ?? {};
@@ -264,7 +264,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold).toMatchObject({ removes: 3 });
   });
 
-  it('if two operators decide different parts at the same time, one must read the hold again', async () => {
+  it('if two operators decide different parts at the same time, the slower operator must read the hold again', async () => {
     const { tell, shown, state, ref, world } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const { digest } = (await state('g'))?.hold ?? {};
@@ -298,7 +298,7 @@ describe('hold', () => {
     expect(await state('g')).not.toHaveProperty('approval');
   });
 
-  it('only the whole deletion of a group can be decided', async () => {
+  it('an operator can decide only about the whole deletion of a group', async () => {
     const { tell, state, ref, world } = await company({ perHourCount: 5 });
     await tell({ remove: 'g' });
     const part = { ...WORD, digest: (await state('g'))?.hold?.digest, users: users('b') };
@@ -313,13 +313,13 @@ describe('hold', () => {
       const { tell, shown, state, ref, world } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
       const { digest } = (await state('g'))?.hold ?? {};
-      const dying = world.portsFor(mortalWorker(dyingAt));
+      const dying = world.portsFor(crashingWorker(dyingAt));
       const decision = rejectHold(ref('g'), { ...WORD, digest, users: users('b') }, dying);
       hasEnded = await decision.then(
         () => true,
         () => false,
       );
-      await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
+      await applyGroup(ref('g'), world.portsFor(crashingWorker(dyingAt))).catch(() => {});
       await tell();
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
       const { hold, rejection } = (await state('g')) ?? {};
@@ -359,7 +359,7 @@ describe('hold', () => {
     expect((await audit('g')).filter(({ action }) => action.startsWith('holds_'))).toHaveLength(2);
   });
 
-  it('if two operators decide at the same time, the second one is shown who decided first', async () => {
+  it('if two operators decide at the same time, the second operator is shown who decided first', async () => {
     const { tell, ref, world, state, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
@@ -466,7 +466,7 @@ describe('hold', () => {
     expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
   });
 
-  it('a rejection lasts a year, and then the sweep holds the removals again that are still wanted', async () => {
+  it('a rejection lasts a year, and then the sweep holds the removals that are still wanted', async () => {
     const { tell, state, ref, world, shown } = await company();
     await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await rejectHold(ref('g'), WORD, world.toolPorts);
@@ -524,7 +524,7 @@ describe('hold', () => {
     for (let dyingAt = 1; (await state('g'))?.hold?.expiresAtMs === first?.expiresAtMs; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(50);
       await world.toolPorts.desired.markDirty(ref('g'), dirtyNow(world.toolPorts));
-      await applyGroup(ref('g'), world.portsFor(mortalWorker(dyingAt))).catch(() => {});
+      await applyGroup(ref('g'), world.portsFor(crashingWorker(dyingAt))).catch(() => {});
       expect((await state('g'))?.hold?.digest).toBe(first?.digest);
     }
   });
@@ -542,7 +542,7 @@ describe('hold', () => {
   });
 
   it.each(['waiting', 'rejected'])(
-    'a hold that is %s survives the end of the link by a wrong base URL, and the next link',
+    'a hold that is %s stays stored when a wrong base URL ends the link, and when the group is linked again',
     async (kind) => {
       const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
       await tell({ snapshot: 'h', of: EVERYBODY });
@@ -604,7 +604,7 @@ describe('hold', () => {
     expect(shown('g')).toEqual([[]]);
   });
 
-  it('replacing one member of a group below minSize repeatedly causes no hold', async () => {
+  it('repeated replacement of one member of a group below minSize causes no hold', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
@@ -614,7 +614,7 @@ describe('hold', () => {
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
-  it('a hold shows which share of the group all removals of the last hour are together', async () => {
+  it('a hold shows the removals of the last hour as a share of the group', async () => {
     const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
     await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });

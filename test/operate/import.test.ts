@@ -8,7 +8,7 @@ import { importCsv } from '../../shared/operate/import/import.ts';
 import { createRowSort } from '../../shared/operate/import/row-sort.ts';
 import { createAuditLog } from '../../shared/store/logs.ts';
 import { MemoryTable } from '../../simulate/table.ts';
-import { calledBy } from '../support/engine/story.ts';
+import { calledBy } from '../support/engine/test-engine.ts';
 import { NOW_MS } from '../support/operate/world.ts';
 
 async function* inChunks(text: string, size = 7) {

@@ -5,7 +5,7 @@ import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { runCli } from '../support/cli/io.ts';
-import { calledBy } from '../support/engine/story.ts';
+import { calledBy } from '../support/engine/test-engine.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
 /** Creates a group with three writes, an action of Bob between them, and an action on the connection. */
@@ -158,7 +158,7 @@ describe('audit check', () => {
     });
   });
 
-  it('the audit check reports an entry that was removed, and an entry of which a field was changed', async () => {
+  it('the audit check reports a removed entry, and an entry with a changed field', async () => {
     const { verify, entries, table } = await company();
     const ofGroup = entries().filter(({ pk }) => pk.endsWith('#g'));
     expect(ofGroup).toHaveLength(5);
@@ -201,7 +201,7 @@ describe('audit check', () => {
     expect({ code, json }).toMatchObject({ code: 3, json: { broken: { problem: 'missing' } } });
   });
 
-  it('the audit keeps two simultaneous actions, one after the other', async () => {
+  it('the audit records both of two simultaneous actions, one after the other', async () => {
     const { ports, refOf, verify, cli } = await company();
     const { audit } = ports;
     let others = 0;

@@ -4,14 +4,14 @@ import { adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { allOf, type DirectoryEvent, story, twice } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, createTestEngine, twice } from '../support/engine/test-engine.ts';
 import { COMPANY, CONNECTION, HOUR_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
-import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
+import { expectSuccessOrCrash, crashBeforeEachEffect } from '../sync/reconcile/support/crashing-worker.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 async function company(settings: object = {}) {
-  const told = await story({ settings: { ...settings } });
+  const told = await createTestEngine({ settings: { ...settings } });
   await told.hire('a', 'b');
   /** Adds a group of another client that may be adopted. */
   const theirs = (users: readonly string[], name = 'Theirs', spokeId = 'x') => {
@@ -268,7 +268,7 @@ describe('released group', () => {
     ['released by onGroupDeleted', { onGroupDeleted: 'release' }],
     ['deleted', {}],
   ])('a group that is %s keeps no claim after a crash of apply at any point', async (how, settings) => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const { tell, say, work, world, ref, state } = await company(settings);
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.link?.id ?? platformGroupId('');
@@ -278,7 +278,7 @@ describe('released group', () => {
         await work(1);
       }
       takeWoken(world);
-      await orDies(applyGroup(ref('g'), world.portsFor(worker)));
+      await expectSuccessOrCrash(applyGroup(ref('g'), world.portsFor(worker)));
       world.advance(10 * 60_000);
       await tell();
       expect((await world.toolPorts.claims.owners(COMPANY, [id])).now, where).toEqual(new Map());
@@ -342,12 +342,12 @@ describe('released group', () => {
   );
 
   it('a released group can be adopted again after a crash of apply at any point, and keeps its claim', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const { tell, world, ref, shown, state } = await company();
       await tell({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.link?.id ?? platformGroupId('');
       await releaseGroup(ref('g'), world.toolPorts);
-      await orDies(applyGroup(ref('g'), world.portsFor(worker)));
+      await expectSuccessOrCrash(applyGroup(ref('g'), world.portsFor(worker)));
       const adopted = await adoptGroup(ref('g'), id, world.toolPorts);
       if (adopted.kind === 'busy') {
         // The write that removes the external id has no known outcome yet.
@@ -388,7 +388,7 @@ describe('group that the directory deletes', () => {
   );
 
   it.each(ends)(
-    'a deleted group that returns without a name has the same result with and without an apply in between: %s',
+    'a deleted group that returns without a name has the same result with and without a run of apply in between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
         const { tell, say, shown, state } = await company({ onGroupDeleted });
@@ -430,7 +430,7 @@ describe('group that the directory deletes', () => {
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
   });
 
-  it('a deleted group is still selected by its last name, so its platform group is deleted', async () => {
+  it('the settings select a deleted group by its last name, so its platform group is deleted', async () => {
     const groups = { include: ['Group *'], exclude: [], policies: [] };
     const { tell, shown } = await company({ groups });
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });

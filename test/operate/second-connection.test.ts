@@ -7,15 +7,15 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { previewGroup } from '../../shared/sync/apply/preview.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { COMPANY, CONNECTION, HOUR_MS } from '../support/engine/world.ts';
-import { orDies, whereverItDies } from '../sync/reconcile/support/mortal.ts';
+import { expectSuccessOrCrash, crashBeforeEachEffect } from '../sync/reconcile/support/crashing-worker.ts';
 
 const OTHER = connectionName('acme');
 
 /** Creates a company connected as `default`, whose group g is in sync with the members a and b. */
 async function company(settings: Readonly<Record<string, unknown>> = {}) {
-  const told = await story({ settings });
+  const told = await createTestEngine({ settings });
   const { world, hire, tell } = told;
   const { toolPorts } = world;
   await hire('a', 'b');
@@ -93,12 +93,12 @@ describe('company that is connected again under another name', () => {
   });
 
   it('the new connection adopts the group after a crash of apply before any of its effects', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const { remove, connect, says, apply, platformGroups, world, refOf } = await company();
       await remove();
       await connect(OTHER);
       await says(OTHER, 'a');
-      await orDies(applyGroup(refOf(OTHER), world.portsFor(worker)));
+      await expectSuccessOrCrash(applyGroup(refOf(OTHER), world.portsFor(worker)));
       world.advance(HOUR_MS);
       await apply(OTHER);
       await apply(OTHER);

@@ -13,7 +13,7 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import type { GateStore } from '../../shared/sync/ports/connections.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../../shared/sync/wake.ts';
-import { calledBy, story } from '../support/engine/story.ts';
+import { calledBy, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 /** A fake secret store that stores no secret. */
@@ -21,7 +21,7 @@ const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
 /** Returns a world with a group in sync, a worker that caches connections, and an operator who changes a setting. */
 async function company() {
-  const told = await story();
+  const told = await createTestEngine();
   const { world } = told;
   await told.hire('a');
   await told.tell({ snapshot: 'g', of: ['a'] });
@@ -40,7 +40,7 @@ async function company() {
 }
 
 describe('changed setting', () => {
-  it('the next apply uses a changed setting, although its worker caches connections', async () => {
+  it('the next run of apply uses a changed setting, although its worker caches connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -92,7 +92,7 @@ describe('changed setting', () => {
   });
 
   it('a loopback address is accepted only if the functions run on the same machine', async () => {
-    const { toolPorts } = (await story()).world;
+    const { toolPorts } = (await createTestEngine()).world;
     const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
     const change = [{ key: 'baseUrl', value: 'http://127.0.0.1:1' }];
     await expect(planSettings(CONNECTION, change, tool(false))).rejects.toThrow('that AWS can reach');
@@ -100,7 +100,7 @@ describe('changed setting', () => {
   });
 
   it('a link-local or private address is refused for deployed functions', async () => {
-    const { toolPorts } = (await story()).world;
+    const { toolPorts } = (await createTestEngine()).world;
     const tool = { ...toolPorts, deployment: { allowsLoopback: false } as never };
     for (const value of ['https://169.254.169.254', 'https://10.1.2.3', 'https://[fd00::1]']) {
       await expect(planSettings(CONNECTION, [{ key: 'baseUrl', value }], tool)).rejects.toThrow(
@@ -110,7 +110,7 @@ describe('changed setting', () => {
   });
 
   it('the address of a directory is refused for deployed functions if it is link-local or private', async () => {
-    const { toolPorts } = (await story()).world;
+    const { toolPorts } = (await createTestEngine()).world;
     const tool = (allowsLoopback: boolean) => ({ ...toolPorts, deployment: { allowsLoopback } as never });
     const directory = { kind: 'google', administrator: 'admin@acme.test' };
     for (const baseUrl of ['https://169.254.169.254', 'https://10.1.2.3', 'http://127.0.0.1:1']) {
@@ -123,7 +123,7 @@ describe('changed setting', () => {
     }
   });
 
-  it('apply uses a setting that changes during its work, or leaves the group dirty', async () => {
+  it('if a setting changes during a run of apply, apply uses the new value or leaves the group dirty', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     await change();
     world.advance(WORKERS_KNOW_AFTER_MS);
@@ -157,7 +157,7 @@ describe('changed setting', () => {
 
 describe('concurrent changes of one connection', () => {
   async function twoOperators(observing = false) {
-    const { toolPorts } = (await story({ settings: { guard: {} }, observing })).world;
+    const { toolPorts } = (await createTestEngine({ settings: { guard: {} }, observing })).world;
     const vault = { ...KEEPS_NONE, remove: async () => false };
     const settings = async () => (await toolPorts.connections.current(CONNECTION))?.settings;
     const plan = (...changes: { key: string; value: unknown }[]) =>

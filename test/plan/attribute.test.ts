@@ -37,7 +37,7 @@ describe('attribute', () => {
   it.each<[string, string[], string]>([
     ['a person before the platform', ['SYSTEM', 'ROLE'], 'ROLE'],
     ['the platform before an application, which may be groupsync', ['EXTERNAL', 'SYSTEM'], 'SYSTEM'],
-    ['a known initiator before an unknown one', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
+    ['a known initiator before an unknown initiator', ['ROBOT', 'EXTERNAL'], 'EXTERNAL'],
     ['the first of equal initiators', ['ROBOT', 'GHOST'], 'ROBOT'],
   ])('attribute returns %s, with the events of that initiator only', (_, initiators, named) => {
     const told = activityEvents(

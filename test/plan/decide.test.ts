@@ -149,7 +149,6 @@ const NEVER_ADOPTS = settingsWith({ adoptExisting: 'never' });
 const WATCHED = settingsWith({ groups: { policies: [{ match: '*', mode: 'report' }] } });
 const SUSPECTED = { state: state({ suspectedChange }) };
 const NONE = { listed: listing() };
-/** A group of a SCIM client. */
 const OF_SCIM = {
   ...state(),
   registers: {
@@ -442,7 +441,7 @@ describe('decide', () => {
       { rejected: { owed: undefined }, fetched: 'gone' },
       MISSED,
     ],
-  ])('the decision if a group %s', (_, over, expected) => {
+  ])('decide returns the next action for a group that %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -652,7 +651,7 @@ describe('decide', () => {
     ],
     ['a refused name that another group has leads to a wait', named(other), waits('name_in_use')],
     [
-      'a refused name that another group has is not written, and the members are',
+      'members are written without a refused name that another group has',
       {
         ...named(other),
         wanted: wanted('ab'),
@@ -709,9 +708,9 @@ describe('decide', () => {
       { kind: 'unlink' },
     ],
     ['an accepted deletion settles the group', gone(1, 'report'), IN_SYNC],
-    ['report accepts a deletion until any newer event', gone(1, 'report', 2), READ_LIST],
-    ['adopt accepts a deletion despite a member event', gone(1, 'adopt', 2), IN_SYNC],
-    ['adopt accepts a deletion until a group event', gone(0, 'adopt'), READ_LIST],
+    ['policy report accepts a deletion until any newer event', gone(1, 'report', 2), READ_LIST],
+    ['policy adopt accepts a deletion despite a member event', gone(1, 'adopt', 2), IN_SYNC],
+    ['policy adopt accepts a deletion until a group event', gone(0, 'adopt'), READ_LIST],
     ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
     [
       'a group is read after its uncertain write ended',
@@ -859,7 +858,7 @@ describe('decide', () => {
     });
   });
 
-  it('if the view is lost and external users may stay, users with a register count as added by groupsync', () => {
+  it('if the view is unreadable and external users may stay, users with a register count as added by groupsync', () => {
     const lost = facts({
       settings: settingsWith({ membership: 'additive' }),
       views: views(undefined, { isUnreadable: true }),

@@ -51,7 +51,7 @@ describe('existence of a platform group', () => {
     expect(judged(HOUR_MS)).toBe('gone');
   });
 
-  it('a group is gone at the first 404 after a DELETE that was answered with 2xx', () => {
+  it('a group is gone at the first 404 after the platform answered a DELETE with 2xx', () => {
     expect(judged(0, { firstNotFoundAtMs: undefined, listing: undefined, isDeletionAnswered: true })).toBe(
       'gone',
     );

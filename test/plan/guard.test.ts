@@ -27,7 +27,7 @@ describe('judgeRemovals', () => {
     ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
     ['one removal more than a group may lose', { removals: 11 }, 'count'],
     [
-      'one removal too many together with earlier ones',
+      'one removal too many, together with earlier removals',
       { removals: 1, recent: { ...NOTHING_REMOVED, group: 10, connection: 10, largestSize: 100 } },
       'count',
     ],
@@ -61,7 +61,7 @@ describe('judgeRemovals', () => {
       'share',
     ],
     [
-      'the rest of a group that had minSize members',
+      'the last members of a group that had minSize members',
       { size: 3, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 5 } },
       'share',
     ],
@@ -134,7 +134,7 @@ describe('judgeRemovals', () => {
     ],
     ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],
     [
-      'no removal after many earlier ones',
+      'no removal after many earlier removals',
       { removals: 0, recent: { ...NOTHING_REMOVED, group: 50, connection: 50, largestSize: 100 } },
       'allowed',
     ],

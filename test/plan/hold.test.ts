@@ -64,12 +64,36 @@ describe('judgeByHolds', () => {
   it.each<[string, Given, Partial<ReturnType<typeof judge>>]>([
     ['no set', { removals: 'a' }, { unjudged: 'a', held: '', approved: '', renewed: undefined, ends: [] }],
     ['a hold with all removals', { removals: 'a', sets: { hold: 'ab' } }, { held: 'a', renewed: undefined }],
-    ['a hold without some', { removals: 'ac', sets: { hold: 'ab' } }, { held: 'ac', renewed: 'ac' }],
-    ['a hold with none', { removals: 'c', sets: { hold: 'ab' } }, { unjudged: 'c', ends: ['hold'] }],
-    ['an approval', { removals: 'bc', sets: { approval: 'ab' } }, { approved: 'b', unjudged: 'c', ends: [] }],
-    ['an approval of none', { removals: 'c', sets: { approval: 'ab' } }, { ends: ['approval'] }],
-    ['a rejection', { removals: 'bc', sets: { rejection: 'ab' } }, { held: 'b', unjudged: 'c', ends: [] }],
-    ['a rejection of none', { removals: 'c', sets: { rejection: 'ab' } }, { ends: ['rejection'] }],
+    [
+      'a hold that lacks some removals',
+      { removals: 'ac', sets: { hold: 'ab' } },
+      { held: 'ac', renewed: 'ac' },
+    ],
+    [
+      'a hold with none of the removals',
+      { removals: 'c', sets: { hold: 'ab' } },
+      { unjudged: 'c', ends: ['hold'] },
+    ],
+    [
+      'an approval of some removals',
+      { removals: 'bc', sets: { approval: 'ab' } },
+      { approved: 'b', unjudged: 'c', ends: [] },
+    ],
+    [
+      'an approval of none of the removals',
+      { removals: 'c', sets: { approval: 'ab' } },
+      { ends: ['approval'] },
+    ],
+    [
+      'a rejection of some removals',
+      { removals: 'bc', sets: { rejection: 'ab' } },
+      { held: 'b', unjudged: 'c', ends: [] },
+    ],
+    [
+      'a rejection of none of the removals',
+      { removals: 'c', sets: { rejection: 'ab' } },
+      { ends: ['rejection'] },
+    ],
     [
       'all sets',
       { removals: 'abc', sets: { hold: 'a', approval: 'b', rejection: 'c' } },
@@ -92,7 +116,7 @@ describe('judgeByHolds', () => {
     ],
     ['a hold of a deletion', { removals: 'a', sets: { hold: 'a' }, about: 'delete' }, { ends: ['hold'] }],
     [
-      'a rejection of members, and a deletion',
+      'the deletion of a group after a rejection of members',
       { removals: 'a', sets: { rejection: 'a' }, about: 'remove', deletes: true },
       { unjudged: 'a', ends: ['rejection'] },
     ],
@@ -136,7 +160,7 @@ describe('judgeByHolds', () => {
       { removals: 'a', sets: { approval: null } },
       { unjudged: 'a', ends: ['approval'] },
     ],
-  ])('removals are judged with %s', (_, given, expected) => {
+  ])('judgeByHolds handles %s', (_, given, expected) => {
     expect(judge(given)).toMatchObject(expected);
   });
 
@@ -147,7 +171,7 @@ describe('judgeByHolds', () => {
     ['hold', false, { renewed: undefined, ends: ['hold'] }],
     ['approval', false, { approved: '', unjudged: 'ac', ends: ['approval'] }],
     ['rejection', false, { held: '', unjudged: 'ac', ends: ['rejection'] }],
-  ])('removals are judged with an expired %s, while the guard is on: %s', (name, isGuardOn, expected) => {
+  ])('judgeByHolds handles an expired %s (guard on: %s)', (name, isGuardOn, expected) => {
     const given = { removals: 'ac', sets: { [name]: 'ab' }, isGuardOn };
     expect(judge({ ...given, nowMs: EXPIRES_MS })).toMatchObject(expected);
   });

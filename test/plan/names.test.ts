@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ListedGroup } from '../../shared/domain/view.ts';
 import {
-  alreadyThere,
+  findExisting,
   fieldMatches,
   foldName,
   isListed,
@@ -51,7 +51,7 @@ describe('names that platforms normalise', () => {
     };
     const watched = new Proxy(listing, { get });
     const known = (group: string) =>
-      alreadyThere({ name: 'SALES', spokeId: group, users: new Map() }, watched, 'bySpokeId').known;
+      findExisting({ name: 'SALES', spokeId: group, users: new Map() }, watched, 'bySpokeId').known;
     expect(known('g1')).toEqual(['p0', 'p1', 'p2']);
     const once = looks;
     expect(known('g2')).toEqual(['p0', 'p2']);

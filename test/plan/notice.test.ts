@@ -10,10 +10,10 @@ const START_MS = Date.UTC(2026, 10, 20, 10);
  * Returns the notices about holds, by minute. `counts` has the numbers of held groups, by the minute of their change.
  * `failing` contains the minutes of notices that fail.
  */
-function told(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
+function notices(counts: Readonly<Record<number, number>>, minutes: number, failing: readonly number[] = []) {
   let episodes: readonly Episode[] = [];
   let count = 0;
-  const said: string[] = [];
+  const sent: string[] = [];
   for (let minute = 0; minute <= minutes; minute += 1) {
     const nowMs = START_MS + minute * MINUTE;
     count = counts[minute] ?? count;
@@ -22,11 +22,11 @@ function told(counts: Readonly<Record<number, number>>, minutes: number, failing
       if (!isNoticeDue(episode, nowMs)) return episode;
       const kind =
         episode.endedMs !== undefined ? 'ended' : episode.notifiedCount === undefined ? 'began' : 'grew';
-      said.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
+      sent.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
       return afterNotice(beforeNotice(episode, nowMs), { isSent: !failing.includes(minute) });
     });
   }
-  return { said, episodes };
+  return { sent, episodes };
 }
 
 describe('notices about findings', () => {
@@ -72,11 +72,11 @@ describe('notices about findings', () => {
       '1 began 1, 16 ended 1, 31 began 1, 46 ended 1',
     ],
   ])('%s', (_, counts, minutes, expected, failing = []) => {
-    expect(told(counts, minutes, failing).said.join(', ')).toBe(expected);
+    expect(notices(counts, minutes, failing).sent.join(', ')).toBe(expected);
   });
 
   it('no episode is stored after all episodes have ended and all ends were reported', () => {
-    expect(told({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
+    expect(notices({ 0: 1, 20: 0 }, 60).episodes).toEqual([]);
   });
 
   it('the episode of a subject that was not checked stays unchanged', () => {

@@ -185,7 +185,7 @@ describe('platform call with an incomplete answer', () => {
   });
 });
 
-describe('Sent of a failed request', () => {
+describe('`sent` in the error of a failed request', () => {
   const failed = (syscall: string, code = 'ETIMEDOUT') => Object.assign(new Error(code), { code, syscall });
 
   it.each([

@@ -78,7 +78,7 @@ describe('oauthCredential', () => {
     expect(bearers()).toEqual(['Bearer access-0']);
   });
 
-  it('a token is refreshed one minute before its expiry, with the latest refresh token', async () => {
+  it('an access token is refreshed one minute before its expiry, with the latest refresh token', async () => {
     const { client, time, requests, stored } = await setup();
     await client.me();
     time.nowMs += 3_539_999;

@@ -20,7 +20,7 @@ const ask = (method: RetryMethod, failure: RetryFailure, more: { attempt?: numbe
     random: 0.5,
   });
 
-/** The table in retry.ts. The last three columns: GET; PUT, PATCH and DELETE; POST. */
+/** The table in retry.ts. The last three columns are for GET, for PUT, PATCH and DELETE, and for POST. */
 const TABLE: readonly [string, RetryFailure, string, string, string][] = [
   ['a request that never left', { sent: 'no' }, 'again', 'again', 'again'],
   ['no answer', { sent: 'maybe' }, 'again', 'outcome_unknown', 'outcome_unknown'],

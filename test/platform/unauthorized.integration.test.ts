@@ -97,7 +97,7 @@ describe('connection whose OAuth tokens are refused', () => {
     ['without an access token', {}],
     ['with an access token', { accessToken: 'a0' }],
   ])(
-    'a refused connection costs one refresh, one stored secret and a probe every ten minutes (%s)',
+    'a refused connection causes one refresh, one stored secret and a probe every ten minutes (%s)',
     async (_, secret) => {
       const { seen, pumpFor } = await refusedCompany(secret);
       expect(await pumpFor(59)).toBe('unauthorized');

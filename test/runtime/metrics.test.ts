@@ -15,7 +15,7 @@ function emitted(name: MetricName, value: number, by?: string) {
 }
 
 /** Source: Amazon CloudWatch user guide, "Specification: Embedded metric format". */
-it('a metric has the prefix as a dimension, and also its kind if it has one', () => {
+it('a metric has its prefix as a dimension, and its kind as another dimension if it has a kind', () => {
   expect(emitted('PlatformWrites', 2, 'put')).toEqual({
     _aws: {
       Timestamp: 1_700,

@@ -8,8 +8,8 @@ import { elements, type ScimObject, type ScimValue } from '../../shared/scim/val
 import { always, runs } from '../support/engine/runs.ts';
 
 /*
- * These tests compare the server's result of a PATCH with the result of a second implementation. It follows the text of
- * RFC 7644 section 3.5.2 and changes one value at a time.
+ * These tests compare the server's result of a PATCH with the result of a second implementation, which follows the text
+ * of RFC 7644 section 3.5.2 and changes one value at a time.
  */
 
 const { User } = resourceTypes(true);
@@ -111,7 +111,8 @@ function whole(
   const given = (value ?? []).map((one) => merge({}, one)).filter(isSomething);
   if (given.length === 0) return op === 'replace' && !value?.length ? [] : before;
   if (op === 'add') return [...before, ...given];
-  // A given address without a value changes the address of its type. Without any given value, the list stays.
+  // An address without a value is merged into the existing address of the same type. If no address has a value, the
+  // list is not replaced.
   const meant = given.map((one) =>
     'value' in one ? one : { ...before.find((old) => old['type'] === one['type']), ...one },
   );

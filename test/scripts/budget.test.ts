@@ -30,7 +30,7 @@ function project(more: Record<string, string> = {}, limits: object = LIMITS) {
   return root;
 }
 
-const judge = (root: string) =>
+const checkBudget = (root: string) =>
   spawnSync(process.execPath, ['--import', 'tsx', 'scripts/budget.ts', root], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -38,7 +38,7 @@ const judge = (root: string) =>
 
 describe('npm run budget', () => {
   it('the budget check passes at the limit, and shows each figure next to its limit', () => {
-    const { status, stdout, stderr } = judge(project());
+    const { status, stdout, stderr } = checkBudget(project());
     expect(stderr).toBe('');
     expect(status).toBe(0);
     expect(stdout.replaceAll(/ +/g, ' ')).toBe(
@@ -53,11 +53,11 @@ describe('npm run budget', () => {
       'package.json': '{"dependencies": {"a": "1", "b": "1"}}',
       'node_modules/b/c.js': 'x'.repeat(700_000),
     };
-    const { status, stderr } = judge(project(more));
+    const { status, stderr } = checkBudget(project(more));
     const says = ['shared cli: 6, allowed 5', 'test: 3, allowed 2'];
     says.push('runtime dependencies: 2, allowed 1', 'installed megabytes: 2, allowed 1');
-    const told = stderr.trim().split('\n');
-    expect(told).toEqual(says.map((one) => expect.stringMatching(`^over the budget: ${one};`)));
+    const lines = stderr.trim().split('\n');
+    expect(lines).toEqual(says.map((one) => expect.stringMatching(`^over the budget: ${one};`)));
     expect(status).toBe(1);
   });
 
@@ -68,6 +68,6 @@ describe('npm run budget', () => {
       ['add', 'shared', 'cli/c.ts'],
     ])
       spawnSync('git', args, { cwd: root });
-    expect(judge(root)).toMatchObject({ status: 0, stderr: '' });
+    expect(checkBudget(root)).toMatchObject({ status: 0, stderr: '' });
   });
 });

@@ -13,7 +13,7 @@ describe('programs of a checkout', () => {
     expect(statSync(program).mtimeMs).toBe(mtimeMs);
   });
 
-  it('a program with sources outside the watched folders is refused', async () => {
+  it('a program that imports sources outside the given folders is refused', async () => {
     await expect(builtFolder(['cli/output/words.ts'], ['cli'])).rejects.toThrow(
       /expected sources in cli, got shared/,
     );

@@ -252,7 +252,7 @@ function makeWorld() {
     set: (change: object) => Object.assign(settings, change),
     loses: () => world.held({ users: ['u-r1'] }),
     gains: () => world.held({ users: ['u-r1', 'u-r2', 'u-z'] }),
-    /** Adds a user as another client. The directory does not have this user in the group. */
+    /** Adds a user that is not in the directory group, as another client. */
     theirs: (change: Partial<ClientWrite> = {}) =>
       clientWrites.push({
         ...(writes[0] as PlatformWrite),
@@ -663,7 +663,7 @@ describe('check of the truth at any time', () => {
     ['the gate is paused', (w) => w.items.set('C#a GATE', { state: 'paused' })],
   ]);
 
-  it('the check of the truth finds a proven binding that changes without a command of an operator', () => {
+  it('the check truth finds a confirmed binding that changes without a command of an operator', () => {
     const rebound = (world: World, hour: number, connection = 'a') =>
       hour === 4 && world.action({ kind: 'rebind', connection, atMs: START_MS + 3.5 * HOUR_MS });
     const moves = ({ items }: World, hour: number) =>
@@ -680,8 +680,8 @@ describe('check of the truth at any time', () => {
     ];
     expect(causesOf(returns, NOT_YET)).toHaveLength(1);
     expect(causesOf((world, hour) => returns(world, hour, 'a'), NOT_YET)).toEqual([]);
-    const unproven = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
-    expect(causesOf((world, hour) => [unproven(world), moves(world, hour)], NOT_YET)).toEqual([]);
+    const unconfirmed = ({ items }: World) => items.set('R#a#r1 M#m1', { gsk: '#r1#m1' });
+    expect(causesOf((world, hour) => [unconfirmed(world), moves(world, hour)], NOT_YET)).toEqual([]);
   });
 });
 
@@ -878,7 +878,7 @@ describe('check of ownership', () => {
     ],
     [
       'groupsync writes a group after the command pause crashed',
-      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, died: true }), w.write({})],
+      (w) => [w.action({ kind: 'pause_all', atMs: START_MS, crashed: true }), w.write({})],
     ],
     [
       'another company gets the token of this company',
@@ -1195,7 +1195,7 @@ describe('check of one decision', () => {
     isSeen = true,
   ) =>
     checked((seen) => {
-      const said = {
+      const answer = {
         member: 'm1',
         wanted,
         match: { user: 'u' },
@@ -1203,7 +1203,7 @@ describe('check of one decision', () => {
         because: 'so',
       } as unknown as Explanation;
       const stands = { before: stood(users.before), after: stood(users.after) };
-      checkExplain(seen, { ...around, ...stands, answer: said, isSeen });
+      checkExplain(seen, { ...around, ...stands, answer, isSeen });
     });
 
   it.each([
@@ -1223,7 +1223,7 @@ describe('check of one decision', () => {
     },
   );
 
-  it('the check accepts a wrong answer of explain about a member that another client removed without an event', () => {
+  it('the check accepts a wrong answer of explain if groupsync has not yet read a change of the group', () => {
     expect(explained('in_sync', true, { before: [], after: [] })).toEqual(['explain_in_sync']);
     expect(explained('in_sync', true, { before: [], after: [] }, false)).toEqual([]);
   });
@@ -1233,7 +1233,7 @@ describe('check of one decision', () => {
     { before, after }: Pick<Around<GroupPlan>, 'before' | 'after'>,
   ) =>
     checked((seen) => {
-      const said = {
+      const answer = {
         group: 'g1',
         action: 'none',
         changes: [],
@@ -1243,7 +1243,7 @@ describe('check of one decision', () => {
         note: null,
         ...plan,
       } as GroupPlan;
-      checkPlan(seen, { ...around, answer: said, before, after });
+      checkPlan(seen, { ...around, answer, before, after });
     });
   const add = { kind: 'add_member', member: 'm1', before: null, after: 'u', reason: '' };
 

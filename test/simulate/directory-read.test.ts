@@ -8,7 +8,7 @@ import type { SimulationRun } from '../../simulate/simulation-run.ts';
 const withDirectory = (seed: number, days: number): SimulationRun =>
   drawRun(seed, { days, directory: true, alone: true });
 
-describe('simulation run with a directory that is read', () => {
+describe('simulation run with a directory reader', () => {
   it('the option directory adds a connection and does not change the other connections of the run', () => {
     const of = (directory: boolean) => {
       const { connections, happenings } = drawRun(7, { directory });

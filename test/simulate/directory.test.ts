@@ -20,14 +20,14 @@ const happening = (action: DirectoryAction, way: Partial<Way> = {}): DirectoryHa
 });
 const at = (seconds: number) => START_MS + seconds * 1_000;
 
-/** One event of the directory, and the second of its time. A list of events is in the order of arrival. */
-type Said = readonly [second: number, action: DirectoryAction, way?: Partial<Way>];
+/** An action of the directory, with its time in seconds. A list of actions is in the order of arrival. */
+type TimedAction = readonly [second: number, action: DirectoryAction, way?: Partial<Way>];
 
-const told = (...said: readonly Said[]) => said;
+const timed = (...actions: readonly TimedAction[]) => actions;
 
-function recordOf(said: readonly Said[]) {
+function recordOf(actions: readonly TimedAction[]) {
   const record = createDirectoryRecord();
-  for (const [order, [second, action, way]] of said.entries()) {
+  for (const [order, [second, action, way]] of actions.entries()) {
     for (const [part, message] of messagesOf(happening(action, way), at(second)).entries()) {
       const messageId = `m${order}-${part}`;
       record.sent(message, { messageId, sentAtMs: at(second) });
@@ -53,36 +53,36 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
 });
 
 describe('naive reading of the events', () => {
-  it.each<[string, readonly Said[], object]>([
+  it.each<[string, readonly TimedAction[], object]>([
     [
       'the naive reading counts a member who joined before the group got its name',
-      told([1, join('g', 'p1')], [2, name('g')]),
+      timed([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
     [
       'the naive reading shows no group that is known only from events about its members',
-      told([1, join('g', 'p1')]),
+      timed([1, join('g', 'p1')]),
       {},
     ],
     [
       'the naive reading orders events by their times, not by their arrival',
-      told([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
+      timed([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
-    ['a deletion removes name and members', told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
+    ['a deletion removes name and members', timed([1, name('g')], [2, join('g', 'p1')], [3, gone('g')]), {}],
     [
       'a group that the directory creates again after its deletion has none of its earlier members',
-      told([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
+      timed([1, name('g')], [2, join('g', 'p1')], [3, gone('g')], [4, name('g', 'new')]),
       { g: ['new'] },
     ],
     [
       'a snapshot restores a group without a name',
-      told([1, name('g')], [2, gone('g')], [3, all('g', ['p1'])]),
+      timed([1, name('g')], [2, gone('g')], [3, all('g', ['p1'])]),
       { g: [undefined, 'p1'] },
     ],
     [
       'a deleted user leaves every group, and returns only to a group that adds the user again',
-      told(
+      timed(
         [1, all('g', ['p1'])],
         [1, all('i', ['p1'])],
         [2, { kind: 'forget', member: 'p1' }],
@@ -92,22 +92,22 @@ describe('naive reading of the events', () => {
     ],
     [
       'a snapshot removes members that it does not contain',
-      told([1, join('g', 'p1', 'p2')], [2, all('g', ['p2'])]),
+      timed([1, join('g', 'p1', 'p2')], [2, all('g', ['p2'])]),
       { g: [undefined, 'p2'] },
     ],
     [
       'a snapshot in two parts removes a member that no part contains',
-      told([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
+      timed([1, join('g', 'p1')], [2, all('g', ['p2', 'p3'], 2)]),
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
       'the naive reading does not count an event from the future',
-      told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
+      timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
     ],
     [
       'the naive reading orders events without a time by the time of their sending',
-      told(
+      timed(
         [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [1, name('g')],
@@ -116,15 +116,15 @@ describe('naive reading of the events', () => {
     ],
     [
       'the naive reading reads an oversized message',
-      told([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
+      timed([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],
-  ])('%s', (_, said, expected) => {
-    expect(shown(recordOf(said).read('a'))).toEqual(expected);
+  ])('%s', (_, actions, expected) => {
+    expect(shown(recordOf(actions).read('a'))).toEqual(expected);
   });
 
   it('the naive reading uses only the events until the given time, and returns when a group last changed', () => {
-    const record = recordOf(told([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
+    const record = recordOf(timed([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));
     expect(record.read('b').groups.size).toBe(0);
@@ -147,8 +147,8 @@ describe('naive reading of the events', () => {
     expect(shown(record.read('a'))).toEqual({ g: [undefined, 'p2', 'p3'] });
   });
 
-  it('a refused event counts after its replay, which has the same body', () => {
-    const record = recordOf(told([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
+  it('a refused event counts after a replay with the same body', () => {
+    const record = recordOf(timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]));
     const [message] = messagesOf(happening(join('g', 'p1'), { time: 'future' }), at(2));
     record.arrived({ messageId: 'other', body: message?.body ?? '', atMs: at(2) + HOUR_MS });
     expect(shown(record.read('a'))).toEqual({ g: ['g', 'p1'] });
@@ -164,20 +164,20 @@ describe('events with equal stamps', () => {
           permutations(some.filter((_, place) => place !== at)).map((rest) => [one, ...rest]),
         );
 
-  it.each<[string, readonly Said[], object]>([
+  it.each<[string, readonly TimedAction[], object]>([
     [
       'the removal of a member wins over its addition',
-      told([1, name('g')], [2, join('g', 'p1'), tied], [2, leave('g', 'p1'), tied]),
+      timed([1, name('g')], [2, join('g', 'p1'), tied], [2, leave('g', 'p1'), tied]),
       { g: ['g'] },
     ],
     [
       'the name that is first in the alphabet wins',
-      told([1, name('g', 'b'), tied], [1, name('g', 'c'), tied], [1, name('g', 'a'), tied]),
+      timed([1, name('g', 'b'), tied], [1, name('g', 'c'), tied], [1, name('g', 'a'), tied]),
       { g: ['a'] },
     ],
     [
       'a snapshot keeps a member who joined, and does not add a member who left',
-      told(
+      timed(
         [1, join('g', 'p9')],
         [2, all('g', ['p1', 'p2']), tied],
         [2, join('g', 'p3'), tied],
@@ -187,11 +187,11 @@ describe('events with equal stamps', () => {
     ],
     [
       'the deletion of a group wins over its name',
-      told([1, name('i')], [2, name('g'), tied], [2, gone('g'), tied]),
+      timed([1, name('i')], [2, name('g'), tied], [2, gone('g'), tied]),
       { i: ['i'] },
     ],
-  ])('among events with equal stamps, %s in every order of arrival', (_, said, expected) => {
-    for (const order of permutations(said)) expect(shown(recordOf(order).read('a'))).toEqual(expected);
+  ])('among events with equal stamps, %s in every order of arrival', (_, actions, expected) => {
+    for (const order of permutations(actions)) expect(shown(recordOf(order).read('a'))).toEqual(expected);
   });
 });
 
@@ -269,7 +269,7 @@ describe('messages of every form', () => {
   });
 });
 
-/** Returns the desired state as the engine's registers have it. */
+/** Returns the desired state from the engine's registers. */
 function byRegisters(events: Parameters<typeof foldEvents>[0]) {
   const [fold] = foldEvents(events).values();
   const groups = [...(fold?.groups.values() ?? [])].flatMap((group) => {
@@ -309,7 +309,7 @@ describe('expectedUsers', () => {
   ];
   const reading = recordOf([[1, all('g', ['p1', 'p2', 'p3', 'p4', 'p5', 'p7', 'h1'])]]).read('a');
 
-  it('expectedUsers has the single active person with the given address, or the cause of a pending member', () => {
+  it('expectedUsers returns the only active person with the address, or the cause of a pending member', () => {
     const { userOf, pending } = expectedUsers(reading, 'g', {
       holders: holdersAmong(employees),
       settings: {},

@@ -12,7 +12,6 @@ function furtherNamesOf({ form, lateMs, eventId }: Way): readonly string[] {
   return eventId === undefined ? late : [...late, 'equal_stamps'];
 }
 
-/** Returns the names of all features of a simulation run. */
 function namesIn({ connections, happenings, coalesceSeconds }: SimulationRun): readonly string[] {
   return [
     `window:${coalesceSeconds}`,

@@ -192,7 +192,7 @@ describe('check of notifications', () => {
       [HOLD_BEGAN, ['gate', { isOver: false }]],
       1,
     ],
-  ])('notifications and findings %s', (_, told, wrong) => {
-    expect(unreportedFindings(LEVELS.found, new Map(told))).toHaveLength(wrong);
+  ])('notifications and findings %s', (_, notifications, wrong) => {
+    expect(unreportedFindings(LEVELS.found, new Map(notifications))).toHaveLength(wrong);
   });
 });

@@ -11,7 +11,7 @@ it('if a whole request fails, all its keys fail, and no key is requested alone',
       if (questions.length > 1) throw new Error('no answer');
       return questions;
     },
-    mayBeOnesFault: (cause) => cause instanceof RangeError,
+    mayBeCausedByOne: (cause) => cause instanceof RangeError,
   });
   expect([await ask(1), await ask(1)]).toEqual([1, 1]);
   const outcomes = await Promise.allSettled([ask(2), ask(3)]);

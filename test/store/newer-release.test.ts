@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 
 it('a group of a newer schema is refused and stays unchanged, and all other groups are written', async () => {
-  const { world, hire, tell, say, work, ref, shown } = await story();
+  const { world, hire, tell, say, work, ref, shown } = await createTestEngine();
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
   await world.table.update(groupKey(ref('g')), { set: { schema: 2 } });
@@ -23,7 +23,7 @@ const NUMBERED =
   /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
 
 it('every item that `understood` reads has the number of its schema', async () => {
-  const { world, hire, tell } = await story();
+  const { world, hire, tell } = await createTestEngine();
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a', 'b'] });
   const items = [...world.table.items.values()];

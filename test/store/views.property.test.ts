@@ -37,7 +37,7 @@ const action = fc.record({
 });
 type Action = typeof action extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 /**
- * Draws actions of another process. Each action has the number of an effect of this process, and runs before that
+ * Generates actions of another process. Each action has the number of an effect of this process, and runs before that
  * effect.
  */
 const actions = fc.array(fc.tuple(action, fc.integer({ min: 1, max: 14 }), fc.option(action)), {

@@ -1,12 +1,12 @@
-let told = 0;
+let sentCount = 0;
 
 /**
  * Returns a native event in the form that a client sends to SQS. Its time is the current time, and its sequence is
  * higher than all earlier sequences. `more` replaces any field.
  */
 export function nativeEvent(type: string, data: unknown, more: object = {}): string {
-  told += 1;
-  const place = { id: `told-${told}`, sequence: String(told), time: new Date().toISOString() };
+  sentCount += 1;
+  const place = { id: `native-${sentCount}`, sequence: String(sentCount), time: new Date().toISOString() };
   const event = { specversion: '1.0', source: 'test', type: `directory.${type}`, data };
   return JSON.stringify({ ...event, ...place, ...more });
 }

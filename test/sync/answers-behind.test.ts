@@ -2,33 +2,32 @@ import { describe, expect, it } from 'vitest';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 async function company(platform: object = {}, settings = {}) {
-  const told = await story({ platform, settings });
-  const { world } = told;
-  await told.hire('a', 'b', 'c');
+  const engine = await createTestEngine({ platform, settings });
+  const { world } = engine;
+  await engine.hire('a', 'b', 'c');
   return {
-    ...told,
+    ...engine,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     pending: async () =>
-      (await world.toolPorts.groups.members(told.ref('g'))).flatMap(({ member, pending }) =>
+      (await world.toolPorts.groups.members(engine.ref('g'))).flatMap(({ member, pending }) =>
         pending === undefined ? [] : [`${member} ${pending.cause}`],
       ),
     /**
-     * Ten minutes later, apply checks each group whose version on the platform differs from the stored version. The
-     * feed marks such groups in the same way.
+     * Advances the time by ten minutes, and marks changed groups as suspected. The feed marks groups in the same way.
      */
     async later() {
       world.advance(10 * MINUTE_MS);
       await suspectChanged(world);
-      await told.tell();
+      await engine.tell();
     },
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.toolPorts);
-      await told.tell();
+      await engine.tell();
     },
   };
 }

@@ -12,7 +12,7 @@ import { refreshPeople } from '../../shared/sync/people.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { MemoryTable } from '../../simulate/table.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 const person = (role: string, email: string, state = 'ACTIVE') => ({
@@ -21,35 +21,35 @@ const person = (role: string, email: string, state = 'ACTIVE') => ({
   state,
 });
 
-type Told = Awaited<ReturnType<typeof story>>;
+type Engine = Awaited<ReturnType<typeof createTestEngine>>;
 
 /** Refreshes people as the hourly schedule does, and runs the engine until no work is left. */
-async function refresh({ world, tell }: Told) {
+async function refresh({ world, tell }: Engine) {
   const report = await refreshPeople(await world.connection(), world.toolPorts);
   await tell();
   return report;
 }
 
-async function pendingOf(told: Told, group: string) {
-  const registers = await told.world.toolPorts.groups.members(told.ref(group));
+async function pendingOf(engine: Engine, group: string) {
+  const registers = await engine.world.toolPorts.groups.members(engine.ref(group));
   return registers.flatMap(({ member, pending }) => (pending === undefined ? [] : [[member, pending.cause]]));
 }
 
 describe('person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
   it('a person that the platform no longer knows leaves all groups, within the limits of the guard', async () => {
-    const told = await story({ settings: { guard } });
-    const { world, tell, shown, state } = told;
+    const engine = await createTestEngine({ settings: { guard } });
+    const { world, tell, shown, state } = engine;
     const listed = async (...ids: string[]) => {
       world.platform.employees = ids.map((id) => person(id, id));
-      await refresh(told);
+      await refresh(engine);
     };
     await listed('ann', 'bob', 'cid');
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid'] });
     expect(shown('g')).toEqual([['u-ann', 'u-bob', 'u-cid']]);
     await listed('ann', 'bob');
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
-    expect(await pendingOf(told, 'g')).toEqual([['cid', 'inactive']]);
+    expect(await pendingOf(engine, 'g')).toEqual([['cid', 'inactive']]);
     await listed('ann');
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1 } });
@@ -63,20 +63,20 @@ describe('binding of a member', () => {
   ])(
     'a new employee with the address of an ended employee is added, because the ended employee has no binding%s',
     async (_, size) => {
-      const told = await story();
-      const { world, tell, shown, member } = told;
+      const engine = await createTestEngine();
+      const { world, tell, shown, member } = engine;
       const many = Array.from({ length: size }, (_one, n) => `m${n}`);
       const leaver = person('leaver', 'ann', 'TERMINATED');
       const others = many.map((id) => person(id, id));
       await world.toolPorts.hire([leaver, ...others]);
       await tell({ snapshot: 'g', of: ['ann', ...many] });
-      expect(await pendingOf(told, 'g')).toEqual([['ann', 'inactive']]);
+      expect(await pendingOf(engine, 'g')).toEqual([['ann', 'inactive']]);
       const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
       expect(stored.get(member('ann'))).not.toHaveProperty('role');
       world.platform.employees = [leaver, person('newcomer', 'ann'), ...others];
-      await refresh(told);
+      await refresh(engine);
       expect(shown('g')[0]).toContain('u-newcomer');
-      expect(await pendingOf(told, 'g')).toEqual([]);
+      expect(await pendingOf(engine, 'g')).toEqual([]);
     },
   );
 
@@ -85,7 +85,7 @@ describe('binding of a member', () => {
     ['left to apply while the connection only observes', { observing: true }, 1, undefined],
     ['left to apply if the person cannot be read', {}, 99, undefined],
   ])('the binding of a new member is %s', async (_, options, schema, role) => {
-    const { world, say, hire, member } = await story(options);
+    const { world, say, hire, member } = await createTestEngine(options);
     await hire('ann');
     world.table.change(personKey(CONNECTION, roleId('ann')), { set: { schema } });
     say({ snapshot: 'g', of: ['ann'] }, { user: 'bob', email: 'bob@acme.test' });
@@ -105,14 +105,14 @@ describe('binding of a member', () => {
     ['the fan-out of the member is interrupted', 0, ['event', 'crash', 'refresh']],
     ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
   ])('the member is bound to a newcomer who gets the address of a leaver: %s', async (_, size, steps) => {
-    const told = await story();
-    const { world, tell, shown, member } = told;
+    const engine = await createTestEngine();
+    const { world, tell, shown, member } = engine;
     const { people } = world.toolPorts;
     const bound = { role: roleId('leaver'), revision: 0, isFirst: true };
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
     const others = many.map((id) => person(id, id));
     world.platform.employees = [LEAVER, ...others];
-    await refresh(told);
+    await refresh(engine);
     for (const step of steps) {
       // The change is visible only in the next refresh of people.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
@@ -120,11 +120,11 @@ describe('binding of a member', () => {
       else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
       else if (step === 'match') await people.holding(CONNECTION, 'workEmail', LEAVER.email, member('ann'));
       else if (step === 'bind') await people.bind(CONNECTION, member('ann'), bound);
-      else await refresh(told);
+      else await refresh(engine);
     }
     expect(shown('g')[0]).toContain('u-newcomer');
     expect(shown('g')[0]).toHaveLength(size + 1);
-    expect(await pendingOf(told, 'g')).toEqual([]);
+    expect(await pendingOf(engine, 'g')).toEqual([]);
   });
 
   it.each([
@@ -133,59 +133,59 @@ describe('binding of a member', () => {
     [
       'an operator made',
       'ann',
-      ({ world, member, role }: Told) =>
+      ({ world, member, role }: Engine) =>
         rebindMember(CONNECTION, { member: member('ann'), role: role('leaver') }, world.toolPorts),
     ],
   ])(
     "a binding that %s stays with the leaver, although another person gets the leaver's address",
     async (_, address, prove) => {
-      const told = await story();
-      const { world, tell, shown } = told;
+      const engine = await createTestEngine();
+      const { world, tell, shown } = engine;
       world.platform.employees = [LEAVER];
-      await refresh(told);
+      await refresh(engine);
       await tell({ snapshot: 'g', of: ['ann'] });
-      await prove(told);
+      await prove(engine);
       world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
-      await refresh(told);
+      await refresh(engine);
       await tell({ upsert: 'g' });
-      expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+      expect([shown('g'), await pendingOf(engine, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
     },
   );
 
   it('a member is bound on the first working day of a new employee, without another event', async () => {
-    const told = await story();
-    const { world, tell, shown } = told;
+    const engine = await createTestEngine();
+    const { world, tell, shown } = engine;
     await world.toolPorts.hire([person('ann', 'ann', 'HIRED')]);
     await tell({ snapshot: 'g', of: ['ann'] });
-    expect([shown('g'), await pendingOf(told, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
+    expect([shown('g'), await pendingOf(engine, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
     world.platform.employees = [person('ann', 'ann', 'HIRED')];
-    expect(await refresh(told)).toMatchObject({ woken: 0 });
+    expect(await refresh(engine)).toMatchObject({ woken: 0 });
     world.platform.employees = [person('ann', 'ann')];
-    expect(await refresh(told)).toMatchObject({ woken: 1 });
+    expect(await refresh(engine)).toMatchObject({ woken: 1 });
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
   it('a member is bound to the only active person with the address, and to no person if two are active', async () => {
-    const told = await story();
-    const { world, tell, shown } = told;
+    const engine = await createTestEngine();
+    const { world, tell, shown } = engine;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
     await world.toolPorts.hire([person('one', 'bob'), person('two', 'bob')]);
     await tell({ snapshot: 'g', of: ['ann', 'bob', 'zed'] });
     expect(shown('g')).toEqual([['u-new']]);
-    expect(await pendingOf(told, 'g')).toEqual([
+    expect(await pendingOf(engine, 'g')).toEqual([
       ['bob', 'ambiguous'],
       ['zed', 'unknown'],
     ]);
   });
 
   it('a member whose new address belongs to another person is ambiguous until an operator rebinds the member', async () => {
-    const told = await story();
-    const { world, tell, shown, member, role } = told;
+    const engine = await createTestEngine();
+    const { world, tell, shown, member, role } = engine;
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] });
     await tell({ user: 'ann', email: 'other@acme.test' });
     expect(shown('g')).toEqual([[]]);
-    expect(await pendingOf(told, 'g')).toEqual([['ann', 'ambiguous']]);
+    expect(await pendingOf(engine, 'g')).toEqual([['ann', 'ambiguous']]);
     const binding = { member: member('ann'), role: role('other') };
     expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({
       kind: 'rebound',
@@ -197,7 +197,7 @@ describe('binding of a member', () => {
   });
 
   it('a binding stays if the new address of the member has no match or matches the same person', async () => {
-    const { world, tell, shown } = await story();
+    const { world, tell, shown } = await createTestEngine();
     await world.toolPorts.hire([person('ann', 'ann')]);
     await tell({ snapshot: 'g', of: ['ann'] });
     await tell({ user: 'ann', email: 'unmatched@acme.test' });
@@ -207,7 +207,7 @@ describe('binding of a member', () => {
   });
 
   it('rebindMember refuses a person that groupsync does not know', async () => {
-    const { world, member, role } = await story();
+    const { world, member, role } = await createTestEngine();
     const binding = { member: member('ann'), role: role('unknown') };
     expect(await rebindMember(CONNECTION, binding, world.toolPorts)).toEqual({ kind: 'unknown_person' });
   });
@@ -219,11 +219,11 @@ describe('binding of a member', () => {
     'a binding that %s stores during a refresh is corrected if the refresh finds %s',
     async (where, _, by, then) => {
       for (let at = 1, effects = 1; effects >= at; at += 1) {
-        const told = await story();
-        const { world, tell, say, shown, ref } = told;
+        const engine = await createTestEngine();
+        const { world, tell, say, shown, ref } = engine;
         const connection = await world.connection();
         world.platform.employees = [LEAVER];
-        await refresh(told);
+        await refresh(engine);
         await tell({ upsert: 'g' });
         // The member is known and in no group, so ingest stores no binding.
         if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
@@ -240,14 +240,14 @@ describe('binding of a member', () => {
         takeWoken(world);
         await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
         // The next refresh confirms or removes a binding of ingest.
-        await (where === 'apply' ? tell() : refresh(told));
+        await (where === 'apply' ? tell() : refresh(engine));
         expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
       }
     },
   );
 
   it('a rebound member is updated in all groups even if the fan-out was interrupted', async () => {
-    const { world, tell, shown, member, role } = await story();
+    const { world, tell, shown, member, role } = await createTestEngine();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
     await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
     await world.toolPorts.users.rebind(CONNECTION, member('ann'), { role: role('other') });
@@ -260,7 +260,7 @@ describe('binding of a member', () => {
 
 describe('deleted user', () => {
   it('a deleted user leaves every group, and returns only after an event adds the user again', async () => {
-    const { tell, shown, hire } = await story();
+    const { tell, shown, hire } = await createTestEngine();
     await hire('ann', 'bob');
     await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
     await tell({ forget: 'ann' });
@@ -273,19 +273,19 @@ describe('deleted user', () => {
 });
 
 describe('attributes of a user', () => {
-  type Said = Readonly<Record<string, readonly [stamp: number, value: string]>>;
+  type Profile = Readonly<Record<string, readonly [stamp: number, value: string]>>;
   const MATCHED = new Set(['email']);
 
   /** Returns the stored attributes after these events in this order, and the reported numbers of dropped attributes. */
-  async function kept(said: readonly Said[]) {
+  async function kept(profiles: readonly Profile[]) {
     const table = new MemoryTable();
-    const told: number[] = [];
+    const reports: number[] = [];
     const users = createUserStore(table, (_, member, dropped) => {
       expect(member).toBe('ann');
-      told.push(dropped);
+      reports.push(dropped);
     });
     const user = memberId('ann');
-    for (const words of said) {
+    for (const words of profiles) {
       const attributes = new Map(
         Object.entries(words).map(([name, [stamp, value]]): [string, Register<string>] => [
           name,
@@ -296,24 +296,27 @@ describe('attributes of a user', () => {
       expect(joined).toHaveProperty('state');
     }
     const item = table.items.get(Object.values(userKey(CONNECTION, user)).join(' '));
-    return { attributes: item?.['attributes'] as Record<string, { value: string }>, told, table };
+    return { attributes: item?.['attributes'] as Record<string, { value: string }>, reports, table };
   }
 
   it('at most 32 attributes of a user are stored, those of match rules first, and all dropped attributes are reported', async () => {
-    const said = Array.from({ length: 1_000 }, (_, n): Said => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }));
-    const { attributes, told, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...said]);
+    const profiles = Array.from(
+      { length: 1_000 },
+      (_, n): Profile => ({ [`seen-${n}`]: [n + 2, 'x'.repeat(900)] }),
+    );
+    const { attributes, reports, table } = await kept([{ email: [1, 'ann@acme.test'] }, ...profiles]);
     expect(Object.keys(attributes).sort()).toEqual(
       ['email', ...Array.from({ length: 31 }, (_, n) => `seen-${969 + n}`)].sort(),
     );
-    expect(told).toHaveLength(1_000 - 31);
+    expect(reports).toHaveLength(1_000 - 31);
     expect(table.largest.bytes).toBeLessThan(33 * 1_024);
   });
 
   it('an attribute value of more than 1 KB is dropped, together with the older value of the attribute', async () => {
-    const long: Said = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
-    const { attributes, told } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
+    const long: Profile = { email: [2, `${'ä'.repeat(600)}@acme.test`] };
+    const { attributes, reports } = await kept([{ email: [1, 'ann@acme.test'] }, long]);
     expect(attributes).toMatchObject({ email: { value: '' } });
-    expect(told).toEqual([1]);
+    expect(reports).toEqual([1]);
   });
 
   it('the stored attributes are the same for every order of the events', async () => {
@@ -321,13 +324,15 @@ describe('attributes of a user', () => {
     const names = fc.constantFrom('email', '__proto__', ...Array.from({ length: 60 }, (_, n) => `n${n}`));
     const words = fc
       .uniqueArray(fc.tuple(names, word), { selector: ([name]) => name, minLength: 10, maxLength: 40 })
-      .map((entries): Said => Object.fromEntries(entries));
+      .map((entries): Profile => Object.fromEntries(entries));
     const orders = fc
       .array(words, { minLength: 2, maxLength: 5 })
-      .chain((said) => fc.tuple(fc.constant(said), fc.shuffledSubarray(said, { minLength: said.length })));
+      .chain((profiles) =>
+        fc.tuple(fc.constant(profiles), fc.shuffledSubarray(profiles, { minLength: profiles.length })),
+      );
     await fc.assert(
-      fc.asyncProperty(orders, async ([said, otherwise]) => {
-        const [one, other] = [await kept(said), await kept([...otherwise, ...said])];
+      fc.asyncProperty(orders, async ([profiles, otherwise]) => {
+        const [one, other] = [await kept(profiles), await kept([...otherwise, ...profiles])];
         expect(other.attributes).toEqual(one.attributes);
       }),
       { numRuns: 200 },

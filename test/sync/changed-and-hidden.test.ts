@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /** Creates the group `g` with the users a and b, in sync, and a user guest that another client added. */
 async function withGuest(settings: Readonly<Record<string, unknown>>) {
-  const told = await story({ settings });
-  const { world } = told;
-  await told.hire('a', 'b', 'c', 'd');
-  await told.tell({ snapshot: 'x', of: ['a'] }, { snapshot: 'g', of: ['a', 'b'] });
+  const engine = await createTestEngine({ settings });
+  const { world } = engine;
+  await engine.hire('a', 'b', 'c', 'd');
+  await engine.tell({ snapshot: 'x', of: ['a'] }, { snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
-  const id = (await told.state('g'))?.link?.id ?? '';
+  const id = (await engine.state('g'))?.link?.id ?? '';
   const users = world.platform.groups.get(id)?.users ?? [];
   world.platform.changeAsOther(id, { users: [...users, 'u-guest'] });
   await suspectChanged(world);
-  await told.tell();
+  await engine.tell();
   world.advance(HOUR_MS);
   return {
-    ...told,
+    ...engine,
     id,
     /** After this call, fetches show only the first user. Lists show all users. */
     showOnlyFirst() {
@@ -37,7 +37,7 @@ describe('fetch that shows only some users of a group that another client change
     ['drift adopt', { drift: 'adopt' }],
     ['mode upsertOnly', { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }],
   ])(
-    'the next write removes no user that the list shows in the version of the fetch (%s)',
+    'the next write keeps every user that the list shows for the fetched version (%s)',
     async (_, settings) => {
       const { world, id, tell, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
       world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -55,7 +55,9 @@ describe('fetch that shows only some users of a group that another client change
   );
 
   it('with drift adopt, the next write keeps the users of a group whose creation got no answer', async () => {
-    const { world, troubles, hire, tell, say, pass, shown } = await story({ settings: { drift: 'adopt' } });
+    const { world, troubles, hire, tell, say, pass, shown } = await createTestEngine({
+      settings: { drift: 'adopt' },
+    });
     await hire('a', 'b', 'c', 'd');
     await tell({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
@@ -77,7 +79,7 @@ describe('fetch that shows only some users of a group that another client change
   });
 
   it('an adoption keeps a user of another client if the group changed between the list and the fetch', async () => {
-    const { world, hire, tell, shown } = await story({
+    const { world, hire, tell, shown } = await createTestEngine({
       settings: { membership: 'additive', adoptExisting: 'bySpokeId' },
     });
     const { platform } = world;

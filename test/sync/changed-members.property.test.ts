@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { wakeAll } from '../../shared/sync/wake.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
-import { type DirectoryEvent, story } from '../support/engine/story.ts';
+import { type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
 
 /* For a group in sync, apply reads only the changed members. A later read of all members must find no difference. */
 
@@ -72,15 +72,15 @@ const step = fc.record({
 });
 
 async function company() {
-  const told = await story();
-  const { world, tell } = told;
+  const engine = await createTestEngine();
+  const { world, tell } = engine;
   const employ = async (people: typeof PEOPLE) => {
     world.platform.employees = people;
     await refreshPeople(await world.connection(), world.toolPorts);
   };
   await employ(PEOPLE);
   await tell({ snapshot: 'g', of: ['cid', 'dee'] });
-  return { ...told, employ };
+  return { ...engine, employ };
 }
 
 it.each([

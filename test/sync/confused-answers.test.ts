@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { platformGroupId } from '../../shared/domain/ids.ts';
 import { adoptGroup } from '../../shared/operate/ownership.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 
 /** Creates a managed group `own` and an external group `theirs`. The platform shows `theirs` in its wrong answers. */
-async function company(options: Parameters<typeof story>[0] = {}) {
-  const told = await story(options);
-  await told.hire('a', 'b', 'c');
-  await told.tell({ snapshot: 'g', of: ['a', 'b'] });
-  told.world.advance(CREATE_SETTLE_MS);
-  const own = [...told.world.platform.groups.keys()][0] as string;
-  const theirs = told.world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
-  return { ...told, own, theirs };
+async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
+  const engine = await createTestEngine(options);
+  await engine.hire('a', 'b', 'c');
+  await engine.tell({ snapshot: 'g', of: ['a', 'b'] });
+  engine.world.advance(CREATE_SETTLE_MS);
+  const own = [...engine.world.platform.groups.keys()][0] as string;
+  const theirs = engine.world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
+  return { ...engine, own, theirs };
 }
 
 describe('answer about another group', () => {
@@ -21,14 +21,14 @@ describe('answer about another group', () => {
     ['get', { lastError: { code: 'unavailable' } }],
   ] as const)(
     'an answer about another group to a %s keeps the link, and apply writes the directory change later',
-    async (call, told) => {
+    async (call, expected) => {
       const { world, say, tell, work, state, shown, own, theirs } = await company();
       const { platform } = world;
       platform.confused = (asked) => (asked === call ? theirs : undefined);
       if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
       say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
       await work(20);
-      expect(await state('g')).toMatchObject({ link: { id: own }, ...told });
+      expect(await state('g')).toMatchObject({ link: { id: own }, ...expected });
 
       platform.confused = () => undefined;
       world.advance(3_600_000);

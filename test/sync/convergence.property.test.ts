@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { ALL_CALL_FAULTS, ALL_TABLE_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
-import { live } from '../support/engine/life.ts';
+import { runEvents } from '../support/engine/run-events.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
 import { always } from '../support/engine/runs.ts';
 
@@ -10,7 +10,7 @@ describe('engine', () => {
   always(
     'the platform finally equals the directory for any order, repetition and grouping of the events',
     fc.asyncProperty(directoryEvents(10), fc.nat(), async (events, seed) => {
-      const { world } = await live({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
+      const { world } = await runEvents({ events, seed, coalesceMs: seed % 2 === 0 ? 0 : 5_000 });
       expect(shownGroups(world)).toEqual(expectedGroups(events));
       expect(world.platform.violations).toEqual([]);
       expect(world.deadLetters).toEqual([]);
@@ -28,7 +28,7 @@ describe('engine', () => {
       fc.constantFrom('bySpokeId', 'byName', 'never'),
       fc.boolean(),
       async (events, seed, staleStatus, budget, adoptExisting, enforceVersionOnPatch) => {
-        const { world } = await live({
+        const { world } = await runEvents({
           events,
           seed,
           twins: 0.4,

@@ -4,7 +4,7 @@ import { groupId } from '../../shared/domain/ids.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import { ALL_CALL_FAULTS } from '../support/engine/chaos.ts';
 import { directoryEvents, expectedGroups } from '../support/engine/directory.ts';
-import { live } from '../support/engine/life.ts';
+import { runEvents } from '../support/engine/run-events.ts';
 import { shownGroups } from '../support/engine/look-over.ts';
 import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { CONNECTION } from '../support/engine/world.ts';
@@ -24,7 +24,7 @@ const EFFECTS = [
 ].flatMap((line) => line.split(', '));
 
 /** The largest number of runs until every kind has occurred. A few dozen runs are usually enough. */
-const MOST_LIVES = 500;
+const MOST_RUNS = 500;
 
 const points = fc.tuple(fc.nat(), fc.nat());
 
@@ -50,9 +50,9 @@ describe('crash of a worker', () => {
     async (_, trouble) => {
       await fc.assert(
         fc.asyncProperty(directoryEvents(8), fc.nat(), points, async (events, seed, drawn) => {
-          const { effects } = (await live({ events, seed, ...trouble })).scheduler;
+          const { effects } = (await runEvents({ events, seed, ...trouble })).scheduler;
           for (const crashAt of drawn.map((point) => pointIn(effects, point))) {
-            const { world, scheduler } = await live({ events, seed, ...trouble, crashAt });
+            const { world, scheduler } = await runEvents({ events, seed, ...trouble, crashAt });
             expect(scheduler.crashedAt).toBe(effects[crashAt - 1]);
             met.add(scheduler.crashedAt ?? '');
             expect(shownGroups(world)).toEqual(expectedGroups(events));
@@ -75,13 +75,13 @@ describe('crash of a worker', () => {
     'the test crashes a worker at every kind of effect, including rare kinds',
     async () => {
       const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
-      const lives = fc.sample(directoryEvents(12), { numRuns: MOST_LIVES, seed: 1 });
+      const lives = fc.sample(directoryEvents(12), { numRuns: MOST_RUNS, seed: 1 });
       for (const [seed, events] of lives.entries()) {
         const missing = EFFECTS.filter((effect) => !met.has(effect));
         if (missing.length === 0) break;
-        const { effects } = (await live({ events, seed, ...trouble })).scheduler;
+        const { effects } = (await runEvents({ events, seed, ...trouble })).scheduler;
         for (const kind of missing.filter((effect) => effects.includes(effect))) {
-          const { world, scheduler } = await live({
+          const { world, scheduler } = await runEvents({
             events,
             seed,
             ...trouble,

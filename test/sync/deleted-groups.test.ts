@@ -3,7 +3,7 @@ import { holdsOf } from '../../shared/domain/hold.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { type DirectoryEvent, story } from '../support/engine/story.ts';
+import { type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, takeEvents } from '../support/engine/world.ts';
 
 const WORD = { reason: 'a reorganisation' };
@@ -13,20 +13,20 @@ async function company(
   count: number,
   { empty = [], ...settings }: { readonly empty?: readonly string[]; readonly [key: string]: unknown } = {},
 ) {
-  const told = await story({ settings: { guard: {}, ...settings } });
-  await told.hire('a', 'b');
+  const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
+  await engine.hire('a', 'b');
   const groups = Array.from({ length: count }, (_, index) => `g${index}`);
-  await told.tell(...groups.map((id) => ({ snapshot: id, of: empty.includes(id) ? [] : ['a'] })));
-  told.world.advance(HOUR_MS);
+  await engine.tell(...groups.map((id) => ({ snapshot: id, of: empty.includes(id) ? [] : ['a'] })));
+  engine.world.advance(HOUR_MS);
   return {
-    ...told,
+    ...engine,
     groups,
     /** Deletes groups in the directory, one after the other. */
     async remove(...ids: readonly string[]) {
-      for (const id of ids) await told.tell({ remove: id });
+      for (const id of ids) await engine.tell({ remove: id });
     },
-    onPlatform: () => groups.filter((id) => told.shown(id).length > 0),
-    holdOf: async (id: string) => holdsOf((await told.state(id)) ?? {})[0],
+    onPlatform: () => groups.filter((id) => engine.shown(id).length > 0),
+    holdOf: async (id: string) => holdsOf((await engine.state(id)) ?? {})[0],
   };
 }
 
@@ -101,10 +101,10 @@ describe('limit on deleted groups', () => {
 
 describe('hold on the deletion of a group', () => {
   const held = async (empty: readonly string[] = []) => {
-    const told = await company(10, { empty });
-    await told.remove('g0', 'g1', 'g2');
-    const decide = (act: typeof approveHold) => act(told.ref('g2'), WORD, told.world.toolPorts);
-    return { ...told, decide };
+    const engine = await company(10, { empty });
+    await engine.remove('g0', 'g1', 'g2');
+    const decide = (act: typeof approveHold) => act(engine.ref('g2'), WORD, engine.world.toolPorts);
+    return { ...engine, decide };
   };
 
   it.each([
@@ -166,7 +166,7 @@ describe('group that is released and created again under its name', () => {
   const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' };
 
   it('a new directory group with the name of a released group takes the platform group, in any order of the two events', async () => {
-    const { world, hire, tell, state } = await story({ settings });
+    const { world, hire, tell, state } = await createTestEngine({ settings });
     await hire('a', 'b');
     const names = ['1', '2', '3', '4', '5', '6', '7', '8'];
     await tell(
@@ -182,8 +182,8 @@ describe('group that is released and created again under its name', () => {
     expect(sold.map(({ name }) => name).sort()).toEqual(names.map((n) => `Sales ${n}`));
   });
 
-  it('another instance creates a group of the same name only after it has read a list from after the release', async () => {
-    const { world, hire, say, ref, state } = await story({ settings });
+  it('another worker creates a group of the same name only after it has read a list from after the release', async () => {
+    const { world, hire, say, ref, state } = await createTestEngine({ settings });
     await hire('a', 'b');
     const [one, two] = [world.portsFor(), world.portsFor()];
     const take = async (ports: typeof one, group: string, event: DirectoryEvent) => {

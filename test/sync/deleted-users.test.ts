@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 
 /**
  * Adds a member by an event whose time is `seconds` after the deletion of the user. A negative number means before the
  * deletion.
  */
 async function joinedAround(seconds: number, isLate: boolean) {
-  const { world, tell, shown, hire } = await story();
+  const { world, tell, shown, hire } = await createTestEngine();
   await hire('ann', 'bob');
   await tell({ snapshot: 'g', of: ['ann', 'bob'] });
   world.advance(60_000);

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /** Creates two groups in sync. Their creation is long past. */
-async function company(options: Parameters<typeof story>[0] = {}) {
-  const told = await story(options);
-  const { world } = told;
-  await told.hire('a', 'b');
-  await told.tell({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
+async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
+  const engine = await createTestEngine(options);
+  const { world } = engine;
+  await engine.hire('a', 'b');
+  await engine.tell({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
   world.advance(HOUR_MS);
   const deletes = () => world.platform.calls.filter(({ method }) => method === 'DELETE').length;
   return {
-    ...told,
+    ...engine,
     deletes,
     async sweeps(hours: number) {
       for (let hour = 0; hour < hours; hour += 1) {
         world.advance(HOUR_MS);
         await sweep(await world.connection(), world.toolPorts);
-        await told.pass(1);
+        await engine.pass(1);
       }
     },
   };

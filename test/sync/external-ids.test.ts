@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { releaseGroup } from '../../shared/operate/ownership.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
 
 const lowerCase = (spokeId: string) => spokeId.toLowerCase();
@@ -13,11 +13,11 @@ const FORMS: readonly (readonly [string, (spokeId: string) => string, string])[]
 ];
 
 async function company(spokeIdAs: (spokeId: string) => string, settings = {}, platform = {}) {
-  const told = await story({ platform: { spokeIdAs, ...platform }, settings });
-  await told.hire('a', 'b');
-  const { world } = told;
+  const engine = await createTestEngine({ platform: { spokeIdAs, ...platform }, settings });
+  await engine.hire('a', 'b');
+  const { world } = engine;
   return {
-    ...told,
+    ...engine,
     groups: () => [...world.platform.groups.values()],
     actions: () => world.platform.writes.map(({ action }) => action),
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),

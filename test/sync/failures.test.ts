@@ -3,15 +3,15 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { affordableAtMs } from '../../shared/sync/tuning.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, MINUTE_MS, NO_FAULTS, takeEvents, takeWoken } from '../support/engine/world.ts';
 import { nativeEvent } from '../support/events.ts';
-import { slowWorker } from './reconcile/support/mortal.ts';
+import { slowWorker } from './reconcile/support/crashing-worker.ts';
 
 async function company(settings = {}) {
-  const told = await story({ settings });
-  await told.hire('a', 'b', 'c');
-  return told;
+  const engine = await createTestEngine({ settings });
+  await engine.hire('a', 'b', 'c');
+  return engine;
 }
 
 /**
@@ -50,8 +50,8 @@ describe('messages that apply sends to its own queue', () => {
     },
   );
 
-  it("a stream of changes causes one chain of messages, which is longer than Lambda's default and ends with the stream", async () => {
-    const { hire, tell, say, world, ref, state } = await story({ coalesceMs: 5_000 });
+  it("a stream of changes causes one chain of messages, longer than Lambda's default limit, that ends with the last change", async () => {
+    const { hire, tell, say, world, ref, state } = await createTestEngine({ coalesceMs: 5_000 });
     const joining = Array.from({ length: 4 * LAMBDA_STOPS_AT }, (_, n) => `m${n}`);
     await hire(...joining);
     await tell({ snapshot: 'g', of: [] });
@@ -308,7 +308,7 @@ describe('platform that accepts no writes for two days', () => {
 describe('failing read after a write', () => {
   it('after a write and a failed read, the write stays in effect and the guard counts its removals', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
-    const { world, troubles, hire, tell, say, ref, state, shown } = await story({
+    const { world, troubles, hire, tell, say, ref, state, shown } = await createTestEngine({
       settings: { guard },
       platform: { echoSpokeId: false },
     });
@@ -335,11 +335,11 @@ describe('another client that never stops writing', () => {
   it.each([409, 412, 400])(
     'apply limits its attempts and keeps added users if another client writes before each attempt (status %i)',
     async (staleStatus) => {
-      const told = await story({
+      const engine = await createTestEngine({
         platform: { staleStatus: staleStatus as 409 },
         settings: { membership: 'additive' },
       });
-      const { tell, say, work, world, state, ref, shown, troubles, hire } = told;
+      const { tell, say, work, world, state, ref, shown, troubles, hire } = engine;
       await hire('a', 'b');
       await tell({ snapshot: 'g', of: ['a'] });
       world.advance(60_000);

@@ -11,17 +11,17 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { dirtyNow } from '../../shared/sync/wake.ts';
 import type { CallFault } from '../support/engine/platform.ts';
-import { story, twice } from '../support/engine/story.ts';
+import { createTestEngine, twice } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
 
 async function company() {
-  const told = await story();
-  await told.hire('a', 'b');
+  const engine = await createTestEngine();
+  await engine.hire('a', 'b');
   const always = (fault: CallFault) => {
-    told.troubles.platform = () => fault;
+    engine.troubles.platform = () => fault;
   };
-  const gate = () => told.world.toolPorts.gates.read(CONNECTION);
-  return { ...told, always, gate, heal: () => always('none') };
+  const gate = () => engine.world.toolPorts.gates.read(CONNECTION);
+  return { ...engine, always, gate, heal: () => always('none') };
 }
 
 describe('gate of a connection', () => {
@@ -316,9 +316,9 @@ describe.each([
   ['people', 'employees', (ports: Ports, one: Connection) => refreshPeople(one, ports)],
 ] as const)('gate and the %s reader', (_, route, run) => {
   async function reading() {
-    const told = await company();
-    const { world, troubles } = told;
-    await told.tell({ snapshot: 'g', of: ['a'] });
+    const engine = await company();
+    const { world, troubles } = engine;
+    await engine.tell({ snapshot: 'g', of: ['a'] });
     const connection = await world.connection();
     const calls: string[] = [];
     let fault: (call: string) => CallFault = () => 'none';
@@ -331,7 +331,7 @@ describe.each([
       return done instanceof Error ? done : (done as { failure?: unknown }).failure;
     };
     return {
-      ...told,
+      ...engine,
       calls,
       outcome,
       meets: (at: string, what: CallFault) => {
@@ -393,9 +393,9 @@ describe('groups that fail one after the other', () => {
   const NAMES = Array.from({ length: 12 }, (_, index) => `g${index + 1}`);
 
   async function companyOfTwelve() {
-    const told = await company();
-    const { platform } = told.world;
-    await told.tell(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
+    const engine = await company();
+    const { platform } = engine.world;
+    await engine.tell(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
     const tries: string[] = [];
     const refuse = (isRefused: (spokeId: string) => boolean) => {
       platform.refusal = (spokeId) => {
@@ -403,8 +403,8 @@ describe('groups that fail one after the other', () => {
         return isRefused(spokeId ?? '') ? 503 : undefined;
       };
     };
-    const changeAll = () => told.say(...NAMES.map((to) => ({ add: ['b'], to })));
-    return { ...told, tries, refuse, changeAll };
+    const changeAll = () => engine.say(...NAMES.map((to) => ({ add: ['b'], to })));
+    return { ...engine, tries, refuse, changeAll };
   }
 
   it('the gate closes after failures of many groups although /me succeeds, and opens after one group succeeds', async () => {
@@ -485,7 +485,7 @@ describe('groups that fail one after the other', () => {
 
 describe('connection in observe mode', () => {
   it('a connection in observe mode writes nothing until an operator resumes the connection', async () => {
-    const { world, say, work, tell, shown, hire } = await story({ observing: true });
+    const { world, say, work, tell, shown, hire } = await createTestEngine({ observing: true });
     await hire('a');
     say({ snapshot: 'g', of: ['a'] });
     await work(20);

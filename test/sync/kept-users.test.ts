@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { approveHold } from '../../shared/operate/holds.ts';
-import { allOf, type DirectoryEvent, story } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 async function company(settings: Readonly<Record<string, unknown>> = {}, platform: object = {}) {
-  const told = await story({ settings, platform });
-  const { troubles } = told;
-  await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
+  const engine = await createTestEngine({ settings, platform });
+  const { troubles } = engine;
+  await engine.hire('a', 'b', 'c', 'd', 'e', 'f', 'installer');
   let calls = 0;
   troubles.platform = (call) => {
     // Does not count the call `me`. A new worker checks its credential with this call, which is not about a group.
@@ -16,14 +16,14 @@ async function company(settings: Readonly<Record<string, unknown>> = {}, platfor
     return 'none';
   };
   return {
-    ...told,
+    ...engine,
     /**
      * Runs the engine for `ms` of simulated time. The engine may still have work left at the end.
      * @returns the number of calls
      */
     async pass(ms: number): Promise<number> {
       const before = calls;
-      await told.pass(ms, 4);
+      await engine.pass(ms, 4);
       return calls - before;
     },
   };

@@ -13,15 +13,15 @@ import { createGroupStore } from '../../shared/store/group-store.ts';
 import type { Item } from '../../shared/store/table.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { itemBytes } from '../../simulate/table/values.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { START_MS } from '../support/engine/world.ts';
 
 /** Writes registers directly to the table, because these tests are not about ingest. */
 async function filledGroup(size: number, domain = 'acme.test') {
-  const told = await story({ settings: { match: ['id=workEmail'] } });
-  const ref = told.ref('g');
+  const engine = await createTestEngine({ settings: { match: ['id=workEmail'] } });
+  const ref = engine.ref('g');
   const stamp = makeStamp({ time: new Date(START_MS).toISOString(), id: 'e', source: 's' });
-  const { toolPorts } = told.world;
+  const { toolPorts } = engine.world;
   await toolPorts.hire(
     Array.from({ length: size }, (_, index) => ({ role: `r${index}`, email: `m${index}@${domain}` })),
   );
@@ -31,7 +31,7 @@ async function filledGroup(size: number, domain = 'acme.test') {
   }
   const named = { ...NO_GROUP, upserted: stamp, name: { value: 'Everybody', stamp } };
   await toolPorts.desired.markDirty(ref, { nowMs: START_MS, wakeAtMs: START_MS, isAtOnce: true }, named);
-  return { ...told, toolPorts, stamp, at: ref };
+  return { ...engine, toolPorts, stamp, at: ref };
 }
 
 it('the audit lists as many users as an entry can hold, even with ids of the maximum length', async () => {
@@ -44,7 +44,7 @@ it('the audit lists as many users as an entry can hold, even with ids of the max
 
 describe('large group', () => {
   it('a view of 100,000 members is stored in small items, an addition writes two items, and lost items are replaced', async () => {
-    const { world, ref } = await story();
+    const { world, ref } = await createTestEngine();
     const { table } = world;
     const groups = createGroupStore(table);
     const ids = Array.from({ length: 100_001 }, (_, n) =>

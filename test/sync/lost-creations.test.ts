@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 /**
@@ -8,8 +8,8 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
  * true.
  */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
-  const told = await story();
-  const { world, troubles, tell, say, hire, pass } = told;
+  const engine = await createTestEngine();
+  const { world, troubles, tell, say, hire, pass } = engine;
   await hire('a', 'b');
   await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
   world.advance(CREATE_SETTLE_MS);
@@ -23,7 +23,7 @@ async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; r
   say({ snapshot: 'g', of: ['a', 'b'] });
   await pass(2 * HOUR_MS, 10);
   expect(isLost).toBe(true);
-  return told;
+  return engine;
 }
 
 interface LostWithMore {
@@ -31,15 +31,15 @@ interface LostWithMore {
   readonly echoSpokeId: boolean;
   readonly isMade?: boolean;
 }
-type World = Awaited<ReturnType<typeof story>>['world'];
+type World = Awaited<ReturnType<typeof createTestEngine>>['world'];
 
 /** Loses the answer to the creation of `g`. After the POST, `meanwhile` changes the platform. */
 async function creationWithMore(
   { drift, echoSpokeId, isMade = true }: LostWithMore,
   meanwhile: (world: World) => unknown,
 ) {
-  const told = await story({ platform: { echoSpokeId }, settings: { drift } });
-  const { world, troubles, tell, say, hire, pass } = told;
+  const engine = await createTestEngine({ platform: { echoSpokeId }, settings: { drift } });
+  const { world, troubles, tell, say, hire, pass } = engine;
   await hire('a', 'b', 'c', 'd');
   await tell({ snapshot: 'x', of: ['a'] });
   world.advance(CREATE_SETTLE_MS);
@@ -56,7 +56,7 @@ async function creationWithMore(
   say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
   await pass(2 * HOUR_MS, 10);
   return {
-    ...told,
+    ...engine,
     drift: async () =>
       (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind, after }) => [kind, after]),
   };
@@ -64,7 +64,7 @@ async function creationWithMore(
 
 describe('creation whose answer is lost', () => {
   it('a creation without an answer is repeated although the list always lacks recently created groups', async () => {
-    const { world, troubles, tell, say, hire, pass, shown } = await story({
+    const { world, troubles, tell, say, hire, pass, shown } = await createTestEngine({
       platform: { listLagMs: 5 * MINUTE_MS },
     });
     await hire('a');
@@ -125,7 +125,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it('a creation without an answer is repeated if a managed group that the list lacks answers 404', async () => {
-    const { world, troubles, tell, say, hire, pass, shown, state } = await story();
+    const { world, troubles, tell, say, hire, pass, shown, state } = await createTestEngine();
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.advance(CREATE_SETTLE_MS);
@@ -142,7 +142,7 @@ describe('creation whose answer is lost', () => {
   });
 
   it('a creation without an answer is not repeated while the list is empty and every group answers 404', async () => {
-    const { world, troubles, tell, say, hire, pass, shown } = await story();
+    const { world, troubles, tell, say, hire, pass, shown } = await createTestEngine();
     await hire('a');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.advance(CREATE_SETTLE_MS);
@@ -181,16 +181,16 @@ describe('creation whose answer is lost', () => {
   it.each(['report', 'adopt'])(
     'an external group with the same name as a creation without an answer keeps its users (%s)',
     async (drift) => {
-      const told = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
+      const engine = await creationWithMore({ drift, echoSpokeId: false, isMade: false }, ({ platform }) =>
         platform.addForeign({ name: 'g', users: MORE, spokeId: 'g' }),
       );
-      expect(told.shown('g')).toEqual([MORE]);
-      expect(await told.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
+      expect(engine.shown('g')).toEqual([MORE]);
+      expect(await engine.drift()).toEqual([['members_added', ['u-c', 'u-d']]]);
     },
   );
 
   it('a creation without an answer is repeated after an hour if the only managed group is excluded and deleted', async () => {
-    const { world, troubles, tell, say, hire, pass, shown, state } = await story();
+    const { world, troubles, tell, say, hire, pass, shown, state } = await createTestEngine();
     await hire('a');
     await tell({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
@@ -212,7 +212,9 @@ describe('creation whose answer is lost', () => {
   });
 
   it('only one group is created on a platform that hides external ids and drops a user', async () => {
-    const { world, troubles, tell, say, hire, pass } = await story({ platform: { echoSpokeId: false } });
+    const { world, troubles, tell, say, hire, pass } = await createTestEngine({
+      platform: { echoSpokeId: false },
+    });
     await hire('a', 'b');
     await tell({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
@@ -232,8 +234,8 @@ describe('creation whose answer is lost', () => {
 
 describe('creation while the list is incomplete', () => {
   const incomplete = async (hours: number) => {
-    const told = await story({ settings: { adoptExisting: 'bySpokeId' } });
-    const { world, hire, tell, say, pass } = told;
+    const engine = await createTestEngine({ settings: { adoptExisting: 'bySpokeId' } });
+    const { world, hire, tell, say, pass } = engine;
     await hire('a', 'b');
     await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     const existing = world.platform.addForeign({ name: 'g', spokeId: 'g', users: ['u-a'] });
@@ -242,7 +244,7 @@ describe('creation while the list is incomplete', () => {
     world.platform.listLimit = 1;
     say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
     await pass(hours * HOUR_MS, 10);
-    return { ...told, existing };
+    return { ...engine, existing };
   };
 
   it('the new group waits, and adopts the existing group when the list shows it', async () => {

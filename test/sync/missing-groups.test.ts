@@ -2,30 +2,30 @@ import { describe, expect, it } from 'vitest';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { followFeed } from '../../shared/sync/reconcile/feed.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { type DirectoryEvent, story } from '../support/engine/story.ts';
+import { type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
 /** Creates the directory groups g0, g1, … in sync. The creation of their platform groups is long past. */
 async function company(count: number, platform = {}, settings = {}) {
-  const told = await story({ platform, settings });
-  await told.hire('a', 'b');
+  const engine = await createTestEngine({ platform, settings });
+  await engine.hire('a', 'b');
   const names = Array.from({ length: count }, (_, n) => `g${n}`);
-  await told.tell(...names.map((snapshot) => ({ snapshot, of: ['a'] })));
-  told.world.advance(CREATE_SETTLE_MS);
+  await engine.tell(...names.map((snapshot) => ({ snapshot, of: ['a'] })));
+  engine.world.advance(CREATE_SETTLE_MS);
   return {
-    ...told,
+    ...engine,
     names,
     /** Makes the platform answer 404 for all groups except g0. A wrong base URL has the same effect. */
     async hideAllButOne() {
-      const platformId = (await told.state('g0'))?.link?.id;
-      const hidden = new Set([...told.world.platform.groups.keys()].filter((id) => id !== platformId));
-      told.world.platform.hidden = (id) => hidden.has(id);
+      const platformId = (await engine.state('g0'))?.link?.id;
+      const hidden = new Set([...engine.world.platform.groups.keys()].filter((id) => id !== platformId));
+      engine.world.platform.hidden = (id) => hidden.has(id);
       return hidden;
     },
     async waiting() {
-      const states = await Promise.all(names.map((name) => told.state(name)));
+      const states = await Promise.all(names.map((name) => engine.state(name)));
       return states.filter((state) => state?.lastError?.code === 'missing_held');
     },
   };
@@ -80,7 +80,7 @@ describe('platform that answers 404 for existing groups', () => {
   it.each([
     [
       'a long time without calls',
-      async (told: Awaited<ReturnType<typeof company>>) => told.world.advance(20 * HOUR_MS),
+      async (engine: Awaited<ReturnType<typeof company>>) => engine.world.advance(20 * HOUR_MS),
     ],
     [
       'a pause of the group',
@@ -94,14 +94,14 @@ describe('platform that answers 404 for existing groups', () => {
       },
     ],
   ])('a 404 from before %s does not count, so apply creates no second group', async (_, between) => {
-    const told = await company(1);
-    const { world, say, work, tell, pass } = told;
+    const engine = await company(1);
+    const { world, say, work, tell, pass } = engine;
     const before = [...world.platform.groups.keys()];
     world.platform.hidden = () => true;
     say({ add: ['b'], to: 'g0' });
     await work(3);
     world.platform.hidden = () => false;
-    await between(told);
+    await between(engine);
     world.platform.hidden = () => true;
     await pass(5 * MINUTE_MS);
     expect([...world.platform.groups.keys()]).toEqual(before);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { checkGroups } from '../../shared/sync/reconcile/check-groups.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS } from '../support/engine/world.ts';
 
 const trims = (name: string) => name.trim();
 const folds = (name: string) => name.trim().normalize('NFC').toLowerCase();
 
 async function company(platform: object = {}, settings: Readonly<Record<string, unknown>> = {}) {
-  const told = await story({ platform, settings });
-  const { world } = told;
-  await told.hire('a', 'b');
+  const engine = await createTestEngine({ platform, settings });
+  const { world } = engine;
+  await engine.hire('a', 'b');
   return {
-    ...told,
+    ...engine,
     name: (spokeId: string) =>
       [...world.platform.groups.values()].find((group) => group.spokeId === spokeId)?.name,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
@@ -26,7 +26,7 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
       const connection = await world.connection();
       const checking = { platform: await toolPorts.platforms.open(connection), ports: toolPorts as never };
       await checkGroups(connection, new Map([[id, []]]), checking);
-      await told.tell();
+      await engine.tell();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
-import { allOf } from '../support/engine/story.ts';
+import { allOf } from '../support/engine/test-engine.ts';
 import { apply, joins, leaves, REF, settled, shown, tell, USERS } from './reconcile/support/drift.ts';
 
 const NUMERIC = { numericVersions: true };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, NO_FAULTS } from '../support/engine/world.ts';
 
 /** Creates a company, and functions that add malformed groups. For example, the name of a malformed group is null. */
-async function company(options: Parameters<typeof story>[0] = {}) {
-  const told = await story(options);
-  await told.hire('a', 'b');
-  const { platform, toolPorts } = told.world;
+async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
+  const engine = await createTestEngine(options);
+  await engine.hire('a', 'b');
+  const { platform, toolPorts } = engine.world;
   const addOdd = (spokeId: string, name = 'Group g') => {
     const id = platform.addForeign({ name, spokeId, users: ['u-a'] });
     platform.odd.add(id);
@@ -14,14 +14,14 @@ async function company(options: Parameters<typeof story>[0] = {}) {
   };
   /** Loses the answer to the POST of `g`. All later calls get an answer. */
   const createWithLostAnswer = async () => {
-    const { troubles, say, work, tell } = told;
+    const { troubles, say, work, tell } = engine;
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
     say({ snapshot: 'g', of: ['a'] });
     await work(3);
     troubles.platform = NO_FAULTS.platform;
     await tell();
   };
-  return { ...told, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
+  return { ...engine, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
 
 describe('malformed group of another client', () => {

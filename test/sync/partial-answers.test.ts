@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 const first = (users: readonly string[]) => users.slice(0, 1);
 
 async function company(settings = {}, platform = {}) {
-  const told = await story({ settings, platform });
-  const { world } = told;
-  await told.hire('a', 'b', 'c', 'd');
+  const engine = await createTestEngine({ settings, platform });
+  const { world } = engine;
+  await engine.hire('a', 'b', 'c', 'd');
   const sent = () => world.platform.writes.map((write) => write.sent.users ?? []);
   return {
-    ...told,
+    ...engine,
     sent,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /** After this call, answers to calls of these kinds show only the first user. */
@@ -32,7 +32,7 @@ async function company(settings = {}, platform = {}) {
     async later(ms = 10 * MINUTE_MS) {
       world.advance(ms);
       await suspectChanged(world);
-      await told.tell();
+      await engine.tell();
     },
     /** Records a suspected external change of each group, as reconcile does. The next apply then fetches the group. */
     async lookAgain() {
@@ -45,18 +45,18 @@ async function company(settings = {}, platform = {}) {
           await world.toolPorts.groups.noteSuspected(state, suspicion, at);
           await world.toolPorts.applyQueue.wake([ref]);
         }
-      await told.tell();
+      await engine.tell();
     },
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.toolPorts);
-      await told.tell();
+      await engine.tell();
     },
     async guest(user: string) {
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });
       await suspectChanged(world);
-      await told.tell();
+      await engine.tell();
     },
   };
 }
@@ -68,13 +68,13 @@ describe('answer to a write that shows only some users', () => {
   ])(
     'apply removes no member and records no drift if only the first user is shown by %s',
     async (_, kinds) => {
-      const { tell, later, shown, drift, sent, state, ...told } = await company();
-      if (kinds === undefined) told.showOnlyFirstForAWhile();
-      else told.showOnlyFirst(...kinds);
+      const { tell, later, shown, drift, sent, state, ...engine } = await company();
+      if (kinds === undefined) engine.showOnlyFirstForAWhile();
+      else engine.showOnlyFirst(...kinds);
       await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
       await tell({ add: ['d'], to: 'g' });
       await tell({ upsert: 'g', name: 'Other' });
-      told.showAll();
+      engine.showAll();
       for (let look = 0; look < 3; look += 1) await later();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
       for (const users of sent().filter(({ length }) => length > 0))
@@ -174,7 +174,7 @@ describe('fetch that shows only some users', () => {
     },
   );
 
-  it('a fetch one second after a write that shows only the first user causes no drift of members', async () => {
+  it('a fetch that shows only the first user one second after a write causes no drift of members', async () => {
     const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
     await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);

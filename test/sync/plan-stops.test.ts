@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupId } from '../../shared/domain/ids.ts';
 import { STOP_NOTES } from '../../shared/plan/stop.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, type World } from '../support/engine/world.ts';
 
 const stops: readonly (readonly [keyof typeof STOP_NOTES, (world: World) => Promise<unknown>])[] = [
@@ -24,11 +24,11 @@ const stops: readonly (readonly [keyof typeof STOP_NOTES, (world: World) => Prom
   ],
 ];
 
-describe('plan of a group that apply leaves alone', () => {
+describe('plan of a group that apply does not write', () => {
   it.each(stops)(
     'the plan shows the change and the reason why apply does not write it: %s',
     async (stop, begin) => {
-      const { world, tell, say, work, hire, shown, ref } = await story();
+      const { world, tell, say, work, hire, shown, ref } = await createTestEngine();
       await hire('a', 'b');
       await tell({ snapshot: 'g', of: ['a'] });
       await begin(world);

@@ -39,7 +39,7 @@ const scenario = fc.record({
   /** Whether a person leaves the company before the last events. */
   leaver: fc.option(fc.constantFrom(...PEOPLE), { freq: 4 }),
   /** An operator's decision on the hold. Apply runs once before the decision. */
-  word: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
+  decision: fc.option(fc.constantFrom('approved' as const, 'rejected' as const)),
   isPart: fc.boolean(),
   settings: fc.record({
     membership: fc.constantFrom('authoritative' as const, 'additive' as const),
@@ -72,7 +72,7 @@ const DECIDE = { approved: approveHold, rejected: rejectHold };
  * The state of a user after apply that each outcome of `explain` predicts: in the group, not in the group, unchanged,
  * or not added.
  */
-const FORETOLD: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = {
+const PREDICTED: Readonly<Record<string, 'in' | 'out' | 'same' | 'not added'>> = {
   in_sync: 'in',
   held: 'same',
   kept: 'same',
@@ -89,7 +89,7 @@ type World = ReturnType<typeof createWorld>;
 
 /** Creates a company in which another client changed a group and the directory sent more events after the change. */
 async function arrange(drawn: Scenario): Promise<World> {
-  const { meddling: change, foreign, leaver, word, isPart, settings, isExodus } = drawn;
+  const { meddling: change, foreign, leaver, decision, isPart, settings, isExodus } = drawn;
   const before = isExodus ? [group('g', 'Blue'), added('g', ...PEOPLE), ...drawn.before] : drawn.before;
   const after = isExodus ? [...drawn.after, removed('g', ...PEOPLE)] : drawn.after;
   const world = createWorld(settings);
@@ -105,12 +105,12 @@ async function arrange(drawn: Scenario): Promise<World> {
   const linked = (await world.ports.groups.read(ref))?.link?.id;
   if (change !== null && linked !== undefined) world.platform.changeAsOther(linked, change);
   await world.publish(...after);
-  if (word !== null) {
+  if (decision !== null) {
     await world.apply('g');
     const hold = (await world.ports.groups.read(ref))?.hold;
     const held = [...((hold && (await world.ports.groups.readHeld(ref, hold))) ?? [])];
     const users = isPart ? held.slice(1) : undefined;
-    if (hold !== undefined) await DECIDE[word](ref, { reason: 'a test', users }, world.ports);
+    if (hold !== undefined) await DECIDE[decision](ref, { reason: 'a test', users }, world.ports);
     await world.publish(added('g', 'gus'));
   }
   if (leaver === null) return world;
@@ -143,12 +143,12 @@ async function writtenNext(world: World) {
   return entries.find(({ action, outcome }) => outcome === 'written' && !action.endsWith('hold'));
 }
 
-function foretold(
+function expectPrediction(
   { match: { user }, decision, wanted, member }: Explanation,
   stood: ReadonlySet<string>,
   stands: ReadonlySet<string>,
 ): void {
-  const outcome = decision.outcome === 'waiting' ? (wanted ? 'in' : 'out') : FORETOLD[decision.outcome];
+  const outcome = decision.outcome === 'waiting' ? (wanted ? 'in' : 'out') : PREDICTED[decision.outcome];
   if (user === null || outcome === undefined) return;
   const [was, is] = [stood.has(user), stands.has(user)];
   const isTrue = { in: is, out: !is, same: is === was, 'not added': was || !is }[outcome];
@@ -164,14 +164,14 @@ describe('planGroup', () => {
     async () => {
       let written = 0;
       const met = new Set<string>();
-      const foretells = async (drawn: Scenario) => {
+      const expectAgreement = async (drawn: Scenario) => {
         const world = await arrange(drawn);
         // apply ignores messages that arrive before the scheduled wake-up, so the clock moves past this time.
         const { wakeAtMs = 0 } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
         world.clock.ms = Math.max(world.clock.ms, wakeAtMs) + 1;
         const untouched = everythingIn(world);
         const plan = await planGroup(world.refOf('g'), world.ports);
-        const said = await explained(world);
+        const explanations = await explained(world);
         expect(everythingIn(world)).toBe(untouched);
         const stood = await usersIn(world);
         const first = await writtenNext(world);
@@ -181,13 +181,13 @@ describe('planGroup', () => {
         const { hold } = (await world.ports.groups.read(world.refOf('g'))) ?? {};
         if (plan.action === 'hold') expect(hold?.digest).toBe(plan.digest);
         const stands = await usersIn(world);
-        for (const one of said) met.add(one.decision.outcome);
+        for (const one of explanations) met.add(one.decision.outcome);
         // If nothing is planned, apply does not read the platform. So neither plan nor explain knows the other client's
         // change.
         if (drawn.meddling === null || planned !== undefined)
-          for (const one of said) foretold(one, stood, stands);
+          for (const one of explanations) expectPrediction(one, stood, stands);
       };
-      await fc.assert(fc.asyncProperty(scenario, foretells), runs(1_200));
+      await fc.assert(fc.asyncProperty(scenario, expectAgreement), runs(1_200));
       expect(written).toBeGreaterThan(50);
       expect([...met]).toEqual(expect.arrayContaining(['in_sync', 'waiting', 'held', 'kept', 'not_wanted']));
     },

@@ -3,7 +3,7 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { syncGroups } from '../../shared/operate/follow.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
 const LONG = 'x'.repeat(120);
@@ -18,10 +18,10 @@ async function company(
   isRefused: (sent: Sent, users: readonly string[]) => boolean,
   { status = 422, platform = {}, settings = {} } = {},
 ) {
-  const told = await story({ platform, settings });
-  const { world } = told;
-  await told.hire('a', 'b', 'c', 'd', 'e', 'f', 'bad');
-  await told.tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  const engine = await createTestEngine({ platform, settings });
+  const { world } = engine;
+  await engine.hire('a', 'b', 'c', 'd', 'e', 'f', 'bad');
+  await engine.tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
   let writes = 0;
   world.platform.refusal = (_, users, sent) => {
     writes += 1;
@@ -29,7 +29,7 @@ async function company(
   };
   world.advance(HOUR_MS);
   return {
-    ...told,
+    ...engine,
     /** Returns the number of writes since the previous call. */
     sent: () => {
       const count = writes;
@@ -40,7 +40,7 @@ async function company(
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.toolPorts);
-      await told.tell();
+      await engine.tell();
     },
   };
 }

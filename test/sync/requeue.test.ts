@@ -6,12 +6,12 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { MAX_RESUMED_FAN_OUTS, REQUEUE_BATCH } from '../../shared/sync/tuning.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 describe('limit on groups per run of the requeue job', () => {
   it('after the gate opens, each waiting group is woken once, and after the next failure it waits again', async () => {
-    const { world, ref } = await story();
+    const { world, ref } = await createTestEngine();
     const { groups, desired, gates } = world.toolPorts;
     const refs = Array.from({ length: REQUEUE_BATCH + 5 }, (_, at) => ref(`g${at}`));
     const fail = (each: (typeof refs)[number]) => {
@@ -37,7 +37,7 @@ describe('limit on groups per run of the requeue job', () => {
 });
 
 it('a group with an invalid item is woken fewer than 70 times a day', async () => {
-  const { world, hire, say, ref } = await story();
+  const { world, hire, say, ref } = await createTestEngine();
   await hire('a');
   say({ upsert: 'g' }, { upsert: 'h' });
   await ingest(takeEvents(world), world.toolPorts);
@@ -55,7 +55,7 @@ it('a group with an invalid item is woken fewer than 70 times a day', async () =
 });
 
 it('the next run of the requeue job resumes the fan-outs that exceed the limit of one run', async () => {
-  const { world, member } = await story();
+  const { world, member } = await createTestEngine();
   const { toolPorts, table } = world;
   for (let at = 0; at < MAX_RESUMED_FAN_OUTS + 5; at += 1) {
     const id = `u${String(at).padStart(4, '0')}`;
@@ -70,7 +70,7 @@ it('the next run of the requeue job resumes the fan-outs that exceed the limit o
 
 describe('invalid item', () => {
   it('the requeue job reports an invalid item, and still processes the gate, fan-outs and groups', async () => {
-    const { world, hire, say, tell, work, ref, shown, member } = await story();
+    const { world, hire, say, tell, work, ref, shown, member } = await createTestEngine();
     await hire('a', 'b', 'c');
     await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
     const { toolPorts, table } = world;
@@ -102,7 +102,7 @@ describe('invalid item', () => {
   });
 
   it('a due group with an unwritable item does not prevent the wake-up of other groups', async () => {
-    const { world, hire, say } = await story();
+    const { world, hire, say } = await createTestEngine();
     await hire('a');
     say({ upsert: 'g' }, { upsert: 'h' });
     await ingest(takeEvents(world), world.toolPorts);

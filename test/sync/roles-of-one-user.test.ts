@@ -4,7 +4,7 @@ import { rebindMember } from '../../shared/operate/rebind.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import type { PersonSpec } from '../../simulate/simulation-run.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS } from '../support/engine/world.ts';
 
 /** Returns a role of the user `u-ann` with Ann's address. */
@@ -18,8 +18,8 @@ const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): Pe
 
 /** Creates a company. `hour` advances the time by an hour and refreshes people with the given employees. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
-  const told = await story({ settings });
-  const { world, tell } = told;
+  const engine = await createTestEngine({ settings });
+  const { world, tell } = engine;
   const hour = async (...employees: readonly PersonSpec[]) => {
     world.platform.employees = employees;
     world.advance(HOUR_MS);
@@ -28,12 +28,12 @@ async function company(settings: Partial<ConnectionSettings> = {}) {
     return report;
   };
   const pending = async () => {
-    const registers = await world.toolPorts.groups.members(told.ref('g'));
+    const registers = await world.toolPorts.groups.members(engine.ref('g'));
     return registers.flatMap(({ member, pending }) =>
       pending === undefined ? [] : [[member, pending.cause]],
     );
   };
-  return { ...told, hour, pending };
+  return { ...engine, hour, pending };
 }
 
 /** Creates a company in which Ann has been a member of `g` for some hours, through her first role. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 
 const resource = (members: readonly string[], place: object) =>
   JSON.stringify({
@@ -39,7 +39,7 @@ it.each([
   'after two lists of members %s, the group has the list with the higher message id, and not a mixture',
   async (...of) => {
     const [, bodyOf, place, arrivals] = of;
-    const { world, tell, shown, hire } = await story();
+    const { world, tell, shown, hire } = await createTestEngine();
     await hire('ann', 'bob');
     const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
     const sentAtMs = world.nowMs();
@@ -52,7 +52,7 @@ it.each([
 );
 
 it('a user that Okta deactivates leaves the groups, and returns after the reactivation', async () => {
-  const { world, tell, shown, hire } = await story();
+  const { world, tell, shown, hire } = await createTestEngine();
   await hire('ann', 'bob');
   await tell({ snapshot: 'g', of: ['ann', 'bob'] });
   const okta = async (eventType: string) => {

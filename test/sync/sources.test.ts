@@ -6,7 +6,7 @@ import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { readLevels } from '../../shared/sync/reconcile/levels.ts';
 import { readSources } from '../../shared/sync/sources.ts';
 import { MemoryTable } from '../../simulate/table.ts';
-import { story } from '../support/engine/story.ts';
+import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, MINUTE_MS } from '../support/engine/world.ts';
 import { savedWorld } from '../support/operate/world.ts';
 import { createWorld as createScimWorld } from './scim/support/server.ts';
@@ -55,7 +55,7 @@ describe('receipts of a source', () => {
 
 describe('event source', () => {
   it('an event of an external source counts as a receipt when ingest reads the event', async () => {
-    const { tell, world } = await story();
+    const { tell, world } = await createTestEngine();
     const fresh = async () => (await readSources(await world.connection(), world.portsFor())).freshness;
     expect(await fresh()).toEqual([]);
     await tell({ snapshot: 'rowing', of: ['ada'] });
@@ -76,7 +76,9 @@ describe('event source', () => {
   });
 
   it('levels and notifications show an event source as late if no event arrives in the expected time', async () => {
-    const { tell, world } = await story({ settings: { sources: { expectEvery: { events: 60 } } } });
+    const { tell, world } = await createTestEngine({
+      settings: { sources: { expectEvery: { events: 60 } } },
+    });
     const levels = async () => readLevels(await world.connection(), world.portsFor());
     const reported = async () => (await levels()).found.find(({ subject }) => subject === 'source');
     await tell({ snapshot: 'rowing', of: ['ada'] });
@@ -90,7 +92,7 @@ describe('event source', () => {
   });
 
   it('an event source counts as late even if it never sent an event', async () => {
-    const { world } = await story({ settings: { sources: { expectEvery: { scim: 30 } } } });
+    const { world } = await createTestEngine({ settings: { sources: { expectEvery: { scim: 30 } } } });
     const lateSeconds = async () =>
       (await readLevels(await world.connection(), world.portsFor())).sourceLateSeconds;
     expect(await lateSeconds()).toBe(0);

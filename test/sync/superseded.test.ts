@@ -14,18 +14,18 @@ import type { Connection } from '../../shared/sync/ports/connections.ts';
 import type { AuditLink } from '../../shared/sync/ports/logs.ts';
 import { readLevels } from '../../shared/sync/reconcile/levels.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
-import { allOf, story } from '../support/engine/story.ts';
+import { allOf, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, CREATE_SETTLE_MS, NO_FAULTS, type Ports, takeEvents } from '../support/engine/world.ts';
-import { slowWorker } from './reconcile/support/mortal.ts';
+import { slowWorker } from './reconcile/support/crashing-worker.ts';
 
 const HOUR_MS = 3_600_000;
 
 /** Creates a group of these members, in sync. */
 async function inSync(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
-  const told = await story({ settings, platform, coalesceMs });
-  await told.hire(...members);
-  await told.tell({ snapshot: 'g', of: members });
-  return { ...told, id: (await told.state('g'))?.link?.id ?? '' };
+  const engine = await createTestEngine({ settings, platform, coalesceMs });
+  await engine.hire(...members);
+  await engine.tell({ snapshot: 'g', of: members });
+  return { ...engine, id: (await engine.state('g'))?.link?.id ?? '' };
 }
 
 it.each([
@@ -34,7 +34,7 @@ it.each([
 ])(
   'a worker that is about to %s a group stores nothing if another worker processes its deletion first',
   async (_, heldUpBefore, foreign) => {
-    const { world, tell, state, ref } = await story();
+    const { world, tell, state, ref } = await createTestEngine();
     const id = foreign && world.platform.addForeign(foreign);
     // The platform group exists, but apply has not read it yet.
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
@@ -142,7 +142,7 @@ it('a member that groupsync added can be removed later, even if a read shows the
 it.each(['create', 'patch'] as const)(
   'the audit records a %s without an answer that takes effect after apply has searched for its result',
   async (action) => {
-    const { world, troubles, hire, tell, say, audit, ref, state } = await story();
+    const { world, troubles, hire, tell, say, audit, ref, state } = await createTestEngine();
     await hire('a', 'b', 'c');
     if (action === 'patch') await tell({ snapshot: 'g', of: ['a'] });
     const ports = { ...world.portsFor(slowWorker('nothing', async () => {})), createSettleMs: 3_000 };
@@ -169,7 +169,9 @@ it.each(['create', 'patch'] as const)(
 it.each(['restore', 'adopt'])(
   'a late deletion by groupsync is not recorded as an external change (%s)',
   async (drift) => {
-    const { world, troubles, hire, tell, say, work, shown, audit } = await story({ settings: { drift } });
+    const { world, troubles, hire, tell, say, work, shown, audit } = await createTestEngine({
+      settings: { drift },
+    });
     await hire('a', 'b');
     await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
@@ -248,7 +250,7 @@ it.each([
   ['includes the group again', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
   ['writes nothing if the connection only observes', {}, undefined, 'observing', 'Group g'],
 ])('a worker with outdated settings %s', async (_, before, settings, outcome, name) => {
-  const { world, tell, say, ref } = await story({ settings: before });
+  const { world, tell, say, ref } = await createTestEngine({ settings: before });
   await tell({ upsert: 'g' });
   const { toolPorts } = world;
   const connections = createConnectionStore(world.table, { clock: world.nowMs, rememberMs: 60_000 });
@@ -319,7 +321,7 @@ it.each(['restore', 'report', 'adopt'])(
   'an uncertain write that takes effect after a later write permanently removes no member (%s)',
   async (drift) => {
     const platform = { enforceVersionOnPatch: false };
-    const { world, troubles, hire, tell, say, ref, state, shown } = await story({
+    const { world, troubles, hire, tell, say, ref, state, shown } = await createTestEngine({
       settings: { drift },
       platform,
     });

@@ -13,9 +13,9 @@ import { wakeGroups } from '../../shared/sync/wake.ts';
 import { seededRandom } from '../../simulate/random.ts';
 import { drive } from '../support/engine/drive.ts';
 import { Scheduler } from '../support/engine/scheduler.ts';
-import { allOf, type DirectoryEvent, story } from '../support/engine/story.ts';
+import { allOf, type DirectoryEvent, createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION, createWorld, NO_FAULTS, START_MS, takeEvents } from '../support/engine/world.ts';
-import { slowWorker } from './reconcile/support/mortal.ts';
+import { slowWorker } from './reconcile/support/crashing-worker.ts';
 
 const NOW_MS = START_MS;
 const MINUTE_MS = 60_000;
@@ -78,8 +78,8 @@ describe('scheduled wake-up', () => {
 
 /** Creates a group in sync whose coalescing window has ended. Returns functions that change and apply the group. */
 async function settled(coalesceMs = W_MS) {
-  const told = await story({ coalesceMs });
-  const { world, hire, tell, ref } = told;
+  const engine = await createTestEngine({ coalesceMs });
+  const { world, hire, tell, ref } = engine;
   await hire('a', 'b', 'c');
   await tell({ snapshot: 'g', of: ['a'] });
   world.advance(10 * MINUTE_MS);
@@ -89,7 +89,7 @@ async function settled(coalesceMs = W_MS) {
   const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
   /** Sends events and ingests them immediately. Ingest also stores a wake-up. */
   const change = async (...directoryEvents: readonly DirectoryEvent[]) => {
-    told.say(...directoryEvents);
+    engine.say(...directoryEvents);
     await ingest(takeEvents(world), toolPorts);
   };
   const set = (attributes: Record<string, number | boolean>) =>
@@ -101,7 +101,7 @@ async function settled(coalesceMs = W_MS) {
     for (const message of world.applyQueue.messages) message.receipt = 'lost';
     world.applyQueue.delete('lost');
   };
-  return { ...told, toolPorts, messages, item, change, set, apply, lose };
+  return { ...engine, toolPorts, messages, item, change, set, apply, lose };
 }
 
 describe('change of a group', () => {
@@ -213,10 +213,10 @@ describe('change of a group', () => {
 
 describe('index of groups', () => {
   const inIndex = async () => {
-    const told = await settled();
-    const { toolPorts } = told;
+    const engine = await settled();
+    const { toolPorts } = engine;
     const list = (which?: 'unsettled') => allOf(toolPorts.index.all(CONNECTION, which));
-    return { ...told, list };
+    return { ...engine, list };
   };
 
   it('the index lists a group in sync among all groups, and not among the unsettled groups', async () => {

@@ -68,7 +68,7 @@ export const hold = {
   noneSelected: (count: number) =>
     count === 0
       ? 'The group has no people on the platform.'
-      : `${people(count)}. To decide about some of them only, select these.`,
+      : `${people(count)}. To decide only about some people, select them.`,
   clear: 'Clear selection',
   approve: (count: number, isAll: boolean) =>
     count === 0 ? 'Approve deletion' : `Approve ${isAll && count > 1 ? 'all ' : ''}${many(count, 'removal')}`,

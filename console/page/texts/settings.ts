@@ -33,7 +33,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   membership: {
     section: 'groups',
     title: 'Membership',
-    text: 'Whether users that the directory does not name stay in a group.',
+    text: 'Whether users stay in a group if the directory does not list them as members.',
     choices: {
       authoritative: ['Authoritative', 'only members of the directory stay'],
       additive: ['Additive', 'users that other clients add stay'],
@@ -46,13 +46,13 @@ export const texts: Readonly<Record<string, SettingText>> = {
     choices: {
       delete: ['Delete', 'the platform group is deleted'],
       empty: ['Empty', 'its members are removed'],
-      release: ['Release', 'it stays as it is, without an owner'],
+      release: ['Release', 'the platform group stays as it is, without an owner'],
     },
   },
   adoptExisting: {
     section: 'groups',
     title: 'Adopt existing groups',
-    text: 'Which existing platform groups are linked instead of creating new ones.',
+    text: 'Which existing platform groups groupsync adopts instead of creating new groups.',
     choices: {
       never: ['Never', 'only an operator adopts groups'],
       bySpokeId: ['By external id', 'groups with the id of the directory group'],
@@ -82,7 +82,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   nested: {
     section: 'groups',
     title: 'Groups within groups',
-    text: 'What happens with a group that is a member of a group.',
+    text: 'What happens with a group that is a member of another group.',
     choices: {
       flatten: ['Flatten', 'its members are members of the outer group too'],
       ignore: ['Ignore', 'the inner group is left out, or the event is refused'],
@@ -126,7 +126,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   fourEyes: {
     section: 'safety',
     title: 'Four eyes',
-    text: 'The operator who caused a hold cannot approve it, and weaker limits need a second person.',
+    text: 'The operator who caused a hold cannot approve the hold. Weaker limits need a second person.',
   },
   auditReads: {
     section: 'safety',
@@ -157,12 +157,12 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'activity.startParam': {
     section: 'advanced',
     title: 'Activity feed: start',
-    text: 'Name of the query parameter for the start.',
+    text: 'Name of the query parameter for the start of the period.',
   },
   'activity.endParam': {
     section: 'advanced',
     title: 'Activity feed: end',
-    text: 'Name of the query parameter for the end.',
+    text: 'Name of the query parameter for the end of the period.',
   },
   'activity.sizeParam': {
     section: 'advanced',

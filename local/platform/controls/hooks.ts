@@ -45,7 +45,7 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
     const fault = faults.take(request.method, path);
     if (fault === undefined) return;
     request.fault = fault;
-    const isClosed = fault.delayMs !== undefined && !(await isWaitedOut(fault.delayMs, closing.signal));
+    const isClosed = fault.delayMs !== undefined && !(await waitsFully(fault.delayMs, closing.signal));
     // The server stopped during the delay, so it closes the connection.
     if (isClosed) request.fault = { ...fault, drop: 'before' };
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter));
@@ -58,9 +58,9 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
   app.addHook('onSend', async (request, reply, payload) => {
     const { fault } = request;
     if (fault === null) return payload;
-    const isSpoiled =
+    const isBodyReplaced =
       fault.status === undefined && fault.retryAfter === undefined && fault.body !== undefined;
-    if (!isSpoiled || fault.drop === 'before') return payload;
+    if (!isBodyReplaced || fault.drop === 'before') return payload;
     reply.removeHeader('content-length');
     reply.type(faultType(fault.body));
     return faultText(fault.body);
@@ -68,7 +68,7 @@ export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }:
 }
 
 /** Waits for `delayMs`. Returns false if the signal ended the wait. */
-const isWaitedOut = (delayMs: number, signal: AbortSignal) =>
+const waitsFully = (delayMs: number, signal: AbortSignal) =>
   delay(delayMs, true, { signal }).catch(() => false);
 
 const sendFault = (reply: FastifyReply, body: unknown) => reply.type(faultType(body)).send(faultText(body));

@@ -31,7 +31,7 @@ interface Entry {
 
 /**
  * A log of the last 200,000 requests and up to 256 MiB of their bodies. Sequence numbers start at 1 and continue after
- * a clear. So a client that follows the log misses no request.
+ * the log is cleared. So a client that follows the log misses no request.
  */
 export function createRequestLog(maxRequests = MAX_REQUESTS, maxBodyBytes = MAX_BODY_BYTES): RequestLog {
   let entries: Entry[] = [];

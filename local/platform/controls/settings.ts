@@ -18,7 +18,6 @@ export const Settings = z.strictObject({
   emptyFeedPage: z.enum(['list', 'nullEvents', 'nullData']),
   /** Format of a group's version: text, a number, or a number that is too large for exact JavaScript numbers. */
   versionForm: z.enum(['text', 'number', 'longNumber']),
-  /** The status of a successful POST of a group. */
   createdStatus: z.literal([200, 201]),
   /** If true, empty ids in `users` are dropped. If false, the request is rejected. */
   dropBlankIds: z.boolean(),

@@ -6,9 +6,7 @@ import { Group } from '../schemas/group.ts';
 import { LeaveRecord } from '../schemas/leave.ts';
 import { appendActivity, putEmployee, putLeaveRequest, type State } from './state.ts';
 
-/**
- * One change of the state. The journal contains it once, because a second application would repeat its activity events.
- */
+/** One change of the state. It must not be applied twice, because this would repeat its activity events. */
 export const Change = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('group'), company: z.string(), group: Group }),
   z.object({ kind: z.literal('groupDeleted'), company: z.string(), id: z.string() }),

@@ -10,7 +10,6 @@ import {
 } from './state.ts';
 import { type World, type WorldCompany, type WorldEmployee, WorldError } from './world.ts';
 
-/** Returns a new opaque id at every call. */
 export type NewId = () => string;
 
 const EMPLOYEE_DEFAULTS = {
@@ -167,8 +166,8 @@ export function completeEmployee(employee: WorldEmployee, newId: NewId, number: 
 }
 
 /**
- * Returns the company of a credential, which names the company by id or name. If there is only one company, a
- * credential without a name belongs to this company.
+ * Returns the company that a credential names by id or name. If the world has only one company, the credential need not
+ * name the company.
  */
 function companyOf(companies: ReadonlyMap<string, CompanyState>, named: string | undefined, path: string) {
   const all = [...companies.values()];

@@ -40,7 +40,6 @@ export interface Journal {
   append(changes: readonly Change[]): void;
   /** Rewrites the file if its changes are much larger than its world. */
   compactIfDue(state: State): void;
-  /** Replaces the file's content with this state. */
   rewrite(state: State): void;
   close(): void;
 }

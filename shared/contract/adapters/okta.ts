@@ -25,7 +25,7 @@ const OktaActor = z.lazy(() =>
     .catch(undefined),
 );
 
-const TOO_MANY = `expected at most ${MAX_MEMBERS_PER_EVENT} targets, and as many memberships`;
+const TOO_MANY = `expected at most ${MAX_MEMBERS_PER_EVENT} targets, and at most as many memberships`;
 
 /** The parts of an Okta LogEvent that groupsync uses (Okta System Log API, "LogEvent object"). */
 const LogEvent = z.lazy(() =>

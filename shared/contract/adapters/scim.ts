@@ -148,7 +148,7 @@ const withoutUrn = (path: string): string =>
     ? path.slice(GROUP_SCHEMA.length + 1)
     : path;
 
-/** Reads an operation whose value is an object of attributes. Okta sends names and member lists so. */
+/** Reads an operation whose value is an object of attributes. Okta sends names and member lists in this form. */
 function readPathless(operation: Operation, group: GroupId): OperationReading {
   const { op, value } = operation;
   if (op === 'remove') return invalid('expected a path, which remove needs (RFC 7644 section 3.5.2.2)');

@@ -37,7 +37,7 @@ const AdoptionPlan = z.object({
   /** The number of groups that the directory has named. */
   directory: count,
   bySpokeId: z.array(AdoptedPair),
-  /** The groups that would be adopted by name: only one group has the name, and no group has the spokeId. */
+  /** The groups that would be adopted by name: their name is unique, and no group has the spokeId. */
   byName: z.array(AdoptedPair),
   /** Unmanaged groups that these settings do not adopt, with the name of a group that groupsync would create. */
   clashes: z.array(AdoptedPair),

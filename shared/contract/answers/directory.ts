@@ -60,7 +60,7 @@ export const DirectoryStatus = z.object({
   differing: count.describe('Groups of other sources that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('The time of the last read of the group that has waited longest.'),
   stopped: nullable(z.object({ since: instant, reason: text })).describe(
-    'The reason why the reader has stopped: a right or too many groups are missing.',
+    'The reason why the reader has stopped: it lacks a right, or too many groups are missing.',
   ),
   short: count.describe('Groups for which the directory repeatedly lists fewer members than it counts.'),
   freshness: nullable(SourceReport).describe(
@@ -130,7 +130,9 @@ export const TakeoverReport = TakeoverPlan.extend({
     ),
   busy: z
     .array(text)
-    .describe('Groups that did not move, because a write of them did not end. Run the command again.'),
+    .describe(
+      'Groups that did not move, because an open write of the group did not end. Run the command again.',
+    ),
 });
 export type TakeoverReport = Answer<typeof TakeoverReport>;
 
@@ -159,7 +161,7 @@ export const DirectoryComparison = z.object({
       platformId: nullable(text),
       added: count,
       removed: count,
-      pending: count.describe('The number of active members without an employee that may be a member.'),
+      pending: count.describe('The number of active members without an employee who may be a group member.'),
       other: nullable(text).describe('The id of the same group in another source.'),
       problem: nullable(text),
     }),
@@ -217,7 +219,7 @@ export const DirectoryReadReport = z.object({
   reported: count.describe('The number of changes that the directory reported.'),
   read: count.describe('The number of groups that were read completely.'),
   sent: count.describe('The number of groups that differed, so that the reader sent events.'),
-  deleted: z.array(text).describe('Groups whose deletion the reader sent, at most a thousand.'),
+  deleted: z.array(text).describe('Groups for which the reader sent a deletion, at most a thousand.'),
   failed: count,
   waiting: count.describe('Groups that the next run reads.'),
   unreadable: z.array(text).describe('Groups that need an operator.'),

@@ -40,7 +40,7 @@ const ImportComparison = z.object({
   otherIds: z
     .array(z.object({ member: text, known: text }))
     .optional()
-    .describe('New members whose employee is already matched with a known member of another id.'),
+    .describe('New members whose employee already matches a known member with another id.'),
   changes: z.array(
     z.object({
       kind: z.enum(['added', 'removed', 'unmatched']),

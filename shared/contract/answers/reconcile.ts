@@ -44,7 +44,7 @@ export const PlanEffect = z.object({
   added: count,
   removed: count,
   held: count,
-  dropped: count.describe('The number of changes that are planned now but would no longer be made.'),
+  dropped: count.describe('The number of changes in the current plans that the new plans no longer contain.'),
 });
 export type PlanEffect = Answer<typeof PlanEffect>;
 

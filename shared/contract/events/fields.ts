@@ -18,7 +18,7 @@ export const expecting = (what: string) => ({
   error: (issue: { readonly input?: unknown }) => `expected ${what}, got ${kindOf(issue.input)}`,
 });
 
-/** A single half of a surrogate pair. Two different ids with it could be equal in UTF-8. */
+/** Half of a surrogate pair. UTF-8 cannot express it, so two different ids that contain it could become equal. */
 export const LONE_SURROGATE = /\p{Surrogate}/u;
 
 function text(what: string, longest: number) {

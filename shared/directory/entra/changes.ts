@@ -10,7 +10,7 @@ import { type Graph, listPages } from './graph.ts';
 import { Change } from './schemas.ts';
 
 const DAY_MS = 86_400_000;
-/** Maximum age of a link that is used. A link is valid for seven days ("Use delta query", token duration). */
+/** Links older than this are not used. A link is valid for seven days ("Use delta query", token duration). */
 const LONGEST_MS = 6 * DAY_MS;
 /** With this header, the answer contains only changed properties. */
 const HEADERS = { prefer: 'return=minimal' };
@@ -19,7 +19,7 @@ const HEADERS = { prefer: 'return=minimal' };
 const Cursor = z.object({ groups: z.string(), users: z.string(), atMs: z.number() });
 type Cursor = Readonly<z.infer<typeof Cursor>>;
 
-/** Properties whose changes are reported. For groups, `members` is a relationship. */
+/** Properties whose changes Graph reports, as the value of `$select`. */
 const TRACKED = {
   groups: 'displayName,members',
   users: 'accountEnabled,mail,userPrincipalName',
@@ -35,8 +35,8 @@ const isReset = (error: unknown): boolean =>
 
 /**
  * Reads which groups and users have changed. If nothing has changed, this function makes two calls. If the directory no
- * longer accepts the links, the result is a reset with a new cursor. The new cursor starts before the full read after
- * the reset.
+ * longer accepts the links, the result is a reset with a new cursor. This cursor also covers changes during the full
+ * read that follows the reset.
  */
 export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
   const nowMs = graph.clock();
@@ -74,7 +74,7 @@ export async function cursorNow(graph: Graph): Promise<string> {
 
 const textOf = (cursor: Cursor): string => JSON.stringify(cursor);
 
-/** Returns undefined for a cursor of another directory that the connection read earlier. */
+/** Returns undefined for a cursor of another vendor, from the time before the connection changed its directory. */
 function readCursor(text: string): Cursor | undefined {
   const json = parseJson(text);
   return json.ok ? Cursor.safeParse(json.value).data : undefined;
@@ -96,7 +96,7 @@ async function readChanges(graph: Graph, resource: Resource, url: string) {
   throw new DirectoryError('odd', `${operation}: expected a link to the next page or to later changes`);
 }
 
-/** Combines the entries of each object, in any order. If one entry is a removal, the caller checks the object. */
+/** Combines all entries of an object into one change. The order of the entries does not matter. */
 function changesOf(entries: readonly Entry[], nowMs: number): readonly DirectoryChange[] {
   const byKey = new Map<string, DirectoryChange>();
   for (const entry of entries) {

@@ -9,7 +9,8 @@ import { refuseHiddenGroups, userMemberPages } from './members.ts';
 import { createAccessTokens } from './sign-in.ts';
 
 /**
- * For each right, a call that needs it. Only the check of hidden memberships reads more than the first page of a list.
+ * For each right, a call that needs it. Each call reads only the first page of a list, except the check for hidden
+ * memberships, which reads all groups.
  */
 const CALLS = {
   groups: (graph) => firstOf(groupPages(graph)),

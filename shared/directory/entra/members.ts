@@ -128,8 +128,8 @@ const mayReadHidden = async ({ tokens }: Graph): Promise<boolean> =>
   rolesIn(await tokens.current()).includes(READ_HIDDEN);
 
 /**
- * Returns the roles in an access token. If Microsoft changes the form of these tokens, the result is empty. A group
- * with hidden membership is then refused while it shows no members.
+ * Returns the roles in an access token. If the form of the token is unknown, the result is empty, as for a token
+ * without rights.
  */
 function rolesIn(token: string): readonly unknown[] {
   try {

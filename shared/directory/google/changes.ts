@@ -20,7 +20,7 @@ const USER_PARAMETERS = new Set(['USER_EMAIL']);
 /** Reads which groups and users the Reports API names. If nothing has changed, this function makes two calls. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const sinceMs = Number(cursor);
-  // The cursor is from another directory that the connection read earlier.
+  // The cursor is from another vendor: the connection has changed its directory.
   if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const startTime = new Date(Math.min(sinceMs, nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
@@ -73,8 +73,8 @@ const MEMBERSHIPS = new Set([
 
 /** Parameters that name a member, in the logs `admin` and `groups_enterprise`. */
 const MEMBER_PARAMETERS = new Set(['USER_EMAIL', 'member_id']);
-/** Names of the events that add or remove a member, and whether the member is in the group after the event. */
-const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
+/** For each event that adds or removes a member, whether the member is in the group after the event. */
+const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   ADD_GROUP_MEMBER: true,
   add_member: true,
   REMOVE_GROUP_MEMBER: false,
@@ -118,7 +118,7 @@ const changesIn = ({ id, events }: Entry, names: ReadonlySet<string>): readonly 
 type Event = Entry['events'][number];
 
 function membersIn({ name = '', parameters }: Event, atMs: number): readonly NamedMember[] {
-  const isMember = NAMES_MEMBER[name];
+  const isMember = IS_MEMBER_AFTER[name];
   if (isMember === undefined) return [];
   return valuesOf(parameters, MEMBER_PARAMETERS).map((key) => ({ key, atMs, isMember }));
 }

@@ -9,8 +9,8 @@ import { hostsOf } from './hosts.ts';
 import { claimsOf, createAccessTokens, type SignInOptions } from './sign-in.ts';
 
 /**
- * Tries each step of reading a Google directory: the calls of the sign-in, the administrator, and then each right. Each
- * right is tried with an access token for only this right. So the result shows which scope is not delegated.
+ * Tries each step of reading a Google directory: the calls of the sign-in, the administrator, and then each right. The
+ * access token for each right has only the scope of this right, so the result shows which scope is not delegated.
  */
 export async function examineGoogle(
   options: GoogleOptions,

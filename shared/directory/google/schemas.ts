@@ -35,7 +35,6 @@ export const User = z.object({
 
 const Parameter = z.object({ name: z.string(), value: z.string().optional() });
 
-/** An entry of `activities.list`. */
 export const Activity = z.object({
   id: z.object({ time: z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)) }),
   events: z

@@ -29,7 +29,6 @@ interface ListAnswer<Body> extends ApiAnswer<Body> {
 
 export interface Api {
   one<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ApiAnswer<z.infer<Body>>>;
-  /** Reads one page of a list. */
   list<Body extends z.ZodType>(call: ApiCall<Body>): Promise<ListAnswer<z.infer<Body>>>;
   readonly pages: Pages;
 }
@@ -44,7 +43,6 @@ export interface ApiOptions {
 /** A call can need three requests: the first request, one with a new token, and one with a new nonce. */
 const MAX_REQUESTS = 3;
 
-/** Reads the APIs of one organisation. */
 export function createApi({ orgUrl, authorization, limits }: ApiOptions, world: DirectoryWorld): Api {
   const send = async (url: string, operation: string): Promise<DirectoryAnswer> => {
     for (let request = 1; ; request += 1) {

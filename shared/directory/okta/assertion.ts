@@ -13,7 +13,6 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** Signs as the application. */
 export interface Signer {
   sign(claims: Claims): Promise<string>;
 }

@@ -3,7 +3,6 @@ import { headersOf } from '../exchange.ts';
 import { apiReasonOf } from './refusal.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** Authenticates the calls of the API. */
 export interface Authorization {
   begin(url: string): Promise<AuthorizedRequest>;
 }

@@ -30,12 +30,12 @@ export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: now
  *   ----------------------------|------------------------------------|-------------------------------------------
  *   groups changed since a time | new, renamed, and with new members | deleted groups, members who were deleted
  *   users changed since a time  | new, renamed, enabled or disabled  | deleted users
- *   the System Log              | all of these, and deletions        | some entries for minutes, a few never
+ *   the System Log              | all of these, and deletions        | late entries, and a few lost entries
  */
 export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);
   const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
-  // The cursor is from another directory that the connection read earlier.
+  // The cursor is from another vendor: the connection has changed its directory.
   if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;
   const log = await pollLog(api, cursor.log, firstPoll(sinceMs, nowMs));
@@ -81,8 +81,8 @@ async function changedUsers(api: Api, sinceMs: number): Promise<readonly Directo
 /** Events that report a deletion. Deletions in Okta are permanent, and Okta never reuses an id. */
 const DELETIONS = new Set(['group.lifecycle.delete', 'user.lifecycle.delete.completed']);
 
-/** Events that add or remove a member, and whether the member is in the group after the event. */
-const NAMES_MEMBER: Readonly<Record<string, boolean>> = {
+/** For each event that adds or removes a member, whether the member is in the group after the event. */
+const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
   'group.user_membership.add': true,
   'group.user_membership.remove': false,
 };
@@ -110,7 +110,7 @@ const targetsOf = ({ target }: LogEvent, type: 'User' | 'UserGroup'): readonly s
   (target ?? []).flatMap((one) => (one.type === type && one.id ? [one.id] : []));
 
 function membersIn(event: LogEvent): readonly NamedMember[] {
-  const isMember = NAMES_MEMBER[event.eventType];
+  const isMember = IS_MEMBER_AFTER[event.eventType];
   if (isMember === undefined || !isSuccess(event)) return [];
   return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
 }

@@ -11,7 +11,6 @@ import { firstPoll, readPage } from './log.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { claimsOf, createSignIn, type SignIn } from './sign-in.ts';
 
-/** An application that signs in with a key. */
 export interface Application {
   readonly clientId: string;
   readonly signer: Signer;
@@ -43,8 +42,8 @@ const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown
 };
 
 /**
- * Tries each step of reading an organisation: the signature, the sign-in, and then each right. Each right is tried with
- * a token for only its scope. So the result shows which scope is not granted.
+ * Tries each step of reading an organisation: the signature, the sign-in, and then each right. The token for each right
+ * has only the scope of this right, so the result shows which scope is not granted.
  */
 export async function examineOkta(
   { orgUrl, credential }: Examined,

@@ -1,7 +1,7 @@
 import { DirectoryError } from '../../sync/ports/directory.ts';
 
 /**
- * Returns the path and query of the next page, or undefined on the last page. Okta sends both links in headers
+ * Returns the path and query of the next page; undefined on the last page. Okta sends both links in headers
  * ("Pagination"):
  *
  *     link: <https://acme.okta.com/api/v1/groups?limit=200>; rel="self"

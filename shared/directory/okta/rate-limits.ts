@@ -15,7 +15,7 @@ export interface RateLimits {
   run(operation: string, send: () => Promise<DirectoryAnswer>): Promise<DirectoryAnswer>;
 }
 
-/** One minute of one operation. */
+/** The calls of one operation in one minute. */
 interface Window {
   limit: number;
   /** The lowest number of remaining calls that an answer has shown. It includes the calls of other programs. */
@@ -61,7 +61,7 @@ export function createRateLimits({ clock, sleep }: Pick<DirectoryWorld, 'clock' 
       window.inFlight += 1;
       try {
         const answer = await send();
-        takeNote(window, answer, clock());
+        updateWindow(window, answer, clock());
         return answer;
       } finally {
         window.inFlight -= 1;
@@ -73,7 +73,7 @@ export function createRateLimits({ clock, sleep }: Pick<DirectoryWorld, 'clock' 
 const isFree = ({ limit, remaining, own, inFlight }: Window): boolean =>
   own < Math.floor(limit * OWN_SHARE) && remaining - inFlight > limit * RESERVED_SHARE;
 
-function takeNote(window: Window, answer: DirectoryAnswer, nowMs: number): void {
+function updateWindow(window: Window, answer: DirectoryAnswer, nowMs: number): void {
   const number = (name: string) => Number.parseInt(headersOf(answer, `x-rate-limit-${name}`)[0] ?? '', 10);
   const limit = number('limit');
   const remaining = number('remaining');

@@ -34,7 +34,7 @@ export interface SignInOptions {
 
 /** The lifetime of an assertion. A request uses its assertion within seconds. Okta accepts at most an hour. */
 const ASSERTION_SECONDS = 300;
-/** How long before its expiry a token is renewed. */
+/** A new token is requested this long before the old token expires. */
 const EARLY_MS = 300_000;
 /** A sign-in can need three requests: the first request, one with a proof, and one with a nonce. */
 const MAX_REQUESTS = 3;

@@ -24,9 +24,8 @@ export const findUser = (api: Api, key: string): Promise<DirectoryUser | undefin
   });
 
 /**
- * Users with one of these statuses cannot sign in until an administrator changes the status. A locked account, or one
- * with an expired password, becomes usable without an administrator. So its memberships stay, as in Okta's
- * provisioning.
+ * Users with one of these statuses cannot sign in until an administrator changes the status. Users with a locked
+ * account or an expired password are not listed here, because they can recover without an administrator.
  */
 const INACTIVE_STATUSES = new Set(['STAGED', 'SUSPENDED', 'DEPROVISIONED']);
 

@@ -2,7 +2,7 @@ import type { Check, Inspection, MemberIds } from '../../contract/answers/connec
 import { fieldName } from '../../contract/match-rule.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { fault, messageOf, well } from '../doctor/check.ts';
+import { fault, messageOf, passed } from '../doctor/check.ts';
 import { keptFor } from './connect.ts';
 import { checkMemberIds, findMemberIds } from './member-id.ts';
 import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
@@ -98,7 +98,7 @@ interface Attempt<Result> {
 async function attempt<Result>(checks: Check[], { name, run, done, fix }: Attempt<Result>) {
   try {
     const result = await run();
-    checks.push(well(name, done(result)));
+    checks.push(passed(name, done(result)));
     return result;
   } catch (error) {
     checks.push(fault(name, messageOf(error), fix));
@@ -139,6 +139,6 @@ export function checkFields(settings: ConnectionSettings, sample: readonly Sampl
       const fix = `enable the scope that shows ${field} for the app, or change the setting match or memberIdField`;
       return fault(name, `no employee shows ${field}: the credential lacks the scope for it`, fix);
     }
-    return well(name, `${filled} of ${sample.length} employees have one`);
+    return passed(name, `${filled} of ${sample.length} employees have one`);
   });
 }

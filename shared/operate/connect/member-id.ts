@@ -2,7 +2,7 @@ import type { Check, MemberIds } from '../../contract/answers/connect.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
 import { type MemberIdEvidence, memberIdEvidence, memberIdFieldOf } from '../../plan/member-id.ts';
 import type { Applicant } from '../../sync/ports/platform.ts';
-import { fault, well } from '../doctor/check.ts';
+import { fault, passed } from '../doctor/check.ts';
 import type { SampledEmployee } from './preview.ts';
 
 type Listed = Awaited<ReturnType<Applicant['groups']>>;
@@ -22,12 +22,12 @@ export function checkMemberIds(found: MemberIds, { memberIdField }: ConnectionSe
   const name = 'memberIdField';
   if (found.field === null) {
     const fix = 'the setting memberIdField must name the id that groups hold: userId or id';
-    return well(
+    return passed(
       name,
       `${memberIdField}; ${evidenceText(found)}, so the groups do not show which id they hold; ${fix}`,
     );
   }
-  if (found.field === memberIdField) return well(name, `${memberIdField}: ${evidenceText(found)}`);
+  if (found.field === memberIdField) return passed(name, `${memberIdField}: ${evidenceText(found)}`);
   const detail = `the setting is ${memberIdField}, but the groups hold ${found.field}: ${evidenceText(found)}`;
   return fault(name, detail, `plan --with shows what this changes; then set memberIdField=${found.field}`);
 }

@@ -7,7 +7,7 @@ import { groupExists, groupName } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
-import { carrying, namedLike } from '../../plan/names.ts';
+import { withSpokeId, namedLike } from '../../plan/names.ts';
 import { choosePerson, type Role } from '../../plan/person.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
@@ -181,7 +181,7 @@ const nameInDirectory = ({ registers }: GroupState): string | undefined =>
 
 function candidateFor(group: string, name: string, listed: readonly Listed[]) {
   const pairWith = ({ id, name: shown }: Listed): AdoptedPair => ({ group, name: shown, platformId: id });
-  const [carrier] = carrying(listed, group);
+  const [carrier] = withSpokeId(listed, group);
   if (carrier !== undefined) return { by: 'bySpokeId' as const, pair: pairWith(carrier) };
   const [only, ...others] = namedLike(listed, name);
   return only === undefined || others.length > 0

@@ -1,6 +1,6 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import { type Applicant, PlatformFailure } from '../../sync/ports/platform.ts';
-import { fault, messageOf, well } from '../doctor/check.ts';
+import { fault, messageOf, passed } from '../doctor/check.ts';
 
 /** The platform has two scopes for writes: one for groups, and one for their members. */
 export type WriteScope = 'groups' | 'members';
@@ -56,11 +56,12 @@ interface Answers {
 function checkScope(scope: WriteScope, { connection, refuses, hides }: Answers): Check {
   const name = CHECK_NAMES[scope];
   const hint = tryIt(connection);
-  if (refuses === false) return well(name, `a write to a group that does not exist is not refused; ${hint}`);
-  if (refuses instanceof PlatformFailure) return well(name, `not known: ${messageOf(refuses)}; ${hint}`);
-  if (hides instanceof PlatformFailure) return well(name, `not known: ${messageOf(hides)}; ${hint}`);
+  if (refuses === false)
+    return passed(name, `a write to a group that does not exist is not refused; ${hint}`);
+  if (refuses instanceof PlatformFailure) return passed(name, `not known: ${messageOf(refuses)}; ${hint}`);
+  if (hides instanceof PlatformFailure) return passed(name, `not known: ${messageOf(hides)}; ${hint}`);
   if (hides) {
-    return well(name, `not known: the platform answers 403 for every group that does not exist; ${hint}`);
+    return passed(name, `not known: the platform answers 403 for every group that does not exist; ${hint}`);
   }
   const [sentence, fix] = SCOPE_REFUSALS[scope];
   return fault(name, sentence, fix);

@@ -7,9 +7,9 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 import { NotFound } from '../find-group.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
+import { MAX_READ_MS, readMailbox } from './read-mailbox.ts';
 import { outgoing } from './replay.ts';
 import { isNamed } from './survey.ts';
-import { LOOK_MS, walkMailbox } from './walk.ts';
 
 export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
@@ -29,7 +29,7 @@ function auditedAt({ connection, group }: DeadLetter): GroupRef {
  * the edited message had the same stamps, ingest would combine both messages. Then a member that the operator deleted
  * from a snapshot would stay.
  */
-function rewordedStamp({ message, events }: DeadLetter): Stamp {
+function editedStamp({ message, events }: DeadLetter): Stamp {
   const { operation = 0, ...place } = readStamp(stampOf(message)) as StampParts;
   return makeStamp({ ...place, source: EDITED_SOURCE, operation: operation + Math.max(1, events.length) });
 }
@@ -38,19 +38,19 @@ function rewordedStamp({ message, events }: DeadLetter): Stamp {
  * Returns the queue for an edited message. A message that names no connection returns to its own queue, because the
  * queue determines the connection. Any other message goes to the common events queue.
  */
-const wayBack = ({ connection, queue, bound }: DeadMessage) =>
+const queueForEdited = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
 /** Returns the problems that ingest would report for this body now, one line each; empty if ingest would accept it. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
-  const again = { ...message, ...wayBack(message), body, stamp: stampOf(message) };
+  const again = { ...message, ...queueForEdited(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);
   return events.length + problems.length > 0 ? problems : ['the message contains no event of a directory'];
 }
 
 /**
- * Sends an edited message instead of the dead-lettered message. The original is recorded in the audit before that, and
- * deleted after that.
+ * Sends an edited message instead of the dead-lettered message. The audit records the original before the edited
+ * message is sent. The original is deleted afterwards.
  * @returns false if another consumer has received the message after the operator was shown it
  */
 export async function sendAmended(
@@ -59,13 +59,16 @@ export async function sendAmended(
   ports: AmendPorts,
 ): Promise<boolean> {
   const { queue, message } = deadLetter;
-  const look = { clock: ports.clock, longestMs: LOOK_MS };
+  const reading = { clock: ports.clock, longestMs: MAX_READ_MS };
   let isSent = false;
-  await walkMailbox(ports.mailboxes[queue], look, async (messages, held) => {
+  await readMailbox(ports.mailboxes[queue], reading, async (messages, held) => {
     const taken = messages.find(({ id }) => id === message.id);
     if (taken === undefined) return true;
     await recordBodies(deadLetter, 'edit', { before: taken.body, after: body, reason }, ports);
-    const again = { ...outgoing({ ...taken, ...wayBack(taken), body }), stamp: rewordedStamp(deadLetter) };
+    const again = {
+      ...outgoing({ ...taken, ...queueForEdited(taken), body }),
+      stamp: editedStamp(deadLetter),
+    };
     const [outcome] = await ports.events.send([again]);
     if (outcome?.messageId === undefined)
       throw new Error(`the events queue refused the message: ${outcome?.refused}`);
@@ -83,7 +86,9 @@ export async function sendAmended(
 export const discardDeadLetter = async ({ queue, message }: DeadLetter, reason: string, ports: AmendPorts) =>
   (await discardDeadLetters(queue, new Set([message.id]), { reason, ports })) === 1;
 
-/** Records a message. A message has up to 1 MiB and an audit entry up to 400 KB, so there may be several entries. */
+/**
+ * Records a message. A message has up to 1 MiB and an audit entry up to 400 KB, so a message may need several entries.
+ */
 async function recordBodies(
   deadLetter: DeadLetter,
   verb: 'edit' | 'discard',
@@ -115,7 +120,7 @@ export async function findDeadLetters(
   queues: readonly Mailbox['name'][],
   ports: AmendPorts,
 ): Promise<readonly DeadLetter[]> {
-  const look = { clock: ports.clock, longestMs: LOOK_MS };
+  const reading = { clock: ports.clock, longestMs: MAX_READ_MS };
   const found = new Map<string, DeadLetter[]>();
   const note = (message: DeadMessage, queue: Mailbox['name']) => {
     for (const id of ids.filter((one) => isNamed(message, one))) {
@@ -126,7 +131,7 @@ export async function findDeadLetters(
   for (const queue of queues) {
     const isSure = (id: string) => id.length >= SHORT_ID && found.has(id);
     if (ids.every(isSure)) break;
-    await walkMailbox(ports.mailboxes[queue], look, async (messages) => {
+    await readMailbox(ports.mailboxes[queue], reading, async (messages) => {
       for (const message of messages) note(message, queue);
       return !ids.every(isSure);
     });
@@ -147,7 +152,7 @@ export async function discardDeadLetters(
   { reason, signal, ports }: { reason: string; signal?: AbortSignal; ports: AmendPorts },
 ): Promise<number> {
   let discarded = 0;
-  await walkMailbox(ports.mailboxes[queue], { clock: ports.clock, signal }, async (messages, held) => {
+  await readMailbox(ports.mailboxes[queue], { clock: ports.clock, signal }, async (messages, held) => {
     for (const message of messages.filter(({ id }) => ids.has(id))) {
       if (signal?.aborted === true) return false;
       const deadLetter = readDeadLetter(message, queue, ports.clock());

@@ -117,7 +117,7 @@ async function isMoot(
   const state = await ports.groups.read(ref);
   if (state === undefined) return false;
   if (change.kind === 'member.added' || change.kind === 'member.removed') {
-    return groupFloor(state.registers) > stamp || areSpokenOf(ref, change.members, stamp, ports);
+    return groupFloor(state.registers) > stamp || haveLaterValues(ref, change.members, stamp, ports);
   }
   return isGroupMoot(change.kind, stamp, state);
 }
@@ -163,7 +163,7 @@ function isGroupMoot(
   }
 }
 
-async function areSpokenOf(
+async function haveLaterValues(
   ref: GroupRef,
   members: readonly { readonly id: MemberId }[],
   stamp: Stamp,

@@ -6,14 +6,14 @@ import { wakeGroups } from '../../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural } from '../names.ts';
 import { type DeadLetter, readDeadLetter, stampOf } from './dead-letter.ts';
+import { type Held, RENEW_AFTER_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
 import { isSelected, type Selection } from './survey.ts';
-import { type Held, RENEW_AFTER_MS, type WalkOptions, walkMailbox } from './walk.ts';
 
 export type ReplayPorts = WakePorts &
   JournalPorts &
   Pick<ToolPorts, 'events' | 'groups' | 'mailboxes' | 'sleep'>;
 
-export interface ReplayOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere'> {
+export interface ReplayOptions extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere'> {
   /** The connection whose journal records the replay. */
   readonly connection: ConnectionName;
   readonly selection: Selection;
@@ -63,8 +63,8 @@ export async function replayDeadLetters(
     if (rate !== undefined) await pause((deadLetters.length / rate) * 1_000, ports, held, signal);
   };
   const most = Math.min(TAKE, Math.max(1, Math.floor(rate ?? TAKE)));
-  const walk = { clock: ports.clock, signal, most, onElsewhere: options.onElsewhere };
-  const { elsewhere } = await walkMailbox(ports.mailboxes[queue], walk, async (messages, held) => {
+  const reading = { clock: ports.clock, signal, most, onElsewhere: options.onElsewhere };
+  const { elsewhere } = await readMailbox(ports.mailboxes[queue], reading, async (messages, held) => {
     const deadLetters = messages.map((message) => readDeadLetter(message, queue, ports.clock()));
     const wanted = deadLetters.filter((deadLetter) => isSelected(deadLetter, selection));
     const chosen = wanted.filter((deadLetter) => !resend.isOurs(deadLetter));
@@ -123,16 +123,16 @@ export const outgoing = (message: DeadMessage) => ({
   connection: message.connection,
   stamp: stampOf(message),
   queue: message.queue,
-  failedBefore: pastOf(message),
+  failedBefore: failureHistory(message),
 });
 
-/** Returns the number of failures and the time of the first failure. A message that fails again keeps both. */
-const pastOf = ({ failures, firstFailedAtMs }: DeadMessage): string =>
+/** Returns the number of failures and the time of the first failure. A message that fails again keeps this time. */
+const failureHistory = ({ failures, firstFailedAtMs }: DeadMessage): string =>
   `${failures} ${new Date(firstFailedAtMs).toISOString()}`;
 
 /**
- * Replays messages of apply. Each reports that a group failed, so a replay marks the group dirty and wakes it, once for
- * all its messages. A later message whose rev is at least the rev after this wake-up reports a new failure.
+ * Replays messages of apply. Each message reports that a group failed. A replay marks the group dirty and wakes the
+ * group once for all its messages. A message with at least the rev after this wake-up reports a new failure.
  */
 function groupWaker(ports: ReplayPorts): Resend {
   const woken = new Map<string, number>();
@@ -147,7 +147,7 @@ function groupWaker(ports: ReplayPorts): Resend {
           (deadLetter) => deadLetter.ref !== undefined && keyOf(deadLetter.ref) === key,
         );
         const [oldest] = ofGroup.sort((a, b) => a.message.firstFailedAtMs - b.message.firstFailedAtMs);
-        if (oldest !== undefined) await ports.groups.noteReplay(ref, pastOf(oldest.message));
+        if (oldest !== undefined) await ports.groups.noteReplay(ref, failureHistory(oldest.message));
       }
       const toWake = fresh.map(([, ref]) => ref);
       const unwoken = await wakeGroups(toWake, ports, 'asked');

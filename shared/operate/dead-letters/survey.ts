@@ -6,7 +6,7 @@ import type { Mailbox } from '../../sync/ports/queues.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { type DeadLetter, originOf, readDeadLetter } from './dead-letter.ts';
 import { isSuperseded, refusalsOf, type StateReadPorts } from './describe.ts';
-import { LOOK_MS, type WalkOptions, walkMailbox } from './walk.ts';
+import { MAX_READ_MS, type ReadMailboxOptions, readMailbox } from './read-mailbox.ts';
 
 /** Selects dead-lettered messages. A message must match each field that is set. */
 export interface Selection {
@@ -18,7 +18,8 @@ export interface Selection {
 
 export type SurveyPorts = StateReadPorts & Pick<ToolPorts, 'connections' | 'mailboxes' | 'clock'>;
 
-export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
+export interface SurveyOptions
+  extends Pick<ReadMailboxOptions, 'signal' | 'onElsewhere' | 'patienceSeconds'> {
   readonly queues: readonly Mailbox['name'][];
   readonly selection?: Selection;
   /** The maximum number of listed messages. For all further messages, only the ids are kept in memory. */
@@ -29,10 +30,10 @@ export interface SurveyOptions extends Pick<WalkOptions, 'signal' | 'onElsewhere
 export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptions): Promise<Survey> {
   const totals = createTotals(options.limit);
   const { signal, onElsewhere, patienceSeconds } = options;
-  const look = { signal, onElsewhere, patienceSeconds, longestMs: LOOK_MS };
-  const walks = await Promise.all(
+  const reading = { signal, onElsewhere, patienceSeconds, longestMs: MAX_READ_MS };
+  const reads = await Promise.all(
     options.queues.map((queue) =>
-      walkMailbox(ports.mailboxes[queue], { ...look, clock: ports.clock }, async (messages) => {
+      readMailbox(ports.mailboxes[queue], { ...reading, clock: ports.clock }, async (messages) => {
         const nowMs = ports.clock();
         const chosen = messages
           .map((message) => readDeadLetter(message, queue, nowMs))
@@ -42,13 +43,13 @@ export async function surveyDeadLetters(ports: SurveyPorts, options: SurveyOptio
       }),
     ),
   );
-  const inFlightElsewhere = walks.reduce((sum, { elsewhere }) => sum + elsewhere, 0);
+  const inFlightElsewhere = reads.reduce((sum, { elsewhere }) => sum + elsewhere, 0);
   const [only, ...others] = options.queues;
   return {
     queue: only !== undefined && others.length === 0 ? only : 'all',
-    total: walks.reduce((sum, { found }) => sum + found, 0) + inFlightElsewhere,
+    total: reads.reduce((sum, { found }) => sum + found, 0) + inFlightElsewhere,
     inFlightElsewhere,
-    complete: walks.every(({ complete }) => complete),
+    complete: reads.every(({ complete }) => complete),
     ...totals.result(),
   };
 }

@@ -1,7 +1,7 @@
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { isWhole, type ListedGroup, type View } from '../../domain/view.ts';
-import { alreadyThere } from '../../plan/names.ts';
+import { findExisting } from '../../plan/names.ts';
 import { openPlatform } from '../../sync/open-platform.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { DirectoryGroup } from '../../sync/ports/directory.ts';
@@ -32,7 +32,7 @@ export async function readPlatformGroups(
     adoptedBy({ id, name: named }) {
       const name = renderName(settings.nameTemplate, { name: named, id, connection: connectionName });
       const after: View = { name, spokeId: id, users: new Map() };
-      return alreadyThere(after, unmanaged, settings.adoptExisting).candidates.filter(isWhole)[0];
+      return findExisting(after, unmanaged, settings.adoptExisting).candidates.filter(isWhole)[0];
     },
     mayCreate: ({ id, name }) => mayCreate(settings, id, name),
   };

@@ -122,7 +122,9 @@ async function readTrial(
   };
 }
 
-/** @returns null if the platform cannot be read. This does not prevent connecting the directory */
+/**
+ * @returns null if the platform cannot be read. The directory can still be connected
+ */
 async function countAdoptable(
   connection: Connection,
   selected: readonly NamedGroup[],

@@ -17,7 +17,7 @@ export async function groupsOfReader(
 
 /**
  * Returns the groups that a takeover has given to the reader and that the reader has not found yet. Each is returned
- * with the group from which the platform group was taken.
+ * with the group that owned the platform group before.
  */
 export async function awaitedGroups(
   { name }: Pick<Connection, 'name'>,

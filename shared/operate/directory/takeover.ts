@@ -23,7 +23,7 @@ export type TakeoverTarget =
   /** `sameIds`: the other source uses the same group ids as the directory. */
   | { readonly source: 'scim' | 'events'; readonly sameIds: boolean };
 
-/** Maps the ids of groups to the ids of their targets, as an operator wrote them. */
+/** The file of an operator: the ids of groups, each with the id of its target. */
 export type GroupFile = ReadonlyMap<string, string>;
 
 /** A file of an operator names a group that cannot be moved, or a target that does not exist. */

@@ -22,8 +22,8 @@ interface Asking {
 }
 
 /**
- * Returns a directory that the deployed function reads, because only its role can sign in. The members of several
- * groups are requested together, because a comparison reads the groups in the order of the list.
+ * Returns a directory that the deployed function reads, because only its role can sign in. A comparison reads the
+ * groups in the order of the list, so each question also requests the members of the next groups.
  */
 export function directoryThroughFunction({ connection, setting, functions, clock }: Asking): ShownDirectory {
   const order: GroupId[] = [];

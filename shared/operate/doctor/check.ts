@@ -5,12 +5,12 @@ import { PlatformFailure } from '../../sync/ports/platform.ts';
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export const well = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
+export const passed = (name: string, detail: string): Check => ({ name, ok: true, detail, fix: null });
 export const fault = (name: string, detail: string, fix: string): Check => ({ name, ok: false, detail, fix });
 
 /** Returns the row for a part that the console cannot check, because its role may not read the part. */
 export const elsewhere = (name: string, what: string): Check => ({
-  ...well(name, `only a person with AWS credentials can check ${what}, with groupsync doctor`),
+  ...passed(name, `only a person with AWS credentials can check ${what}, with groupsync doctor`),
   notRun: true,
 });
 
@@ -18,7 +18,7 @@ export const check = (
   name: string,
   ok: boolean,
   { detail, fix }: { readonly detail: string; readonly fix: string },
-): Check => (ok ? well(name, detail) : fault(name, detail, fix));
+): Check => (ok ? passed(name, detail) : fault(name, detail, fix));
 
 export type Checked = Check | readonly Check[];
 

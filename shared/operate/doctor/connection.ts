@@ -21,8 +21,8 @@ import {
   fixOfCall,
   guarded,
   minutes,
+  passed,
   wait,
-  well,
 } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
@@ -39,7 +39,6 @@ const OLD_BACKLOG_MS = 15 * 60_000;
  */
 const MAX_SKEW_MS = 60_000;
 
-/** Runs all checks of one connection. */
 export async function checkConnection(connection: Connection, ports: ToolPorts): Promise<readonly Check[]> {
   const named = (checks: readonly Check[]) =>
     checks.map((one) => ({ ...one, name: `${connection.name}: ${one.name}` }));
@@ -60,7 +59,13 @@ export async function checkConnection(connection: Connection, ports: ToolPorts):
   });
   const { drift } = connection.settings;
   const requests = checkRequests(connection);
-  return named([...rounds.flat(), well('drift', drift), well('platform', platform), ...requests, ...unknown]);
+  return named([
+    ...rounds.flat(),
+    passed('drift', drift),
+    passed('platform', platform),
+    ...requests,
+    ...unknown,
+  ]);
 }
 
 const checkRequests = (connection: Connection): readonly Check[] =>
@@ -166,7 +171,7 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   const id = await anyLinked(connection, ports);
   if (id === undefined) return [];
   const failure = await failureIn(async () => (await ports.platforms.open(connection)).groups.get(id));
-  if (failure === undefined) return well('group by id', 'a managed group can be read');
+  if (failure === undefined) return passed('group by id', 'a managed group can be read');
   // The check of the credential already reports this failure.
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);

@@ -6,7 +6,7 @@ import type { Connection } from '../../sync/ports/connections.ts';
 import type { Applicant, StoredApplicants } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { plural } from '../names.ts';
-import { check, connectAgain, fault, fixOfCall, guarded, messageOf, minutes, well } from './check.ts';
+import { check, connectAgain, fault, fixOfCall, guarded, messageOf, minutes, passed } from './check.ts';
 
 export type CredentialPorts = Pick<ToolPorts, 'gates' | 'health' | 'clock'> & {
   readonly applicants: StoredApplicants;
@@ -28,7 +28,7 @@ export async function checkCredential(
     return { checks: [fault('secret', messageOf(error), reconnect)] };
   }
   const me = await applicant.me().catch((error: unknown) => error as Error);
-  const checks: Check[] = [well('secret', 'readable')];
+  const checks: Check[] = [passed('secret', 'readable')];
   const fixOf = (error: unknown) => fixOfCall(error, name, ports);
   if (me instanceof Error) {
     const fix = (await fixOf(me)) ?? reconnect;
@@ -53,7 +53,7 @@ export async function checkCredential(
     ...(await guarded(
       'groups permission',
       async () =>
-        well('groups permission', `${plural((await applicant.groups()).length, 'group')} on the platform`),
+        passed('groups permission', `${plural((await applicant.groups()).length, 'group')} on the platform`),
       fixOf,
     )),
     ...(await guarded(
@@ -96,7 +96,7 @@ async function checkDaily(
   if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
   if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
   const ago = minutes(clock() - lastFailure.atMs);
-  return [well('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
+  return [passed('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
 }
 
 async function firstPage(applicant: Applicant, fields: readonly string[], states: readonly string[]) {

@@ -13,27 +13,27 @@ import { QUEUES, TABLE } from '../../contract/topology.ts';
 import type { Deployment, QueueFacts } from '../../sync/ports/deployment.ts';
 import { plural } from '../names.ts';
 import { checkAlarmTarget } from './alarms.ts';
-import { type Checked, check, fault, guarded, well } from './check.ts';
+import { type Checked, check, fault, guarded, passed } from './check.ts';
 import { checkEncryption } from './encryption.ts';
 import { checkExecutions } from './executions.ts';
 import { redeploy } from './redeploy.ts';
 
-interface Looked {
+interface Inspected {
   readonly prefix: string;
   readonly deployment: Deployment;
 }
 
 /** Checks that queues, table, functions and schedules exist and have the expected settings. */
-export async function checkDeployment(looked: Looked): Promise<readonly Check[]> {
+export async function checkDeployment(inspected: Inspected): Promise<readonly Check[]> {
   const rounds = await Promise.all([
-    guarded('account', () => checkAccount(looked)),
-    ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, looked))),
-    guarded('table', () => checkTable(looked)),
-    guarded('table key', () => checkEncryption(looked)),
-    ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, looked))),
-    guarded('executions', () => checkExecutions(looked.deployment)),
-    guarded('alarm target', () => checkAlarmTarget(looked)),
-    ...SCHEDULE_KEYS.map((key) => guarded(`schedule ${key}`, () => checkSchedule(key, looked))),
+    guarded('account', () => checkAccount(inspected)),
+    ...QUEUE_KEYS.map((key) => guarded(`queue ${key}`, () => checkQueue(key, inspected))),
+    guarded('table', () => checkTable(inspected)),
+    guarded('table key', () => checkEncryption(inspected)),
+    ...FUNCTION_KEYS.map((key) => guarded(`function ${key}`, () => checkFunction(key, inspected))),
+    guarded('executions', () => checkExecutions(inspected.deployment)),
+    guarded('alarm target', () => checkAlarmTarget(inspected)),
+    ...SCHEDULE_KEYS.map((key) => guarded(`schedule ${key}`, () => checkSchedule(key, inspected))),
   ]);
   return rounds.flat();
 }
@@ -63,14 +63,14 @@ export async function checkAccess({ account }: Deployment): Promise<Check | unde
 const elsewhere = ({ region }: Deployment, prefix: string) =>
   `check the region and the prefix: searched in ${region} for "${prefix}"; see --region, --prefix and --profile`;
 
-async function checkAccount({ deployment }: Looked): Promise<Check> {
+async function checkAccount({ deployment }: Inspected): Promise<Check> {
   const account = await deployment.account();
   const detail =
     account === undefined ? 'the local stack' : `account ${account}, region ${deployment.region}`;
-  return well('account', detail);
+  return passed('account', detail);
 }
 
-async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promise<Checked> {
+async function checkQueue(key: QueueKey, { prefix, deployment }: Inspected): Promise<Checked> {
   const name = `queue ${key}`;
   const facts = await deployment.queue(key);
   if (facts === undefined) {
@@ -78,7 +78,7 @@ async function checkQueue(key: QueueKey, { prefix, deployment }: Looked): Promis
   }
   const waiting = facts.visible + facts.inFlight + facts.delayed;
   return [
-    well(name, `${queueName(prefix, key)}: ${plural(waiting, 'message')}`),
+    passed(name, `${queueName(prefix, key)}: ${plural(waiting, 'message')}`),
     ...redriveOf(key, facts, prefix),
     ...(key === 'eventsDlq' || key === 'applyDlq' ? [deadLettersOf(key, waiting)] : []),
   ];
@@ -104,7 +104,7 @@ function deadLettersOf(key: 'eventsDlq' | 'applyDlq', waiting: number): Check {
   });
 }
 
-async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
+async function checkTable({ prefix, deployment }: Inspected): Promise<Checked> {
   const facts = await deployment.table();
   if (facts === undefined) {
     return fault('table', `there is no table ${tableName(prefix)}`, elsewhere(deployment, prefix));
@@ -130,14 +130,14 @@ async function checkTable({ prefix, deployment }: Looked): Promise<Checked> {
         fix: redeploy,
       }),
     // In a stage without `retainData`, the table is unprotected on purpose.
-    isProtected !== undefined && well('table protection', isProtected ? 'on' : UNPROTECTED),
+    isProtected !== undefined && passed('table protection', isProtected ? 'on' : UNPROTECTED),
   ].filter((one) => one !== false);
 }
 
 const UNPROTECTED =
   'off: a call of dynamodb:DeleteTable deletes the table. A deployment with retainData switches the protection on';
 
-async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, deployment }: Looked) {
+async function checkFunction(key: (typeof FUNCTION_KEYS)[number], { prefix, deployment }: Inspected) {
   const facts = await deployment.function(key);
   const name = functionName(prefix, key);
   if (facts === undefined) {
@@ -166,7 +166,7 @@ export const stopped = (title: string, name: string): Check =>
     `aws lambda delete-function-concurrency --function-name ${name}`,
   );
 
-async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, deployment }: Looked) {
+async function checkSchedule(key: (typeof SCHEDULE_KEYS)[number], { prefix, deployment }: Inspected) {
   const facts = await deployment.schedule(key);
   const name = scheduleName(prefix, key);
   if (facts === undefined) return fault(`schedule ${key}`, `there is no schedule ${name}`, redeploy);

@@ -4,7 +4,7 @@ import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { ScimFacts } from '../../sync/ports/deployment.ts';
 import { EXPIRES_SOON_MS, listTokens, type TokenSummary } from '../../sync/scim/tokens.ts';
-import { type Checked, check, elsewhere, fault, guarded, messageOf, well } from './check.ts';
+import { type Checked, check, elsewhere, fault, guarded, messageOf, passed } from './check.ts';
 import { checkConnection } from './connection.ts';
 import { checkAccess, checkDeployment, stopped } from './deployment.ts';
 
@@ -82,7 +82,7 @@ async function checkScim(
   for (const name of all) tokens.set(name, await listTokens(name, ports));
   const named = [...tokens].filter(([, list]) => list.some(({ state }) => state === 'active'));
   if (facts === undefined) {
-    if (named.length === 0) return well('scim', 'not part of this deployment');
+    if (named.length === 0) return passed('scim', 'not part of this deployment');
     const [[first, [{ prefix = '' } = {}] = []] = []] = named;
     return fault(
       'scim',
@@ -108,7 +108,7 @@ function stateOf({ state }: ScimFacts): readonly Check[] {
 
 /** The request has no token, so a working server answers 401. Only an answer of 500 or above is a fault. */
 async function checkUrl(url: string | undefined, { deployment }: ToolPorts): Promise<Check> {
-  if (url === undefined) return well('scim url', 'the stack’s output ScimUrl has the URL');
+  if (url === undefined) return passed('scim url', 'the stack’s output ScimUrl has the URL');
   try {
     const status = await deployment.statusOf(`${url}/ServiceProviderConfig`);
     return check('scim url', status < 500, {

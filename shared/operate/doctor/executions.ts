@@ -2,7 +2,7 @@ import type { Check } from '../../contract/answers/connect.ts';
 import { FUNCTION_KEYS } from '../../contract/names.ts';
 import { EVENT_SOURCES } from '../../contract/topology.ts';
 import type { Deployment } from '../../sync/ports/deployment.ts';
-import { type Checked, check, well } from './check.ts';
+import { type Checked, check, passed } from './check.ts';
 
 /**
  * The maximum number of concurrent executions of all functions except SCIM: the limits of the queues, and one execution
@@ -22,7 +22,7 @@ export async function checkExecutions(deployment: Deployment): Promise<Checked> 
   const [executions, scim] = await Promise.all([deployment.executions(), deployment.scim()]);
   if (executions === undefined) return [];
   const { limit, unreserved } = executions;
-  const account = well('executions', `the account may run ${limit}; ${unreserved} are not reserved`);
+  const account = passed('executions', `the account may run ${limit}; ${unreserved} are not reserved`);
   return scim === undefined ? account : [account, checkReservation(scim.reserved, { limit, unreserved })];
 }
 

@@ -1,5 +1,5 @@
 import type { Check } from '../../contract/answers/connect.ts';
-import { well } from './check.ts';
+import { passed } from './check.ts';
 
 const RECOMMENDED = ['22', '24'];
 
@@ -7,5 +7,5 @@ const RECOMMENDED = ['22', '24'];
 export function checkNode(version: string): Check {
   const [major = ''] = version.split('.');
   const advice = RECOMMENDED.includes(major) ? '' : ` works; ${RECOMMENDED.join(' or ')} is recommended`;
-  return well('node', `${version}${advice}`);
+  return passed('node', `${version}${advice}`);
 }

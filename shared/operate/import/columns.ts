@@ -106,7 +106,7 @@ function givenPlaces(fields: readonly string[], headings: Headings): Given | NoL
   return given;
 }
 
-/** Returns the index of the first heading of a column with this rank, or without a rank, with the lowest rank. */
+/** Returns the index of the first heading of a column with this rank. Without a rank, the lowest rank counts. */
 function place(free: readonly (Heading | undefined)[], column: Column, rank?: number): number | undefined {
   const ranks = free.map((heading) => (heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY));
   const best = rank ?? Math.min(...ranks);

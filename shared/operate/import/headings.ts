@@ -1,4 +1,3 @@
-/** The meanings of a column. */
 export type Column = 'group id' | 'group' | 'group name' | 'member id' | 'id' | 'login' | 'email' | 'type';
 
 export interface Heading {
@@ -88,8 +87,8 @@ const ID = /\b(?:id|identifier|guid|uuid)\b/i;
 const MEMBER = /\b(?:member|user|person|employee)\b/i;
 
 /**
- * Suggests a value of `--columns` for unusual headings. A column is mapped to a heading that contains its full name, if
- * exactly one heading does.
+ * Suggests a value of `--columns` for unusual headings. A column gets the heading that contains the full name of the
+ * column, if there is exactly one such heading.
  * @returns undefined if the column of the group or of the member is not certain
  */
 export function certainColumns(fields: readonly string[]): string | undefined {

@@ -59,12 +59,12 @@ async function groupOf(
   if ('ids' in found)
     return isId ? { id: group, name: group } : refusal(line, 'a name of one group', group, found.ids);
   const hasName = columns?.name !== undefined && columns.name !== columns.at;
-  const chosen = isId && found.id !== group ? unlike(found, group) : found;
+  const chosen = isId && found.id !== group ? withExactId(found, group) : found;
   return hasName ? { ...chosen, name } : chosen;
 }
 
 /** Returns a group with exactly this id. A group with this text as its name does not count. */
-const unlike = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
+const withExactId = ({ isKnown }: NamedGroup, id: string): NamedGroup => ({
   id,
   name: id,
   ...(isKnown !== undefined && { isKnown: false }),

@@ -86,7 +86,7 @@ function placeInTime(asOf: string | undefined, nowMs: number): string {
   const age = isTime ? judgeAge(makeStamp({ time, id: 'import', source: '' }), nowMs) : 'no RFC 3339 time';
   if (age === 'acceptable') return time;
   throw new Error(
-    `as of: expected a time at most 400 days ago and 5 minutes ahead of this clock, got ${time} (${age}); --as-of is the time at which the file was exported`,
+    `as of: expected a time at most 400 days ago and at most 5 minutes ahead of this clock, got ${time} (${age}); --as-of is the time at which the file was exported`,
   );
 }
 

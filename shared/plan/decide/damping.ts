@@ -25,7 +25,7 @@ const CONTESTED = {
  * restoration costs three or four calls. Four things end the wait early: a newer directory event, a managed member that
  * must be removed, an approved hold, and an operator's `sync`.
  */
-export function decideRest(facts: Facts): Decision | undefined {
+export function decideDamping(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
   const damping = dampingNow(state, nowMs);
   if (damping === undefined || passesDamping(state)) return undefined;
@@ -47,7 +47,7 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
 }
 
 const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
-  isAsked(suspectedChange) || approval !== undefined;
+  isOperatorSync(suspectedChange) || approval !== undefined;
 
 /** Whether a user that groupsync added must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
@@ -56,8 +56,8 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/** Whether an operator's `sync` set the suspected change. It has no version, so the group is always read. */
-export const isAsked = (suspectedChange: SuspectedChange | undefined): boolean =>
+/** Whether the suspected change comes from an operator's `sync`. Such a change has no version. */
+export const isOperatorSync = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
 /**
@@ -83,15 +83,15 @@ export function flapDampingAfter(
  *     is missing or over 2 h old, or an operator ran `sync`    | counts as the first
  *     is under 1 h old                                         | counts as one more
  *     is 1 to 2 h old, had no damping                          | counts as the first
- *     is 1 to 2 h old, had damping, no write since its hour    | is not counted
- *     is 1 to 2 h old, had damping, a write since its hour     | begins the next hour of damping
+ *     is 1 to 2 h old, had damping, no write after the hour    | is not counted
+ *     is 1 to 2 h old, had damping, a write after the hour     | begins the next hour of damping
  */
 function countedAgain(
   { flapDamping, suspectedChange, lastWriteAtMs = 0 }: GroupState,
   nowMs: number,
 ): FlapDamping {
   const first = { sinceMs: nowMs, count: 1 };
-  if (flapDamping === undefined || isAsked(suspectedChange)) return first;
+  if (flapDamping === undefined || isOperatorSync(suspectedChange)) return first;
   const { sinceMs, count } = flapDamping;
   if (nowMs - sinceMs >= 2 * HOUR_MS) return first;
   if (nowMs - sinceMs < HOUR_MS) return { sinceMs, count: count + 1 };

@@ -25,12 +25,12 @@ import {
 import type { Facts, Listing, Views, Wanted } from '../facts.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
-import { flapDampingAfter, isAsked, NO_USERS } from './damping.ts';
+import { flapDampingAfter, isOperatorSync, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
- * The maximum ages of the list, tried in this order. A list of at most 5 s can serve many groups. If that list lacks
- * the needed information, apply reads a new list, because the first list may be older than the change of the group.
+ * The maximum ages of the list, tried in this order. A list that is up to 5 s old can serve many groups. If that list
+ * lacks the needed information, apply reads a new list, because the first list may be older than the change.
  */
 export const LIST_AGES_MS = [5_000, 0] as const;
 
@@ -93,7 +93,7 @@ export function decideLacking(
 /**
  * Decides about a fetched group whose stored view cannot be read. Without the view, groupsync does not know which
  * members it added. If external members may stay, every user with a register counts as added by groupsync, even if the
- * register is a tombstone. Otherwise a member that groupsync added and the directory removed would stay forever.
+ * register is a tombstone. Without this rule, members that the directory removed would stay forever.
  */
 export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision {
   const observe = decideExternal(facts, fetched, []);
@@ -114,7 +114,7 @@ export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } 
   kind: 'observe',
   observed: fetched as ObservedGroup,
   flapDamping:
-    flapDamping !== undefined && isAsked(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
+    flapDamping !== undefined && isOperatorSync(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });
 
 /**
@@ -186,8 +186,8 @@ function withAcceptedDrift(facts: Facts, observe: ObserveExternal): ObserveExter
 }
 
 /**
- * Returns the hidden users: they are still in the group, but the fetch does not show them. A version always has the
- * same content, so the version shows which missing users are hidden:
+ * Returns the hidden users: they are still in the group, but the fetch does not show them. All answers with the same
+ * version have the same content, so the version shows which missing users are hidden:
  *
  *     the fetch shows     | hidden users
  *     --------------------|------------------------------------------------------
@@ -212,8 +212,8 @@ function hiddenUsers(
 }
 
 /**
- * Whether the next write could remove a hidden user who must stay, if groupsync took the user as removed by another
- * client. With the policy `restore`, the write sends again all users that groupsync added. So the write could remove
+ * Whether the next write could remove a hidden user who must stay, if groupsync assumed that another client had removed
+ * the user. With the policy `restore`, the write sends again all users that groupsync added. So the write could remove
  * only a user that another client added and that may stay in the group.
  */
 function mayBeLost(isOwn: boolean, facts: Facts): boolean {

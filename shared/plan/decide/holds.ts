@@ -12,7 +12,7 @@ import { settle } from './settle.ts';
 
 export const endHold = (...ends: readonly HeldSetName[]): EndHold => ({ kind: 'hold', ends });
 
-/** Settles a group that needs no write. If the group has a set of held removals, the first decision ends the set. */
+/** Settles a group that needs no write. If the group has a set of held removals, the decision ends this set first. */
 export const settleUnheld = (facts: Facts, as: SettledState): Decision => endUnneeded(facts) ?? settle(as);
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {

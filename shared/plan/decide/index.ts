@@ -5,7 +5,7 @@ import type { Facts, Rejected } from '../facts.ts';
 import { foldName } from '../names.ts';
 import { decideRelease } from '../release.ts';
 import { treatmentOf } from '../treatment.ts';
-import { decideRest } from './damping.ts';
+import { decideDamping } from './damping.ts';
 import { clear, decideFetched, waitForProof } from './drift.ts';
 import { endHold, settleUnheld } from './holds.ts';
 import { decideIntent } from './intent.ts';
@@ -25,7 +25,7 @@ import { decideWanted } from './write.ts';
  *     was released by an operator                        | see `decideRelease`, then settle as `excluded`
  *     had an intent that the platform refused            | see `decideRejected`, and `decideMissing` after a 404
  *     is excluded by the settings                        | end a waiting hold, then settle as `excluded`
- *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideRest`
+ *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideDamping`
  *     has a suspected change                             | read the group, observe; see `decideFetched`
  *     otherwise                                          | see `decideWanted`
  */
@@ -39,8 +39,8 @@ export function decide(facts: Facts): Decision {
     return fetched === 'gone' ? decideMissing(facts) : decideRejected(facts, rejected);
   const treatment = treatmentOf(facts);
   if (treatment.excluded) return decideExcluded(facts);
-  const rest = decideRest(facts);
-  if (rest !== undefined) return rest;
+  const damping = decideDamping(facts);
+  if (damping !== undefined) return damping;
   if (state.suspectedChange !== undefined) return decideFetched(facts) ?? clear(facts);
   return decideWanted(facts, treatment);
 }

@@ -5,7 +5,7 @@ import { decideAbsence } from '../absence.ts';
 import { latestStampsOf } from '../accepted-drift.ts';
 import type { Decision, Observe, Wait } from '../decision.ts';
 import type { Facts } from '../facts.ts';
-import { carrying } from '../names.ts';
+import { withSpokeId } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
@@ -60,7 +60,7 @@ function decideUnlinking(facts: Facts, id: PlatformGroupId): Decision {
   };
   // No other client deleted the group: the directory deleted it, or a DELETE of groupsync took effect late.
   if (hasDeparted(state.registers) || lateWrite !== undefined) return unlinking;
-  const [again] = carrying(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
+  const [again] = withSpokeId(listed?.groups.filter((group) => group.id !== id) ?? [], state.ref.group);
   const difference: Difference =
     again === undefined
       ? { kind: 'deleted', before: id, after: null }

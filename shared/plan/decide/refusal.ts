@@ -57,6 +57,6 @@ export const ofOtherSource = (group: string, source: Source): Wait => ({
   waitMs: undefined,
   why: {
     code: 'name_of_other_source',
-    message: `the group ${group} of another source has this name, so no second group is created: rename one of them, or let the new source own it: groupsync directory takeover --to ${source}`,
+    message: `the group ${group} of another source has this name, so no second group is created: rename one of the two groups, or run 'groupsync directory takeover --to ${source}'`,
   },
 });

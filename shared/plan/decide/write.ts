@@ -12,12 +12,12 @@ import { type Decision, readList } from '../decision.ts';
 import type { DraftInput, WantedGroup } from '../draft.ts';
 import { isOurCreation } from '../external-change.ts';
 import type { Facts, Wanted } from '../facts.ts';
-import { alreadyThere } from '../names.ts';
+import { findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
-import { draftRested } from '../unshown.ts';
+import { draftWithUnshown } from '../unshown.ts';
 import { clear, decideFetched, LIST_AGES_MS, stillAccepted } from './drift.ts';
 import { type Guarded, guard, settleUnheld } from './holds.ts';
 import { NAME_IN_USE, ofOtherSource, TRIED } from './refusal.ts';
@@ -75,7 +75,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
   );
 }
 
-/** Plans the write. If only refused fields differ, it tries a field again that is due. */
+/** Plans the write. If only refused fields differ, the write contains the refused field that is due, if any. */
 function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): Decision {
   const decision = decidePlan(input, known, treatment);
   const due = decision.kind === 'settle' && decision.failing ? dueRefused(known) : undefined;
@@ -108,16 +108,16 @@ type Drafting = Omit<DraftInput, 'held' | 'isDeletionHeld'>;
 
 type Known = Facts & { readonly wanted: Wanted };
 
-/** Returns the write, or a decision that must come before it. Without a write, settles or waits. */
+/** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
-  const unguarded = draftRested({ ...input, held: new Set() }, facts.wanted);
+  const unguarded = draftWithUnshown({ ...input, held: new Set() }, facts.wanted);
   if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
   const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
   const { held, isDeletionHeld } = guarded;
-  const plan = draftRested({ ...input, held, isDeletionHeld }, facts.wanted);
+  const plan = draftWithUnshown({ ...input, held, isDeletionHeld }, facts.wanted);
   if (plan.action === 'create' && plan.after !== undefined)
     return decideNew(plan, plan.after, guarded, facts);
   const left = leftDiffering(input);
@@ -188,13 +188,12 @@ const isNameTaken = ({ rejected, views }: Facts): boolean =>
 function decideNew(plan: Plan, after: View, guarded: Guarded, facts: Facts): Decision {
   const { listed, settings, state } = facts;
   const { previousLink } = state;
-  // A list from before the last write may lack a platform group that this directory group released later. If adoption
-  // by name is allowed, another directory group may have released a platform group later. So the list must then be
-  // newer.
+  // The list must be newer than the last write of this group, because an older list may lack a platform group that this
+  // group has released. With adoption by name, other groups may also release one, so the list must be at most 5 s old.
   const mostMs = settings.adoptExisting === 'byName' ? LIST_AGES_MS[0] : LISTING_AGE_MS;
   const ageMs = Math.min(mostMs, Math.max(0, facts.nowMs - (state.lastWriteAtMs ?? 0)));
   if (listed === undefined || listed.ageMs > ageMs) return readList(ageMs);
-  const { candidates, known, namesakes, ...odd } = alreadyThere(after, listed.groups, settings.adoptExisting);
+  const { candidates, known, namesakes, ...odd } = findExisting(after, listed.groups, settings.adoptExisting);
   const late = lateCreation(facts, listed.groups);
   const found = [...previousGroup(state), ...(late === undefined ? candidates : [late])];
   const adopted = decideAdoption(facts, found);

@@ -7,13 +7,11 @@ interface GroupKeys {
   readonly externalId?: string | undefined;
 }
 
-/** A group that moves to the new source. */
 export interface SourceGroup extends GroupKeys {
   readonly group: string;
   readonly name: string | undefined;
 }
 
-/** A group of the new source. */
 export interface TargetGroup extends GroupKeys {
   readonly id: string;
   readonly name: string | undefined;

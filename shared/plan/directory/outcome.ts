@@ -34,8 +34,8 @@ export type ReadOutcome =
  *   users listed     short reads in the hour  list became empty     difference            result
  *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
  *   below the count  1 or 2                   any                   any                   again: short
- *   below the count  3 or more                any                   nothing to add        again: short
- *   below the count  3 or more                any                   members to add        changes, additions only
+ *   below the count  3 or more                any                   no addition, no name  again: short
+ *   below the count  3 or more                any                   addition or new name  changes, no removals
  *   all              any                      any                   none                  equal
  *   all              any                      first time            some                  again: empty
  *   all              any                      no, or confirmed      superseded only       again: superseded

@@ -33,9 +33,9 @@ export interface WholeRead {
 
 /**
  * Returns the reader's item of a group after a complete read. Two reads confirm each other if both equal the desired
- * state and at least ten minutes plus the lag are between them. The daily read is then the next one. If the read caused
- * events, the next read checks whether the events took effect. Within the lag, a successful read does not prove that a
- * group still exists after a report of its deletion.
+ * state and at least ten minutes plus the lag are between them. After the second of these reads, the next read is the
+ * daily read. If the read caused events, the next read checks whether the events took effect. Within the lag, a
+ * successful read does not prove that a group still exists after a report of its deletion.
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { shortMs } = known;
@@ -52,7 +52,7 @@ export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
 }
 
-/** Returns the reader's item with the content of the read. The group is due again ten minutes after the lag. */
+/** Returns the reader's item with the content of the read. The group is due again after ten minutes plus the lag. */
 function readAt(
   { group, reportedMs, deletedMs, sentMs, named: reported }: ReaderGroup,
   { address, asOfMs, below, belowAddresses, counted, nowMs, lagMs }: WholeRead,
@@ -117,7 +117,7 @@ export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup
 export const isShortForLong = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>): boolean =>
   shortMs.length >= MAX_SHORT_READS;
 
-/** Returns the reader's item of a group after a report of a change. An older report than the last one has no effect. */
+/** Returns the reader's item after a report of a change. A report that is older than the last report has no effect. */
 export function afterReport(known: ReaderGroup, reportedMs: number, nowMs: number): ReaderGroup {
   if (reportedMs <= (known.reportedMs ?? 0)) return known;
   const { agreedMs: _, ...rest } = known;

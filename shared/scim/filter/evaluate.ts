@@ -136,7 +136,7 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
 
-/** For each operator, whether the difference `value - wanted` satisfies the operator. */
+/** For each operator, tests the difference `value - wanted`. */
 const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => boolean } = {
   gt: (difference) => difference > 0,
   ge: (difference) => difference >= 0,

@@ -9,7 +9,8 @@ export interface Lookup {
 }
 
 /**
- * Returns a lookup for the first part that must be true and selects one value of an indexed attribute, if there is one.
+ * Returns a lookup for the first conjunct that selects one value of an indexed attribute; undefined without such a
+ * conjunct.
  */
 export const lookupOf = (filter: Filter, type: ResourceType): Lookup | undefined =>
   conjuncts(filter).flatMap((part) => lookupOfPart(part, type) ?? [])[0];

@@ -184,9 +184,7 @@ function readPart(reader: Reader): string {
 /** Maximum length of a filter or path. Filters of clients are far shorter, and parsing this length is fast. */
 const MAX_FILTER_LENGTH = 8_192;
 
-/**
- * A token: a bracket, a string or a word. The position of a word shows whether it is a path, an operator or a value.
- */
+/** A token: a bracket, a string or a word. Whether a word is a path, an operator or a value depends on its position. */
 const TOKEN = /\s*([()[\]]|"(?:[^"\\]|\\.)*"|[^\s()[\]"]+)/suy;
 /** A number in JSON syntax. For example, 01 is not a number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;

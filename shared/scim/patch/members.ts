@@ -12,13 +12,16 @@ import {
 import { elements, isObject, type ScimObject, type ScimValue } from '../value.ts';
 import type { PatchOperation } from './operation.ts';
 
-/** A change of a group's members that does not depend on the current members. */
+/** A change of a group's members. */
 export type MemberOperation =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly ids: readonly string[] }
   | { readonly kind: 'clear' }
-  /** Removes the members that a filter selects, for a filter that depends on the current members. */
+  /** Removes the members that a filter selects. Which members the filter selects depends on the current members. */
   | { readonly kind: 'removeWhere'; readonly where: Filter }
-  /** Replaces the members that a filter selects, at least one. Without `ids`, the members stay. */
+  /**
+   * Replaces the members that a filter selects. If it selects none, the request is rejected. Without `ids`, the members
+   * stay.
+   */
   | {
       readonly kind: 'replaceWhere';
       readonly where: Filter;

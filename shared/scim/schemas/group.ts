@@ -49,7 +49,7 @@ const groupSchema = (memberTypes: readonly string[]): Schema => ({
           mutability: 'immutable',
           referenceTypes: memberTypes,
         }),
-        text('display', 'Name of the member: its displayName, or else userName.', {
+        text('display', 'The displayName of the member, or its userName if it has no displayName.', {
           mutability: 'readOnly',
         }),
         text('type', 'Type of the member.', { mutability: 'immutable', canonicalValues: memberTypes }),

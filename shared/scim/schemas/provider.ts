@@ -42,10 +42,13 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
     group('patch', 'PATCH.', [supported]),
     group('bulk', 'Bulk operations.', [
       supported,
-      amount('maxOperations', 'Most operations in one request.'),
-      amount('maxPayloadSize', 'Largest body, in bytes.'),
+      amount('maxOperations', 'Maximum number of operations in one request.'),
+      amount('maxPayloadSize', 'Maximum size of a body in bytes.'),
     ]),
-    group('filter', 'Filters.', [supported, amount('maxResults', 'Most resources in one answer.')]),
+    group('filter', 'Filters.', [
+      supported,
+      amount('maxResults', 'Maximum number of resources in one response.'),
+    ]),
     group('changePassword', 'Changes of passwords.', [supported]),
     group('sort', 'Sorting.', [supported]),
     group('etag', 'Entity tags.', [supported]),
@@ -64,8 +67,13 @@ const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
   yesNo('cursor', 'Whether pages can be requested by cursor.'),
   yesNo('index', 'Whether pages can be requested by startIndex.'),
   exact('defaultPaginationMethod', 'The method for requests without cursor and startIndex.', optional),
-  attribute('integer', 'defaultPageSize', 'Resources in an answer without count.', fixed),
-  attribute('integer', 'maxPageSize', 'Most resources in one answer.', fixed),
+  attribute(
+    'integer',
+    'defaultPageSize',
+    'Number of resources in a page if the request has no count.',
+    fixed,
+  ),
+  attribute('integer', 'maxPageSize', 'Maximum number of resources in one response.', fixed),
 ]);
 
 export const withPagination = (schema: Schema): Schema => ({

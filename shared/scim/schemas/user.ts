@@ -80,37 +80,39 @@ const user = schema(USER_URN, 'User', 'User account');
 const enterprise = schema(ENTERPRISE_URN, 'EnterpriseUser', 'Enterprise user');
 
 /** The groups of a user. This attribute is not stored. Each response computes it from the members of the groups. */
-const GROUPS = attribute('complex', 'groups', 'Groups of the user, from the members of the groups.', {
-  multiValued: true,
-  mutability: 'readOnly',
-  subAttributes: [
-    text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
-    attribute('reference', '$ref', 'Address of the group.', {
-      caseExact: true,
-      mutability: 'readOnly',
-      referenceTypes: ['Group'],
-    }),
-    text('display', 'Name of the group.', { mutability: 'readOnly' }),
-    text('type', 'How the user belongs to the group.', {
-      mutability: 'readOnly',
-      canonicalValues: ['direct'],
-    }),
-  ],
-});
+const GROUPS = attribute(
+  'complex',
+  'groups',
+  'Groups of the user, computed from the members of the groups.',
+  {
+    multiValued: true,
+    mutability: 'readOnly',
+    subAttributes: [
+      text('value', 'Id of the group.', { caseExact: true, mutability: 'readOnly' }),
+      attribute('reference', '$ref', 'Address of the group.', {
+        caseExact: true,
+        mutability: 'readOnly',
+        referenceTypes: ['Group'],
+      }),
+      text('display', 'Name of the group.', { mutability: 'readOnly' }),
+      text('type', 'How the user belongs to the group.', {
+        mutability: 'readOnly',
+        canonicalValues: ['direct'],
+      }),
+    ],
+  },
+);
 
-/** The password is accepted and never stored. */
-const PASSWORD = text('password', 'Secret of the user; never kept.', {
+const PASSWORD = text('password', 'Password of the user; accepted but never stored.', {
   caseExact: true,
   mutability: 'writeOnly',
   returned: 'never',
 });
 
-/** Attributes that are stored with `scim.storeProfile`. */
 export const FULL_USER = [
   user([...NEEDED, ...PROFILE, GROUPS]),
   enterprise([EMPLOYEE_NUMBER, ...ENTERPRISE_PROFILE]),
 ] as const;
 /** All attributes that a client can send (RFC 7643 section 4.1). */
 export const NAMED_USER = user([...FULL_USER[0].attributes, PASSWORD]);
-/** Attributes that are stored without `scim.storeProfile`. */
 export const LEAN_USER = [user([...NEEDED, GROUPS]), enterprise([EMPLOYEE_NUMBER])] as const;

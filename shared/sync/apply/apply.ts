@@ -74,9 +74,9 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
     const [state, gate, connection] = await Promise.all([
       ports.groups.read(ref),
       ports.gates.read(ref.connection),
-      likely(ref.connection, ports),
+      connectionOf(ref.connection, ports),
     ]);
-    if (!isForUs(state, pass, ports, attempt) || connection === undefined)
+    if (!mayRunPass(state, pass, ports, attempt) || connection === undefined)
       return { outcome: 'nothing_to_do' };
     const outcome = stopOf(state, connection, gate);
     if (outcome !== undefined) return { outcome };
@@ -111,14 +111,14 @@ async function applyOnce(
   }
   if (result.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
   if (hasAnswered(result, attempt)) await countSuccess(state.ref.connection, gate, ports);
-  return goesOn(result, attempt) ? undefined : endWith(result, state, ports, attempt);
+  return prepareNextPass(result, attempt) ? undefined : endWith(result, state, ports, attempt);
 }
 
 /**
  * Whether this worker may run a pass: the group needs work, no other worker is active, and the wake-up is not early.
  * After the first pass, the wake-up is checked only if another worker has changed the group.
  */
-function isForUs(
+function mayRunPass(
   state: GroupState | undefined,
   pass: number,
   { clock, coalesceMs }: ApplyPorts,
@@ -138,7 +138,7 @@ const attemptOf = (attempt: Attempt, ports: ApplyPorts) => ({
 });
 
 /** Whether another pass follows immediately. The function also stores the data for the next pass in the attempt. */
-function goesOn(
+function prepareNextPass(
   result: PassResult,
   attempt: Attempt,
 ): result is Extract<PassResult, { kind: 'again' | 'conflict' | 'superseded' }> {
@@ -159,14 +159,17 @@ function goesOn(
 }
 
 /**
- * Whether this attempt shows that the platform is available. It is available if it has answered a write or a fetch, or
- * has refused a write because of the content.
+ * Whether this attempt shows that the platform is available. The platform is available if it answered a write or a
+ * fetch, or refused a write because of the content.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
 
 /** Returns the cached connection, if it is present and may write. Otherwise reads the connection again. */
-async function likely(name: ConnectionName, { connections }: ApplyPorts): Promise<Connection | undefined> {
+async function connectionOf(
+  name: ConnectionName,
+  { connections }: ApplyPorts,
+): Promise<Connection | undefined> {
   const known = await connections.find(name);
   return known?.observing === false ? known : connections.current(name);
 }

@@ -6,7 +6,6 @@ import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
-/** The cause and the author of a write. */
 export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
 
 const FETCHED_LATER: Origin = { cause: 'a later fetch showed the outcome of the write', actor: OURSELVES };

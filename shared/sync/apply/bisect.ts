@@ -195,7 +195,7 @@ async function markRefused(
 
 /**
  * Splits the additions of a refused write, and returns the search that continues.
- * @returns `refused` if a single addition is certainly the cause; undefined if the additions may not be the cause
+ * @returns `refused` if a single addition is certainly the cause; undefined if the cause may be something else
  */
 function narrowed(
   additions: readonly PlatformUserId[],

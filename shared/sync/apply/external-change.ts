@@ -79,7 +79,9 @@ async function isUnwrittenSince(
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
-/** Returns the link to an observed group. It stores the view first, if `prepared` does not name a stored view. */
+/**
+ * Returns the link to an observed group. The function stores the view first, if `prepared` does not name a stored view.
+ */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
@@ -110,7 +112,7 @@ export async function unlink(
 ): Promise<Performed> {
   const { ports, platform } = context;
   const { ref } = state;
-  if (!(await drawOnBudget(id, state, context)))
+  if (!(await recordUnlink(id, state, context)))
     return { result: { kind: 'wait', waitMs: undefined, why: UNLINKING_HELD } };
   if ((await platform.groups.get(id)) !== undefined) {
     await ports.guard.keepLink(ref.connection, id);
@@ -132,7 +134,7 @@ export async function unlink(
  * Records one ended link, and returns whether the hourly limit allows it. The record is stored before the other records
  * are counted. So two concurrent workers never exceed the limit together, but both may have to wait.
  */
-async function drawOnBudget(
+async function recordUnlink(
   id: PlatformGroupId,
   { ref: { connection } }: GroupState,
   { ports, connection: { company } }: ApplyContext,
@@ -149,7 +151,7 @@ async function drawOnBudget(
  * Records external changes. `report` and `adopt` settle a record immediately, because the difference stays. `restore`
  * leaves the record open until apply has restored the group. The id of a record is computed from the view before the
  * change. So after a crash, the same change gets the same record. If another client makes the same change again after a
- * restoration, it gets a new record, even if the version is the same.
+ * restoration, the repeated change gets a new record, even if the version is the same.
  */
 async function recordDrift(
   state: GroupState,

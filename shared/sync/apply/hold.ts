@@ -1,5 +1,5 @@
 import type { GroupState } from '../../domain/group-state.ts';
-import { type HeldSetName, HOLD_LIFE_MS, type Hold, holdsOf } from '../../domain/hold.ts';
+import { type HeldSetName, HOLD_LIFETIME_MS, type Hold, holdsOf } from '../../domain/hold.ts';
 import type { EndHold, StartHold } from '../../plan/decision.ts';
 import { type HeldRemovals, isOver } from '../../plan/hold.ts';
 import { type AuditLink, entryOf } from '../ports/logs.ts';
@@ -49,10 +49,7 @@ export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): Gr
     Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
   ) as unknown as GroupState;
 
-/**
- * Writes the audit entry, and then stores the hold. If the group has changed, the hold is not stored, and the next pass
- * decides again.
- */
+/** Adds the audit entry about holds that begin or end. The caller stores the change after this entry. */
 function recordHold(
   holds: readonly Hold[],
   made: boolean,
@@ -83,7 +80,7 @@ export function heldBy(
     keeps: size - users.length - approved,
     share: share ?? (size === 0 ? 0 : users.length / size),
     createdAtMs: Math.min(nowMs, ...replacedBy(state, nowMs).map(({ createdAtMs }) => createdAtMs)),
-    expiresAtMs: nowMs + HOLD_LIFE_MS,
+    expiresAtMs: nowMs + HOLD_LIFETIME_MS,
     decision: { kind: 'waiting' },
     ...(isUnderFourEyes && { fourEyes: true as const }),
     chunks: 0,

@@ -38,7 +38,7 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   drop,
   observe,
   unlink,
-  release: letGo,
+  release: endReleasedLink,
   adopt,
   fail: refuse,
   wait: async ({ noting, yields = false, ...why }, facts, context) => {
@@ -62,7 +62,7 @@ async function read(decision: Of<'read'>, facts: PassFacts, context: ApplyContex
   return { facts: known };
 }
 
-/** Stores the changed marks of pending members. If the cause of a mark is the same, its time stays. */
+/** Stores the changed marks of pending members. A mark with the same cause as before keeps its time. */
 async function markPending(
   { state: { ref }, wanted, views }: PassFacts & { readonly wanted: Wanted },
   { ports }: ApplyContext,
@@ -170,7 +170,7 @@ async function dropUncertain(
 }
 
 /** Ends the link, without a request to the platform. The platform group stays as it is. */
-async function letGo(
+async function endReleasedLink(
   { reason }: Of<'release'>,
   { state }: PassFacts,
   context: ApplyContext,

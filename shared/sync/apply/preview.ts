@@ -1,5 +1,5 @@
 import type { GroupState, GuardRecord, Uncertain } from '../../domain/group-state.ts';
-import { usedUp } from '../../domain/hold.ts';
+import { approvalUsedUp } from '../../domain/hold.ts';
 import type { PlatformGroupId } from '../../domain/ids.ts';
 import { intentId, platformGroupId } from '../../domain/ids.ts';
 import type { ObservedGroup, View } from '../../domain/view.ts';
@@ -197,7 +197,6 @@ async function follow(
   }
 }
 
-/** Returns the facts after the decision `observe`. */
 function afterObserving({ observed, view, intent, external, flapDamping }: Observe, facts: Facts): Facts {
   const { state } = facts;
   if (observed === 'gone') {
@@ -208,17 +207,14 @@ function afterObserving({ observed, view, intent, external, flapDamping }: Obser
     const damping = { flapDamping: flapDamping ?? state.flapDamping };
     return again(facts, { suspectedChange: undefined, missedAtMs: undefined, ...damping });
   }
-  const used = external === undefined ? usedUp(state, intent?.consumes) : [];
+  const used = external === undefined ? approvalUsedUp(state, intent?.consumes) : [];
   // If a fetch shows an external change and settles no write, the next write sends the whole group.
   const takeOver = external !== undefined && intent === undefined;
   const linked = linkedTo(facts, observed, view, takeOver);
   return { ...linked, state: withoutHold(linked.state, used) };
 }
 
-/**
- * Returns the record of uncertain writes, if it reserves removals. Without reserved removals, the record does not
- * affect the guard's decision.
- */
+/** Returns the record of uncertain writes, with the removals that the dropped intent keeps reserved. */
 const owing = ({ uncertain }: GroupState, removals: GuardRecord | undefined): Uncertain | undefined =>
   removals === undefined ? uncertain : { sent: NOTHING_SENT, untilMs: 0, ...uncertain, removals };
 
@@ -236,7 +232,7 @@ function again(
   };
 }
 
-/** Returns no sets of held removals, because the sets of one platform group do not apply to another platform group. */
+/** Marks the sets of held removals as not applicable, because they are about another platform group. */
 const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
   Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 

@@ -84,7 +84,10 @@ export async function endMissing(
   }
 }
 
-/** Adds the new group that now has the address of a missing group. A report may have been about the new group. */
+/**
+ * Adds the new group that now has the address of a missing group. Earlier reports with this address may be about the
+ * new group.
+ */
 async function takeNextOwner(run: ReaderRun, { address, missingMs, deletedMs, reportedMs }: ReaderGroup) {
   const mayHaveOne = missingMs === undefined && (deletedMs === undefined || (reportedMs ?? 0) > deletedMs);
   if (mayHaveOne) await takeKey(run, address, { atMs: reportedMs ?? run.ports.clock() });

@@ -54,7 +54,8 @@ async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryCh
 
 /**
  * Asks the directory which group has this id or address now, and marks this group and the groups around it as reported.
- * If there is no such group, it may be an unselected group that left the groups around it.
+ * If the directory has no such group, a nested group with this key may have been deleted, so the groups around it are
+ * marked.
  */
 export async function takeKey(run: ReaderRun, key: string, report: MemberReport): Promise<void> {
   const group = await run.directory.group(key);

@@ -16,7 +16,7 @@ const MAX_TAKEN = 8_000;
 const MAX_USERS = 1_000;
 
 export interface TakenReports {
-  /** The position for the next run. If a report was not recorded, the cursor is the same as before. */
+  /** The position for the next run. If a report failed or the run had no time left, the cursor does not change. */
   readonly position: ReaderPosition;
   /** Whether the directory no longer knows the cursor. All groups then count as reported. */
   readonly isReset: boolean;
@@ -70,7 +70,7 @@ const digestOf = ({ kind, key, isDeletion }: Report): string =>
   keyDigest(`${kind} ${isDeletion ? 'deletion ' : ''}${key}`);
 
 interface Recording {
-  /** Whether no report failed. A report may wait until the directory shows the user as reported. */
+  /** False if a report failed, or if the run had no time left for a report. */
   readonly isWhole: boolean;
   readonly failure: TakenReports['failure'];
 }

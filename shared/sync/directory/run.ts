@@ -150,7 +150,7 @@ const stoppedBy = (reason: string, before: ReaderHealth, nowMs: number): ReaderH
   stopped: { sinceMs: before.stopped?.sinceMs ?? nowMs, reason },
 });
 
-/** Returns the group. Makes it due now if it was last read before `fullMs`, except if its last read failed. */
+/** Returns the group. The group is due now if it was last read before `fullMs` and its last read did not fail. */
 function dueIfOlder(group: ReaderGroup, fullMs: number | undefined): ReaderGroup {
   const { readMs = 0, failingMs, missingMs, dueMs } = group;
   const isOlder = fullMs !== undefined && readMs < fullMs;
@@ -181,7 +181,6 @@ async function tryFindChanges(
   }
 }
 
-/** Whether the run must end after this error. */
 const endsRun = (error: unknown): boolean =>
   !(error instanceof DirectoryError) || error.kind === 'denied' || error.kind === 'busy';
 
@@ -239,7 +238,7 @@ async function writePosition(
 
 /**
  * Returns the expected number of requests for a group's name and number of members. After a change of members, a
- * request is needed only if a member has left. This is about every second time.
+ * request is needed only if a member has left, so about every second time.
  */
 function expectedQuestions(group: ReaderGroup): number {
   if (asksFacts(group)) return 1;

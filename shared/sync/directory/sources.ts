@@ -32,7 +32,6 @@ export const isOfAnotherSource = ({
 }: Pick<GroupState, 'registers' | 'released'>): boolean =>
   groupExists(registers) && !released && readStamp(registers.upserted)?.source !== READER_SOURCE;
 
-/** Reads the groups of a connection whose source is SCIM or events. */
 export async function groupsOfOtherSources(
   connection: ConnectionName,
   { index, groups, reader }: SourcePorts,

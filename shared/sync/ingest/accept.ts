@@ -28,7 +28,6 @@ export interface AcceptPorts {
   readonly clock: () => number;
 }
 
-/** One message of the events queue. */
 export interface IncomingMessage
   extends Omit<MessageToDecode, 'receivedAtMs' | 'knowsConnection' | 'unstorable'> {
   /** The number of times that the message was received, including this time. */

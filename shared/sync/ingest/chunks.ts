@@ -6,7 +6,7 @@ import type { IncomingMessage } from './accept.ts';
  */
 const CHUNK_LENGTH = 65_536;
 
-/** An oversized message comes last, until it was received this many times more often than the others. */
+/** An oversized message comes last, until it was received this many times more often than the other messages. */
 const PATIENCE = 5;
 
 /**

@@ -210,9 +210,8 @@ async function storeGroups(
 const MAX_CHANGED_MEMBERS = 10;
 
 /**
- * Returns the members that a batch changed in a group. In three cases, the result is undefined, and apply reads all
- * members. The batch may change too many members, a part of the batch was stored before, or a crash would lose the
- * batch.
+ * Returns the members that a batch changed in a group. The result is undefined if the batch may change too many
+ * members, if a part of the batch was stored before, or if a crash would lose the batch. Apply then reads all members.
  */
 function changedMembersOf(
   fold: GroupFold,

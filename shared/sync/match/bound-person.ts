@@ -53,7 +53,7 @@ export async function personsBoundTo(
 }
 
 /**
- * If all roles of a user are one person, returns the other roles of the users who have these roles.
+ * Returns the other roles of the users who have these roles; none if each role is a separate person.
  * @param isEnough whether the given roles are sufficient to decide about this user
  */
 export async function otherRolesOf(

@@ -106,7 +106,7 @@ export async function membersAfter(
 const isUnsure = ({ acceptedDrift, unshown }: View): boolean =>
   acceptedDrift !== undefined || unshown !== undefined;
 
-/** Whether a member must be matched again, or left without a known role. */
+/** Whether the member must be matched again, or has left the group and has no known role. */
 const isOdd = ({ user, isIn }: MemberChange): boolean =>
   user.review === true || (!isIn && user.role === undefined);
 

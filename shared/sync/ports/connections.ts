@@ -57,7 +57,9 @@ export type Connection = Readonly<z.infer<typeof Connection>> & {
 };
 
 export interface Replanned {
-  /** Notes that all groups are marked dirty for the change at `sinceMs`. It has no effect after a later change. */
+  /**
+   * Notes that all groups are marked dirty for the change at `sinceMs`. The call has no effect after a later change.
+   */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 

@@ -14,7 +14,6 @@ export const ConsoleSession = z.lazy(() =>
 );
 export type ConsoleSession = z.infer<typeof ConsoleSession>;
 
-/** A session with the hash of its id. */
 export type FoundSession = ConsoleSession & { readonly hash: string };
 
 export interface ConsoleSessions {

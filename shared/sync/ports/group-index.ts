@@ -1,7 +1,7 @@
 import type { PendingMark, SettledState } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, MemberId } from '../../domain/ids.ts';
 
-/** A group as the index shows it. The index may be about a second behind the group's item. */
+/** A group as the index shows it. The index is usually less than a second behind the group's item. */
 export interface GroupSummary {
   readonly ref: GroupRef;
   readonly name?: string;

@@ -33,7 +33,7 @@ export interface Findings {
   readonly audited?: AuditLink;
   /** Whether the platform group is gone, as the function `existence` decided. */
   readonly isGone?: boolean;
-  /** Whether this change explains a recorded refusal of a write, which was then only a version conflict. */
+  /** Whether this change explains a recorded refusal of a write: the refusal was only a version conflict. */
   readonly explainsRefusal?: boolean;
   readonly uncertain?: Uncertain | undefined;
 }
@@ -78,7 +78,7 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
-  /** The time to use in place of `retryAtMs` if the group has changed since `seen` was read. It is earlier. */
+  /** An earlier time that replaces `retryAtMs` if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
   /** The id of this worker's last intent. */
@@ -224,7 +224,8 @@ export interface GroupStore {
   /** Replaces the group's list of drift records without an initiator by `ids`. */
   keepUnattributed(seen: GroupState, ids: readonly string[]): Promise<void>;
   /**
-   * Stores the time of the next attempt, and the error. The group stays dirty, and the write releases its intent.
+   * Stores the time of the next attempt, and the error. The group stays dirty. Other workers may settle this worker's
+   * open intent immediately.
    * @returns the stored wake-up, which is `soonerMs` if rev has changed; undefined if another worker has an open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;

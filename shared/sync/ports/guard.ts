@@ -2,7 +2,6 @@ import type { GuardRecord } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { Reservation } from '../../plan/facts.ts';
 
-/** All removals that a hold covers. */
 export type HeldSet = ReadonlySet<PlatformUserId>;
 
 export type GuardReservation = GroupRef &
@@ -27,7 +26,7 @@ export interface GuardStore {
     writtenAtMs?: number,
   ): Promise<RecentReservations>;
   /**
-   * Stores the reservation. It then reads all other reservations of the last hour, for the group and for the
+   * Stores the reservation. After that, reads all other reservations of the last hour, for the group and for the
    * connection.
    * @param instead a record that the new reservation replaces, so that it is not counted
    * @param writtenAtMs the time of the group's last write. Only later reservations count as concurrent

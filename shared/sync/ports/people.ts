@@ -20,7 +20,7 @@ export const Person = z.lazy(() =>
     /** Set if the state or the user id has changed, and the affected groups have not been woken yet. */
     fanOutDue: z.boolean().default(false),
     /**
-     * The user id before that change, if the change replaced the user id. The groups of members who are bound to the
+     * The earlier user id, if the change behind `fanOutDue` replaced it. The groups of members who are bound to the
      * earlier user must be woken too.
      */
     previousUserId: text.exactOptional(),
@@ -54,7 +54,6 @@ export interface PeopleStore {
    * each person before it reads the person. So a later change of the person reaches the member's groups
    */
   holding(connection: ConnectionName, field: string, value: string, noting?: MemberId): Promise<Person[]>;
-  /** Returns all roles of this platform user. */
   ofUser(connection: ConnectionName, userId: string): Promise<Person[]>;
   /** Returns every role of the binding's user, for both values of `memberIdField`. */
   rolesOf(connection: ConnectionName, boundTo: Partial<BoundTo>): Promise<readonly Person[]>;

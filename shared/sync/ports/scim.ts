@@ -162,12 +162,15 @@ export interface ScimStore {
     target: { readonly type: TypeName; readonly id: string },
     to: Advance,
   ): Promise<ScimResource | undefined>;
-  /** Notes that the registers have this revision. It has no effect if the resource has changed again. */
+  /** Notes that the registers have this revision. The call has no effect if the resource has changed again. */
   settle(connection: ConnectionName, resource: ScimResource): Promise<void>;
   /** Ends a write of a group's members, after the registers are written. It also has the effect of `settle`. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /** Stores the two lists of a replacement. Readers see `before` until the write ends. No effect after its end. */
+  /**
+   * Stores the two lists of a replacement. Readers see `before` until the write ends. The call has no effect after the
+   * end of the write.
+   */
   holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
   /** Returns undefined if the write has ended. */
   heldList(

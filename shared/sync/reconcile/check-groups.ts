@@ -18,8 +18,8 @@ import { dirtyNow } from '../wake.ts';
 /** If at most this number of groups is needed, they are fetched one by one. */
 const FEW = 20;
 /**
- * More groups are read with one list. If the list has more than this many groups for each needed group, they are
- * fetched one by one too.
+ * More groups are read with one list. But if the list has more than this many groups for each needed group, the needed
+ * groups are fetched one by one too.
  */
 const LISTED_FOR_ONE = 50;
 const MAX_ACTIVITY_EVENTS = 50;

@@ -132,8 +132,8 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
 /**
  * Whether the platform refuses the cursor. The specification defines neither a lifetime of a cursor nor an error for
  * it. A 4xx, or an answer 200 with the member `error`, counts as a refusal immediately. A failure that may have another
- * cause, such as a 500, counts as a refusal after an hour. If it does have another cause, the read by date fails too,
- * and the position stays.
+ * cause, such as a 500, counts as a refusal after an hour. If the failure does have another cause, the read by date
+ * fails too, and the position stays.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);
@@ -143,8 +143,8 @@ function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition,
 
 /**
  * Reads the pages of one step.
- * @returns the pages before a failure; the failure if it came before the first page. If pages are returned, the next
- * step meets the failure
+ * @returns the pages before a failure; the failure if it came before the first page. After a later failure, the next
+ * step reads the failed page again
  */
 async function readPages(position: FeedPosition, { platform, ports }: Reading) {
   const { cursor } = position;

@@ -163,8 +163,8 @@ const seconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
 export type HealthPorts = Pick<Ports, 'platforms' | 'health' | 'clock' | 'people'>;
 
 /**
- * Checks the credential of a connection with a call of `/me`, and stores the result. It runs once a day. It finds a
- * revoked credential even if the company has no changes. It also keeps a customer API key from expiring without use.
+ * Checks the credential of a connection with a call of `/me`, and stores the result. This daily check finds a revoked
+ * credential even if the company has no changes. The check also keeps a customer API key from expiring without use.
  */
 export async function checkHealth(connection: Connection, ports: HealthPorts): Promise<Health> {
   const known = await ports.health.read(connection.name);

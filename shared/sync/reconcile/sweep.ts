@@ -28,11 +28,13 @@ import { readKnownPeople, recordUnknownUsers, type UnboundUsers } from './unknow
 const MAX_MISSING_SHARE = 0.05;
 /** The list counts as wrong only if it lacks at least this number of linked groups. */
 const MIN_MISSING = 2;
-/** The list counts as wrong only if more groups than this have other content than the stored view. */
+/** Up to this number of groups with other content than the stored view, each is fetched in the same sweep. */
 const MIN_CHANGED = 10;
 /** A group is stuck if it has been dirty for longer than this and has no future wake-up. */
 const STUCK_MS = 15 * 60_000;
-/** Each hourly sweep deletes the unused items of one twenty-fourth of the groups, so each group is cleaned daily. */
+/**
+ * The groups are divided into this number of parts. Each hourly sweep cleans one part, so each group is cleaned daily.
+ */
 const GARBAGE_TURNS = 24;
 const HOUR_MS = 3_600_000;
 
@@ -296,7 +298,7 @@ async function recordUnmanaged(linked: ReadonlySet<string>, sweeping: Sweeping):
   return duplicates;
 }
 
-/** Returns the directory groups to which an unowned platform group may belong, the most likely one first. */
+/** Returns the directory groups to which an unowned platform group may belong, the most likely group first. */
 function carriersOf(
   spokeId: string | null,
   owner: GroupId | undefined,
@@ -309,8 +311,8 @@ function carriersOf(
 }
 
 /**
- * Whether a listed platform group is the group's previous link that counted as gone. groupsync itself may have deleted
- * it. False soon after a write, because a list may still show a deleted group for a short time.
+ * Whether the directory group was last linked to this listed platform group, which then counted as gone. groupsync
+ * itself may have deleted it. False soon after a write, because a list may still show a deleted group for a short time.
  */
 const isPrevious = (
   { previousLink, settled, lastWriteAtMs = 0 }: GroupState,

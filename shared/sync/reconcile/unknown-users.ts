@@ -48,7 +48,8 @@ interface Seeking extends Checking {
  * Records ids in managed groups that belong to no present or terminated employee. A client wrote such an id by mistake,
  * or the setting `memberIdField` names the wrong kind of id. The employees are listed only if an id is not in the
  * people index.
- * @returns the number of such ids; undefined if the function could not read all employees before the deadline
+ * @returns the numbers of such ids and of new records; undefined if the function could not read all employees before
+ * the deadline
  */
 export async function recordUnknownUsers(
   groups: readonly UnboundUsers[],

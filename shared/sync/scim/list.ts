@@ -73,7 +73,7 @@ async function idsInOrder(
 interface Listed {
   readonly names: readonly TypeName[];
   readonly query: ListQuery;
-  /** The resources. If it is undefined, they were not read yet, and the list has one type and is sorted by id. */
+  /** The resources; undefined if they were not read yet. Such a list has one type and is sorted by id. */
   readonly found: readonly Found[] | undefined;
   readonly context: ScimContext;
 }

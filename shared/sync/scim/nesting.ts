@@ -99,7 +99,7 @@ async function checkNesting(group: GroupId, joining: readonly GroupId[], context
   }
 }
 
-/** Returns the groups within the group, and the number of levels. The search stops when it exceeds a limit. */
+/** Returns the groups that `next` reaches from `first`, and the number of levels. The search stops above a limit. */
 async function levelsFrom(
   first: readonly GroupId[],
   next: (group: GroupId) => Promise<readonly GroupId[]>,

@@ -242,7 +242,6 @@ async function answerWritten(
 
 const NO_WRITES: ScimResource['writes'] = new Map();
 
-/** The headers of the response to a write, with the version that the request created. */
 const writtenHeaders = ({ type, id, version }: ScimResource, { types, baseUrl }: ScimContext) => ({
   etag: etagOf(version),
   location: locationOf(types[type], id, baseUrl),

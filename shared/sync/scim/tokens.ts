@@ -101,8 +101,8 @@ export const matchesHash = (token: string, hash: string | undefined): boolean =>
 
 /**
  * Returns the stored token with its connection; undefined if the token is unknown, wrong, expired or revoked. The
- * result does not show which of these is the reason. It records the use, at most once an hour. For an access token, it
- * returns the client secret for which the access token was issued.
+ * result does not show which of these is the reason. The function records the use, at most once an hour. For an access
+ * token, the result is the client secret for which the access token was issued.
  */
 export async function validToken(token: string, ports: TokenPorts): Promise<ScimToken | undefined> {
   const prefix = prefixOf(token);

@@ -8,7 +8,7 @@ import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
 import { listedAmong } from './membership.ts';
 
-/** Returns the values of a user's attribute `groups` (RFC 7643 section 4.1.2), by group id. */
+/** Returns the values of a user's attribute `groups` (RFC 7643 section 4.1.2), sorted by group id. */
 export async function groupsOfUser(user: string, context: ScimContext): Promise<readonly ScimObject[]> {
   const { ports, connection } = context;
   const ids = await collectPages(ports.users.groupsOf(connection, memberId(user)));

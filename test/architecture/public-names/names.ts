@@ -11,7 +11,6 @@ import { deployedNames } from './deployment.ts';
 import { simulatorNames } from './simulator.ts';
 import { namesOfForm, namesOfSchema } from './walk.ts';
 
-/** Public names by area. */
 export type PublicNames = Readonly<Record<string, readonly string[]>>;
 
 const FROZEN = new URL('../public-names.json', import.meta.url);

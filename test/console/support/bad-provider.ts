@@ -14,8 +14,8 @@ export interface Fault {
 }
 
 /**
- * An OIDC provider that answers each code with an id token, on request with a wrong one. The code contains the nonce,
- * because the provider stores nothing.
+ * An OIDC provider that answers each code with an id token. A test can request a wrong token. The code contains the
+ * nonce, because the provider stores nothing.
  */
 export async function startBadProvider() {
   const [published, other] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);

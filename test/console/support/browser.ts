@@ -1,7 +1,7 @@
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
-/** Starts the browser that `npm ci` installs, or the one at CHROME_PATH. */
+/** Starts the browser at CHROME_PATH, by default the browser that `npm ci` installs. */
 export async function openBrowser(): Promise<Browser> {
   const own = process.env['CHROME_PATH'];
   if (own) return playwright.launch({ executablePath: own, args: ['--no-sandbox'] });

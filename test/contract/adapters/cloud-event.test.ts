@@ -101,7 +101,7 @@ describe('leniency of the decoder', () => {
     expect(event?.stamp).toContain('Z.0242.');
   });
 
-  it('text and whole numbers are kept as attributes, and other values are not', () => {
+  it('attributes with text or whole numbers are kept, and attributes with other values are ignored', () => {
     const raw = {
       id: '00u1',
       email: null,
@@ -181,7 +181,7 @@ describe('invalid native event', () => {
       'data\\.part: expected an index below the count',
     ],
     [native('user.deleted', { user: { id: null } }), 'data\\.user\\.id: expected an id .*got null'],
-  ])('the rejection of a native event names place and expected value (%#)', (event, problem) => {
+  ])('the rejection of a native event names the field and the expected value (%#)', (event, problem) => {
     const [told = '', ...others] = problemsOf(event);
     expect(others).toEqual([]);
     expect(told.replace(/^invalid_event: /, '')).toMatch(new RegExp(`^${problem}`));
@@ -208,7 +208,7 @@ describe('limits of a native event', () => {
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, 'x']));
   const user = (raw: object) => native('user.upserted', { user: { id: '00u1', ...raw } });
 
-  it('20,000 members are accepted, and 20,001 members are too large', () => {
+  it('20,000 members are accepted, and 20,001 members are rejected as too large', () => {
     expect(changesOf(native(added, { group, members: members(20_000) }))).toHaveLength(1);
     expect(problemsOf(native(added, { group, members: members(20_001) }))).toEqual([
       'too_large: data.members: expected at most 20000 members',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changesOf, decode, member, problemsOf } from '../decoding.ts';
 
-const TOO_MANY = 'too_large: target: expected at most 20000 targets, and as many memberships';
+const TOO_MANY = 'too_large: target: expected at most 20000 targets, and at most as many memberships';
 const user = (more: object = {}) => ({
   id: '00u9ktm2xQ',
   type: 'User',

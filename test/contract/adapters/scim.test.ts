@@ -45,13 +45,13 @@ describe('SCIM operations that identity providers send', () => {
       [added(member('u1'))],
     ],
     [
-      'Entra remove, of the named members only',
+      'Entra remove of the listed members',
       { op: 'Remove', path: 'members', value: [{ $ref: null, value: 'u1' }] },
       [removed(member('u1'))],
     ],
-    ['RFC remove of all', remove('members'), [snapshot()]],
-    ['remove of none', { op: 'remove', path: 'members', value: [] }, [removed()]],
-    ['one member, no list', add('MEMBERS', { value: 'u1' }), [added(member('u1'))]],
+    ['remove without a value, which removes all members', remove('members'), [snapshot()]],
+    ['remove of an empty list', { op: 'remove', path: 'members', value: [] }, [removed()]],
+    ['one member that is not in a list', add('MEMBERS', { value: 'u1' }), [added(member('u1'))]],
     ['bare ids', add('members', ['u1', 'u2']), [added(member('u1'), member('u2'))]],
     [
       'a display that is a name',
@@ -59,12 +59,12 @@ describe('SCIM operations that identity providers send', () => {
       [added(member('u1', { name: 'Ann Lee', type: 'User' }))],
     ],
     [
-      'URN in front',
+      'a path that begins with the URN',
       replace('urn:ietf:params:scim:schemas:core:2.0:Group:displayName', 'Sales'),
       [named('Sales')],
     ],
     [
-      'URN in a value',
+      'a URN as an attribute of the value',
       { op: 'add', value: { 'URN:ietf:params:scim:schemas:core:2.0:group:members': ['u1'] } },
       [added(member('u1'))],
     ],
@@ -141,7 +141,7 @@ describe('invalid SCIM PATCH', () => {
     expect(problemsOf(patch(operations))).toEqual([`invalid_event: ${problem}`]);
   });
 
-  it('a SCIM PATCH with one invalid operation has no effect at all', () => {
+  it('a SCIM PATCH with one invalid operation changes nothing', () => {
     const operations = [replace('displayName', 'Sales'), { op: 'add', path: 'members' }];
     expect(decode(patch(operations)).events).toEqual([]);
   });

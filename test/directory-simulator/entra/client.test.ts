@@ -13,8 +13,8 @@ import { EVENTUAL, type Item, idsOf, startEntra } from './fixture.ts';
 const GRAPH = 'https://graph.microsoft.com';
 
 /**
- * Opens Microsoft's client for the simulator. The client sends its token only to addresses with https. So the last step
- * of its middleware chain translates between the address of Graph and the address of the simulator.
+ * Opens Microsoft's client for the simulator. The client sends its token only to addresses with https. So the test
+ * replaces the last step of the client's middleware, which then sends requests for Graph to the simulator.
  */
 async function openClient(settings: Partial<Settings> = {}) {
   const entra = startEntra({ settings });

@@ -272,7 +272,7 @@ describe('rounds of changes with lag, repetitions and small pages', () => {
     },
   );
 
-  it('a round can repeat earlier changes and show a change late', async () => {
+  it('a round can repeat earlier changes, and a change can appear in a later round', async () => {
     const entra = startEntra({ settings: { repeatedChanges: 1, lagSeconds: { delta: 300 } } });
     entra.clock.ms += DAY_MS;
     entra.forgetToken();

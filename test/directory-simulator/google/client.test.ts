@@ -11,10 +11,10 @@ async function openClient(settings: Partial<Settings> = {}) {
   const google = startGoogle({ settings });
   google.clock.ms = Date.now();
   const { url } = await google.simulator.listen();
-  const asked = new Set<string>();
+  const requestedHosts = new Set<string>();
   const fetchImplementation = ((input: URL | string, init?: RequestInit) => {
     const { host, pathname, search } = new URL(input);
-    asked.add(host);
+    requestedHosts.add(host);
     return fetch(`${url}${pathname}${search}`, init);
   }) as typeof fetch;
   const key = (await google.control('service-account-key', { url })).json;
@@ -25,7 +25,7 @@ async function openClient(settings: Partial<Settings> = {}) {
     subject: ADMIN,
     transporterOptions: { fetchImplementation },
   });
-  return { google, url, asked, auth, fetchImplementation };
+  return { google, url, requestedHosts, auth, fetchImplementation };
 }
 
 type Client = Awaited<ReturnType<typeof openClient>>;
@@ -55,7 +55,7 @@ describe("Google's client for Node with the simulator", () => {
     const { access_token, expiry_date } = await client.auth.authorize();
     expect(access_token).toMatch(/^ya29\./);
     expect(expiry_date).toBeGreaterThan(Date.now());
-    expect([...client.asked]).toEqual(['oauth2.googleapis.com']);
+    expect([...client.requestedHosts]).toEqual(['oauth2.googleapis.com']);
   });
 
   it("Google's client reads users, groups and members page by page from a directory with realistic settings", async () => {

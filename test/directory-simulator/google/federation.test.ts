@@ -98,7 +98,7 @@ describe('sign-in without a stored secret', () => {
     ]);
   });
 
-  it('only an allowed role can sign for the service account', async () => {
+  it('only a role with the right to sign can sign for the service account', async () => {
     const google = startGoogle();
     const federated = async (body = {}) =>
       (await exchange(google, await webIdentity(google, body))).json.access_token;

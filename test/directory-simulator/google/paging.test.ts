@@ -92,7 +92,7 @@ describe('page tokens', () => {
     expect((await google.get(`${PATH}?roles=OWNER&pageToken=${token}`)).status).toBe(400);
   });
 
-  it('page tokens expire after three days, and when a control requires it', async () => {
+  it('page tokens expire after three days, and when a control expires them', async () => {
     const google = startGoogle({ world });
     const isRefused = async (token: string) => {
       google.forgetToken();

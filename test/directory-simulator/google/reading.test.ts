@@ -145,8 +145,8 @@ describe('permissions of a call', () => {
   });
 
   it.each([
-    ['has no administrator’s rights', { sub: 'ann@example.com' }],
-    ['is for the service account itself', { sub: undefined }],
+    ['belongs to a user who is not an administrator', { sub: 'ann@example.com' }],
+    ['belongs to the service account itself', { sub: undefined }],
   ])('a call is refused if its token %s', async (_, claims) => {
     const google = startGoogle();
     const token = (await google.signIn(claims)).json.access_token;

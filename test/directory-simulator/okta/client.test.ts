@@ -4,7 +4,7 @@ import { REALISTIC_SETTINGS } from '../../../directory-simulator/engine/settings
 import { READ_ALL } from '../../../directory-simulator/okta/client.ts';
 import { startOkta } from './fixture.ts';
 
-/** Reads a whole collection. The client follows the next links. */
+/** Reads a whole collection. */
 async function all<T>(collection: AsyncIterable<T | null>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of collection) if (item !== null) items.push(item);

@@ -96,7 +96,7 @@ describe('sign-in with a private key', () => {
     expect([answer.status, answer.json.error]).toEqual([status, error]);
   });
 
-  it('the metadata of the authorization server contain the address of the token endpoint', async () => {
+  it('the metadata of the authorization server contains the address of the token endpoint', async () => {
     const { json } = await startOkta().send('GET /.well-known/oauth-authorization-server');
     expect(json).toMatchObject({ issuer: ORG, token_endpoint: TOKEN_URL });
   });
@@ -156,10 +156,10 @@ describe('sign-in with DPoP', () => {
     const client = startOkta({ settings: { dpop: 'everywhere' } });
     const { token } = await boundToken(client);
     const target = ['GET', `${ORG}${GROUPS}`, token] as const;
-    const asked = await call(client, token, await proofOf(client, target));
-    expect([400, 401]).toContain(asked.status);
-    expect(asked.headers['www-authenticate']).toContain('error="use_dpop_nonce"');
-    const nonce = asked.headers['dpop-nonce'];
+    const challenge = await call(client, token, await proofOf(client, target));
+    expect([400, 401]).toContain(challenge.status);
+    expect(challenge.headers['www-authenticate']).toContain('error="use_dpop_nonce"');
+    const nonce = challenge.headers['dpop-nonce'];
     expect((await call(client, token, await proofOf(client, target, { nonce }))).status).toBe(200);
     await client.control('dpop-nonces/expire');
     expect([400, 401]).toContain(

@@ -58,7 +58,7 @@ describe('groups of an Entra directory', () => {
     },
   );
 
-  it('an error does not quote text that is not a code', async () => {
+  it('an error message does not quote an error code that is free text', async () => {
     const { directory, control } = await openEntra();
     const body = { error: { code: 'Liz <liz@example.com>' } };
     await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 400, body }]);
@@ -193,7 +193,7 @@ describe('a group with hidden membership', () => {
     expect(await allOf(directory.membersOf(groupId('g-none')))).toEqual([]);
   });
 
-  it('a group with hidden membership is read as empty only if the access token has the right', async () => {
+  it('an empty group with hidden membership is accepted only with the right Member.Read.Hidden', async () => {
     const { directory, control } = await openEntra();
     await control('changes', [{ kind: 'removeMember', group: 'g-hidden', member: 'u-liz' }]);
     expect(await allOf(directory.membersOf(HIDDEN))).toEqual([]);
@@ -321,7 +321,7 @@ describe('changes that Entra ID reports', () => {
   });
 
   it.each(['syncStateNotFound', 'resyncRequired'])(
-    'the result after %s is a reset with a new cursor',
+    'the error %s gives a reset with a new cursor',
     async (error) => {
       const { directory, control, change } = await openEntra();
       const cursor = await directory.cursorAt(NOW_MS);
@@ -334,9 +334,9 @@ describe('changes that Entra ID reports', () => {
   );
 
   it.each([
-    ['a link that is refused with 400', { error: 'unsupportedQuery' }],
+    ['400 with a refusal of the link', { error: 'unsupportedQuery' }],
     ['410 without a body', { status: 410 }],
-  ])('the result after %s is a reset', async (_, fault) => {
+  ])('the answer %s gives a reset', async (_, fault) => {
     const { directory, control } = await openEntra();
     const cursor = await directory.cursorAt(NOW_MS);
     await control('faults', [{ match: { path: '*/groups/delta' }, times: 1, ...fault }]);
@@ -344,7 +344,7 @@ describe('changes that Entra ID reports', () => {
   });
 
   it.each([
-    ['a cursor of another directory', '1700000000000'],
+    ['a cursor of Google', '1700000000000'],
     ['a cursor with invalid content', '{"groups":1}'],
   ])('%s gives a reset', async (_, cursor) => {
     const { directory } = await openEntra();

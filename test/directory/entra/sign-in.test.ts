@@ -49,7 +49,7 @@ describe('sign-in to an Entra directory', () => {
     expect(String(failure)).not.toMatch(/other|eyJ/);
   });
 
-  it('the message of a denied sign-in does not quote text that is not a code', async () => {
+  it('the message of a denied sign-in does not quote an error code that is free text', async () => {
     const { directory, control } = await openEntra();
     const body = { error: 'Liz <liz@example.com>' };
     await control('faults', [{ match: { path: '*/token' }, times: 9, status: 400, body }]);

@@ -43,7 +43,7 @@ describe('groups of a Google directory', () => {
     ['text as reason', { error: { errors: [{ reason: 'Liz <liz@example.com>' }] } }],
     ['text as status', { error: { status: 'Liz <liz@example.com>' } }],
     ['an error in the form of the token endpoint', { error: 'not_of_the_api' }],
-  ])('an error does not quote text that is not a code of the API: %s', async (_, body) => {
+  ])('an error message does not quote an error code that is free text: %s', async (_, body) => {
     const { directory, control } = await openGoogle();
     await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 400, body }]);
     const failure = await directory.group('g-emea').catch((error: unknown) => error);
@@ -105,7 +105,7 @@ const FAULTS: readonly (readonly [string, string, object])[] = [
   ['an error of the credential', 'denied', { error: 'authError' }],
   ['a missing right', 'denied', { error: 'insufficientPermissions' }],
   ['a refusal of the resource', 'denied', { error: 'forbidden' }],
-  ['a used-up quota', 'busy', { error: 'quotaExceeded' }],
+  ['an exhausted quota', 'busy', { error: 'quotaExceeded' }],
   ['a limit of calls', 'busy', { error: 'userRateLimitExceeded' }],
   ['a failure of the server', 'unavailable', { error: 'backendError' }],
   ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
@@ -213,7 +213,7 @@ describe('changes that Google reports', () => {
     expect(next).toBe(await directory.cursorAt(clock.ms));
   });
 
-  it('each run requests the reports with an overlap, because entries appear late', async () => {
+  it('each run also requests reports from shortly before its cursor, because entries appear late', async () => {
     const { directory, control, clock } = await openGoogle();
     await control('changes', { kind: 'addMember', group: 'g-emea', member: 'u-sue' });
     clock.ms += 20 * 60_000;

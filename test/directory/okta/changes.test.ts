@@ -127,7 +127,7 @@ describe('changes that Okta reports', () => {
     expect(await takeChanges()).toMatchObject({ isReset: false });
   });
 
-  it('a cursor of another directory gives a reset', async () => {
+  it('a cursor of another vendor gives a reset', async () => {
     const { directory } = await openOkta();
     const { isReset, cursor } = await directory.changesSince('1763632800000');
     expect(isReset).toBe(true);

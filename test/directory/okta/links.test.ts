@@ -17,7 +17,7 @@ describe('next pages of Okta', () => {
   });
 
   it.each([
-    ['in headers of their own', [self, next(`${PATH}?after=1%2C2&limit=200`)]],
+    ['in separate headers', [self, next(`${PATH}?after=1%2C2&limit=200`)]],
     ['in one header', [`${self}, ${next(`${PATH}?after=1%2C2&limit=200`)}`]],
     [
       'with other parameters and without quotation marks',

@@ -29,7 +29,7 @@ describe('rate limits of Okta', () => {
     }
   });
 
-  it('a call waits until the minute ends after the reader has used half of the limit', async () => {
+  it('a call waits for the end of the minute if the reader has already used half of the limit', async () => {
     const { directory, waits } = openScripted([
       { headers: limit(4, 3, NOW_MS + 40_000) },
       { headers: limit(4, 2, NOW_MS + 40_000) },
@@ -49,7 +49,7 @@ describe('rate limits of Okta', () => {
     expect(waits).toEqual([]);
   });
 
-  it('a call waits until the minute ends if only a tenth of the limit remains for all programs', async () => {
+  it('a call waits for the end of the minute if only a tenth of the limit remains for all programs', async () => {
     const { directory, waits } = openScripted([
       { headers: limit(500, 51, NOW_MS + 40_000) },
       { headers: limit(500, 50, NOW_MS + 40_000) },

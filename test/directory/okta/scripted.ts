@@ -20,7 +20,7 @@ interface Scripted {
 
 /**
  * Returns the requested paths, and a directory whose calls get the given answers in order.
- * @param credential with an application, the sign-in gets the first answers
+ * @param credential if it is an application, the sign-in gets the first answers
  */
 export function openScripted(
   answers: readonly Scripted[],

@@ -25,7 +25,7 @@ describe('sign-in to an Okta organisation', () => {
   );
 
   it.each(['token', 'everywhere'] as const)(
-    'the sign-in continues with a proof and a nonce if Okta asks for them (%s)',
+    'the sign-in repeats its request with a proof and a nonce if Okta asks for them (%s)',
     async (dpop) => {
       const okta = await openOkta({ settings: { dpop } });
       expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
@@ -36,7 +36,7 @@ describe('sign-in to an Okta organisation', () => {
     },
   );
 
-  it('the sign-in continues with a new nonce if Okta no longer accepts the old nonce', async () => {
+  it('the sign-in repeats its request with a new nonce if Okta no longer accepts the old nonce', async () => {
     const okta = await openOkta({ settings: { dpop: 'everywhere' } });
     await okta.directory.group('00gsales');
     await okta.control('dpop-nonces/expire');
@@ -46,7 +46,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
   });
 
-  it('the sign-in continues with a new nonce if only the body of a 400 asks for a nonce', async () => {
+  it('the sign-in repeats its request with a nonce if only the body of a 400 asks for a nonce', async () => {
     const user = { id: '00uliz', status: 'ACTIVE', profile: { login: 'liz@example.com' } };
     const { directory, paths } = openScripted(
       [
@@ -60,7 +60,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(paths).toEqual([TOKEN_PATH, '/api/v1/users/00uliz', '/api/v1/users/00uliz']);
   });
 
-  it('the sign-in continues if an organisation starts or stops asking for proofs', async () => {
+  it('the sign-in succeeds after an organisation starts or stops requiring proofs', async () => {
     const okta = await openOkta();
     for (const dpop of ['everywhere', 'off', 'token'] as const) {
       await okta.control('settings', { dpop });
@@ -101,14 +101,14 @@ describe('sign-in to an Okta organisation', () => {
     expect(String(failure)).not.toContain('eyJ');
   });
 
-  it('a call after the loss of its scope is denied', async () => {
+  it('a call is denied after the application loses the scope of the call', async () => {
     const okta = await openOkta();
     await okta.directory.group('00gsales');
     await okta.control('scopes', { scopes: ['okta.users.read'] });
     await expect(okta.directory.group('00gsales')).rejects.toMatchObject({ kind: 'denied' });
   });
 
-  it('a call after the loss of its scope is denied, even if Okta answers 404 because of a resource set', async () => {
+  it('a call without its scope is denied, even if Okta answers 404 because of a resource set', async () => {
     const okta = await openOkta();
     await okta.control('administrator', { resourceSet: ['00gsales'] });
     await okta.directory.group('00gsales');
@@ -129,7 +129,7 @@ describe('sign-in to an Okta organisation', () => {
       'odd',
     ],
   ])(
-    'the message of a denied sign-in does not quote an error that is not a code: %s',
+    'the message of a denied sign-in does not quote an error code that is free text: %s',
     async (_, path, body, kind) => {
       const okta = await openOkta();
       await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);

@@ -22,7 +22,7 @@ it('the front serves DynamoDB in a separate thread and other services in the mai
   const describe = new DescribeTableCommand({ TableName: 'state' });
   const { $metadata, ...here } = await dynamoDb.send(describe);
   expect(here.Table?.TableStatus).toBe('ACTIVE');
-  // A request with an abort signal uses the port, as requests of other programs do.
+  // A request with an abort signal goes over TCP, like the requests of other programs.
   expect(await dynamoDb.send(describe, { abortSignal: AbortSignal.timeout(9_000) })).toMatchObject(here);
   const secrets = new SecretsManagerClient(settings);
   await secrets.send(new CreateSecretCommand({ Name: 'a', SecretString: 'größe' }));

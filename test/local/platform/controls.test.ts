@@ -186,7 +186,7 @@ test.each([
   expect(refused.json.error.message).toContain(reason);
 });
 
-test('a fault with drop "before" prevents the write, and a fault with drop "after" only drops the answer', async () => {
+test('a fault with drop "before" prevents the write, and a fault with drop "after" drops the answer but not the write', async () => {
   const { call, send } = await listening();
   const match = { method: 'POST', path: '/platform/api/groups' };
   await call('POST /_simulator/faults', {
@@ -245,7 +245,7 @@ test('new settings are merged into the current settings, and unknown settings ar
   expect((await call('POST /_simulator/settings', { body: { colour: 'red' } })).status).toBe(400);
 });
 
-test('a change by another client gives a new version, and keeps the fields that the change lacks', async () => {
+test('a change by another client gives a new version, and keeps the fields that the change does not contain', async () => {
   const { call } = startSimulator();
   const { json } = await call('POST /_simulator/groups/g1', { body: { users: ['u2'], initiator: 'SYSTEM' } });
   expect(json).toMatchObject({ id: 'g1', name: 'Admins', spokeId: 's1', users: ['u2'] });

@@ -34,14 +34,14 @@ test.each([
   expect((await call('GET /groups')).json).toHaveLength(1);
 });
 
-test('PATCH keeps the fields that the body lacks and changes the version', async () => {
+test('PATCH keeps the fields that the body does not contain, and changes the version', async () => {
   const { call } = startSimulator();
   const patched = (await call('PATCH /groups/g1', { body: { users: ['u2'], version: 'v1' } })).json;
   expect(patched).toMatchObject({ name: 'Admins', spokeId: 's1', users: ['u2'] });
   expect(patched.version).not.toBe('v1');
 });
 
-test('PUT empties the fields that the body lacks', async () => {
+test('PUT empties the fields that the body does not contain', async () => {
   const { call } = startSimulator();
   const replaced = (await call('PUT /groups/g1', { body: { name: 'Left', version: 'v1' } })).json;
   expect(replaced).toMatchObject({ name: 'Left', spokeId: null, users: [] });

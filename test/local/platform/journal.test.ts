@@ -77,7 +77,7 @@ test('a kill at any byte of the last record leaves the state before or after tha
   }
 });
 
-test('a change after an incomplete record is kept', async () => {
+test('a change that follows an incomplete record in the data file survives a restart', async () => {
   await startSimulator({ dataFile }).call('GET /groups');
   writeFileSync(dataFile, Buffer.concat([readFileSync(dataFile), Buffer.from('[{"kind":"group","comp')]));
   await startSimulator({ dataFile }).call('PATCH /groups/g1', { body: { name: 'Next' } });
@@ -93,7 +93,6 @@ test('a damaged complete line gives an error that names the line', async () => {
   expect(() => startSimulator({ dataFile })).toThrow(/line 3/);
   writeFileSync(dataFile, '{"my":"own file"}\n');
   expect(() => startSimulator({ dataFile })).toThrow(/line 1/);
-  // The simulator did not change the file.
   expect(readFileSync(dataFile, 'utf8')).toBe('{"my":"own file"}\n');
 });
 

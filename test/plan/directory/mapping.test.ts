@@ -23,7 +23,7 @@ describe('mapGroups', () => {
     expect(unmapped).toEqual([]);
   });
 
-  it('mapGroups maps no group by a name that two groups of the old or of the new source have', () => {
+  it('mapGroups maps no group by a name that two groups of one source have', () => {
     expect(mapped({ group: 'g1', name: 'Sport' }).unmapped).toEqual([{ group: 'g1', reason: 'not_unique' }]);
     expect(mapped({ group: 'g1', name: 'Chess' }, { group: 'g2', name: 'chess' }).unmapped).toEqual([
       { group: 'g1', reason: 'not_unique' },

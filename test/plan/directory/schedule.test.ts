@@ -45,7 +45,7 @@ describe('next read of a group', () => {
     expect(rolling.dueMs - settled.dueMs).toBe(23 * HOUR_MS);
   });
 
-  it('the two reads that agree are farther apart if the directory lags', () => {
+  it('in a directory with a lag, the two reads that agree are farther apart', () => {
     const first = read(NEW, EQUAL, 0, 10);
     expect(dueAfterMinutes(first)).toBe(20);
     expect(dueAfterMinutes(read(first, EQUAL, 19, 10))).toBe(20);

@@ -8,7 +8,7 @@ describe('leave.requests', () => {
   it.each<[string, unknown]>([
     ['an array with one leave request', [{ id: 'l1', status: 'PENDING' }]],
     ['a leave request', { id: 'l1', status: 'PENDING' }],
-  ])('all three endpoints may answer with %s', async (_, body) => {
+  ])('the client reads %s from each of the three endpoints', async (_, body) => {
     const { client } = await rig(() => ({ body }));
     const expected = { id: 'l1', status: 'PENDING' };
     await expect(client.leave.requests.create(NEW)).resolves.toEqual(expected);

@@ -5,7 +5,6 @@ export function changeAt(value: unknown, path: string): unknown {
   return change(value, steps(path));
 }
 
-/** True if `value` has a field at `path`. */
 export const hasAt = (value: unknown, path: string): boolean => changeAt(value, path) !== undefined;
 
 function steps(path: string): string[] {

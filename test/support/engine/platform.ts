@@ -41,9 +41,9 @@ export type CallFault =
   | 'unauthorized';
 
 /** The result of a faulty call for its caller: an HTTP status, or a connection error with this code. */
-type Met = number | 'ECONNREFUSED' | 'ECONNRESET';
+type FaultOutcome = number | 'ECONNREFUSED' | 'ECONNRESET';
 
-const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
+const FAILS_BEFORE: Partial<Record<CallFault, FaultOutcome>> = {
   unreached: 'ECONNREFUSED',
   lost_before: 'ECONNRESET',
   lost_late: 'ECONNRESET',
@@ -52,7 +52,10 @@ const FAILS_BEFORE: Partial<Record<CallFault, Met>> = {
   forbidden: 403,
   unauthorized: 401,
 };
-const FAILS_AFTER: Partial<Record<CallFault, Met>> = { lost_after: 'ECONNRESET', unavailable_after: 504 };
+const FAILS_AFTER: Partial<Record<CallFault, FaultOutcome>> = {
+  lost_after: 'ECONNRESET',
+  unavailable_after: 504,
+};
 
 /** A call with the fault `lost_late` takes effect at most this time after the call. */
 const LATEST_MS = 60_000;
@@ -89,7 +92,7 @@ type Shown = Pick<HeldGroup, 'id' | 'spokeId' | 'users'>;
  * platform records two effects as violations. groupsync must not create a second group with the same external id. It
  * must not write to another client's group that is not in `adopted`.
  */
-export class ToldPlatform {
+export class TestPlatform {
   /** A description of each violation that occurred. */
   readonly violations: string[] = [];
   /** Ids of groups of other clients that groupsync may write to. A test adds the groups that groupsync adopts. */
@@ -142,7 +145,7 @@ export class ToldPlatform {
   readonly #nameAs: (name: string) => string;
   readonly #spokeIdAs: (spokeId: string) => string;
   readonly #late: { readonly run: () => void; readonly latestMs: number }[] = [];
-  #judged = 0;
+  #checkedWrites = 0;
 
   constructor({ nowMs, company = 'company', ...options }: PlatformOptions) {
     const { nameAs = (name) => name, spokeIdAs = (spokeId) => spokeId, ...traits } = options;
@@ -307,8 +310,8 @@ export class ToldPlatform {
   }
 
   #judge(): void {
-    for (; this.#judged < this.writes.length; this.#judged += 1) {
-      const { action, id, spokeId, madeBy, by } = this.writes[this.#judged] as PlatformWrite;
+    for (; this.#checkedWrites < this.writes.length; this.#checkedWrites += 1) {
+      const { action, id, spokeId, madeBy, by } = this.writes[this.#checkedWrites] as PlatformWrite;
       const others = [...this.groups.values()].filter(
         (group) => group.madeBy === 'us' && group.id !== id && !this.hidden(group.id),
       );
@@ -348,7 +351,7 @@ export class ToldPlatform {
   addOurs(fields: { readonly name: string; readonly spokeId: string; readonly users: readonly string[] }) {
     const sent = { method: 'POST', path: '/platform/api/groups', body: JSON.stringify(fields) };
     this.#simulated.arrive(sent, 'ours');
-    this.#judged = this.writes.length;
+    this.#checkedWrites = this.writes.length;
     return this.writes.at(-1)?.id ?? '';
   }
 
@@ -383,7 +386,7 @@ export class ToldPlatform {
   }
 }
 
-const broken = (code: string) => Object.assign(new Error('as the test told it'), { code });
+const broken = (code: string) => Object.assign(new Error('error that the test requested'), { code });
 
 interface Answered {
   readonly statusCode: number;

@@ -13,7 +13,7 @@ import type { Random } from '../../../simulate/random.ts';
 import type { PersonSpec as Employee } from '../../../simulate/simulation-run.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import type { Worker } from '../../../simulate/worker.ts';
-import { type CallFault, type PlatformOptions, ToldPlatform } from './platform.ts';
+import { type CallFault, type PlatformOptions, TestPlatform } from './platform.ts';
 
 export const CONNECTION = connectionName('default');
 export const COMPANY = 'company';
@@ -58,7 +58,7 @@ interface DeadLettered {
 /** The engine's environment in memory: one table, the engine's queues, one platform and one clock. */
 export interface World {
   readonly table: MemoryTable;
-  readonly platform: ToldPlatform;
+  readonly platform: TestPlatform;
   readonly applyQueue: Queue;
   readonly eventsQueue: Queue;
   readonly deadLetters: readonly DeadLettered[];
@@ -86,7 +86,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     random,
     coalesceMs,
     nowMs,
-    platform: new ToldPlatform({ ...options.platform, nowMs, company: COMPANY }),
+    platform: new TestPlatform({ ...options.platform, nowMs, company: COMPANY }),
     queues,
     ids: { next: 0 },
   };
@@ -139,7 +139,7 @@ interface Shared {
   readonly random: Random;
   readonly coalesceMs: number;
   readonly nowMs: () => number;
-  readonly platform: ToldPlatform;
+  readonly platform: TestPlatform;
   readonly queues: Queues;
   readonly ids: { next: number };
 }

@@ -18,8 +18,8 @@ import { createQueues, type Queues, queueUrl } from '../../../simulate/queues.ts
 import { seededRandom } from '../../../simulate/random.ts';
 import { MemoryTable } from '../../../simulate/table.ts';
 import { runCli } from '../cli/io.ts';
-import { type PlatformOptions, ToldPlatform } from '../engine/platform.ts';
-import { calledBy } from '../engine/story.ts';
+import { type PlatformOptions, TestPlatform } from '../engine/platform.ts';
+import { calledBy } from '../engine/test-engine.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20, 10);
 export const OF_ACME = { queue: 'groupsync-events-acme', to: connectionName('acme') };
@@ -105,7 +105,7 @@ export function createWorld(
     return `id-${String(ids).padStart(6, '0')}`;
   };
   const table = new MemoryTable();
-  const platform = new ToldPlatform({ ...traits, nowMs: now });
+  const platform = new TestPlatform({ ...traits, nowMs: now });
   const woken: GroupRef[] = [];
   const deadLettered: unknown[] = [];
   const worker = { name: 'tool', skewMs: 0, effect: async () => {}, isDead: () => false };

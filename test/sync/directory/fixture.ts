@@ -8,7 +8,7 @@ import type { Directory } from '../../../shared/sync/ports/directory.ts';
 import type { OutgoingEvent } from '../../../shared/sync/ports/queues.ts';
 import { openEntra } from '../../directory/entra/reader.ts';
 import { openGoogle } from '../../directory/google/reader.ts';
-import { story } from '../../support/engine/story.ts';
+import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { MINUTE_MS } from '../../support/engine/world.ts';
 
 export interface Body {
@@ -50,7 +50,7 @@ export async function readerOf(
   directory: (nowMs: () => number) => Directory,
   settings: Readonly<Record<string, unknown>> = {},
 ) {
-  const engine = await story({ settings: { match: ['email=workEmail'], ...settings } });
+  const engine = await createTestEngine({ settings: { match: ['email=workEmail'], ...settings } });
   const { world } = engine;
   const opened = directory(world.nowMs);
   const sent: Body[] = [];

@@ -139,7 +139,7 @@ describe('group that events own', () => {
     },
   );
 
-  it('the reader does not create a directory group while a group that events own has its name', async () => {
+  it('the reader does not create a directory group while a group that events own has the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(10);

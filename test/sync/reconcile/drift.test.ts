@@ -33,7 +33,7 @@ import {
   tellThenApply,
   USERS,
 } from './support/drift.ts';
-import { orDies, whereverItDies } from './support/mortal.ts';
+import { expectSuccessOrCrash, crashBeforeEachEffect } from './support/crashing-worker.ts';
 
 describe('difference that apply finds in a conflict', () => {
   it('a difference that apply finds in a conflict gets its author when the feed reports the change', async () => {
@@ -106,12 +106,12 @@ describe('spokeId that another client removed', () => {
     return [spokeId, [...users].sort()];
   };
   async function beside(options = {}) {
-    const told = await settled({}, options);
-    const { world } = told;
+    const settledGroup = await settled({}, options);
+    const { world } = settledGroup;
     await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }));
     await applyGroup({ connection: CONNECTION, group: groupId('h') }, world.toolPorts);
     world.advance(HOUR_MS);
-    return told;
+    return settledGroup;
   }
 
   it('apply finds a removed spokeId in the answer to the PATCH if the platform compares no version', async () => {
@@ -175,11 +175,11 @@ describe('difference under the drift policy restore', () => {
   });
 
   it('a difference is recorded once and ends once, even after a crash of apply at any point', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs', users: USERS.slice(2) });
       await follow(world, id, activityEvent());
-      await orDies(applyGroup(REF, world.portsFor(worker)));
+      await expectSuccessOrCrash(applyGroup(REF, world.portsFor(worker)));
       world.advance(AT_WORK_MS);
       await apply(world);
       const found = await records(world);
@@ -194,11 +194,11 @@ describe('difference under the drift policy restore', () => {
   });
 
   it('a difference that another client reverts between a crash and the next apply is recorded as restored', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const { world, id } = await settled();
       world.platform.changeAsOther(id, { name: 'Theirs' });
       await follow(world, id, activityEvent());
-      await orDies(applyGroup(REF, world.portsFor(worker)));
+      await expectSuccessOrCrash(applyGroup(REF, world.portsFor(worker)));
       // The other client restores the name and causes a new version, so no difference remains.
       world.platform.changeAsOther(id, { name: 'Ours' });
       await follow(world, id, activityEvent({ id: 'event-2' }));
@@ -494,10 +494,10 @@ describe('deletion that apply finds before the feed reports it', () => {
     ],
     ['the new group first', (old, again) => [{ [again]: [ownCreation, ownWrite] }, { [old]: [removed] }]],
     ['the write of groupsync first', (old) => [{ [old]: [ownWrite] }, { [old]: [removed] }]],
-  ])('a deletion is attributed when the feed reports the events in this order: %s', async (_, told) => {
+  ])('a deletion is attributed when the feed reports the events in this order: %s', async (_, reports) => {
     const { world, id, again } = await deleted();
     expect(again).not.toBe('');
-    for (const step of told(id, again)) await followAll(world, step);
+    for (const step of reports(id, again)) await followAll(world, step);
     expect(await records(world)).toMatchObject(named);
     expect((await world.toolPorts.groups.read(REF))?.unattributed).toEqual([]);
   });
@@ -558,10 +558,10 @@ describe('deletion while another worker has an old list', () => {
     await tellThenApply(world, joins('late'));
     world.advance(60_000);
     const { claims } = world.toolPorts;
-    const retire: typeof claims.retire = async (...told) => {
+    const retire: typeof claims.retire = async (...retired) => {
       world.platform.hidden = () => false;
       await applyGroup(REF, world.portsFor());
-      await claims.retire(...told);
+      await claims.retire(...retired);
     };
     await applyGroup(REF, { ...world.toolPorts, claims: { ...claims, retire } });
     await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }, 5));

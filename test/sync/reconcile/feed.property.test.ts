@@ -5,7 +5,7 @@ import type { GateStore } from '../../../shared/sync/ports/connections.ts';
 import { followFeed } from '../../../shared/sync/reconcile/feed.ts';
 import { Crash, type Worker } from '../../../simulate/worker.ts';
 import { PATIENCE_MS, runs } from '../../support/engine/runs.ts';
-import { mortalWorker } from './support/mortal.ts';
+import { crashingWorker } from './support/crashing-worker.ts';
 import { CONNECTION, createWorld } from './support/world.ts';
 
 const GROUPS = ['g0', 'g1', 'g2'];
@@ -78,7 +78,7 @@ async function followed({ pageSizes, troubles, mayReadPart, ...platformForm }: S
      * Returns the ids of the events that other clients caused, from the first `until` events. The default is all
      * events.
      */
-    told: (until = changes + GROUPS.length) =>
+    expectedIds: (until = changes + GROUPS.length) =>
       Array.from({ length: until - GROUPS.length }, (_, n) => `company-e${n + GROUPS.length + 1}`).sort(),
     /** Returns the ids of the events that the groups have recorded, including repetitions. */
     async recorded(): Promise<readonly string[]> {
@@ -96,7 +96,7 @@ describe('activity feed', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes: _, ...served }) => {
-          const { world, run, change, told, recorded } = await followed(served);
+          const { world, run, change, expectedIds, recorded } = await followed(served);
           let counted = 0;
           const runOnce = async () => {
             const done = await run();
@@ -110,8 +110,8 @@ describe('activity feed', () => {
           }
           for (let left = 40; (await runOnce())?.failure !== undefined; left -= 1)
             expect(left).toBeGreaterThan(0);
-          expect(await recorded()).toEqual(told());
-          expect(counted).toBe(told().length);
+          expect(await recorded()).toEqual(expectedIds());
+          expect(counted).toBe(expectedIds().length);
         }),
         runs(500),
       );
@@ -124,21 +124,21 @@ describe('activity feed', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(scenario, async ({ batches, crashes, ...served }) => {
-          const { world, run, change, told, recorded } = await followed(served);
+          const { world, run, change, expectedIds, recorded } = await followed(served);
           for (const [index, batch] of batches.entries()) {
             change(batch);
-            await run(mortalWorker((crashes[index % crashes.length] ?? 1_000) + 1)).catch((error) =>
+            await run(crashingWorker((crashes[index % crashes.length] ?? 1_000) + 1)).catch((error) =>
               expect(error).toBeInstanceOf(Crash),
             );
             const { cursor } = (await world.ports.feed.read(CONNECTION)) ?? {};
-            const passed = told(Math.max(GROUPS.length, Number(cursor ?? 0)));
+            const passed = expectedIds(Math.max(GROUPS.length, Number(cursor ?? 0)));
             expect(await recorded()).toEqual(expect.arrayContaining(passed));
             // This time is longer than the lease of the crashed run.
             world.advance(17 * 60_000);
           }
           for (let left = 40; (await run())?.failure !== undefined; left -= 1)
             expect(left).toBeGreaterThan(0);
-          expect(await recorded()).toEqual(told());
+          expect(await recorded()).toEqual(expectedIds());
         }),
         runs(500),
       );

@@ -147,7 +147,7 @@ it('the requeue job notifies of holds, failed groups, a closed gate and a failed
     'prod default: groups held until an operator decides: 1',
     'prod default: nothing is written, the gate to the platform is closed',
     'prod default: failed groups that wait for an operator: 1',
-    'prod default: the daily check did not find the credential good',
+    'prod default: the daily check found a problem with the credential',
   ]);
   expect(delivered[0]).toContain('"Engineering"');
   expect(delivered[2]).toContain('"Sales"');

@@ -7,7 +7,7 @@ import { refreshPeople } from '../../../shared/sync/people.ts';
 import type { Connection } from '../../../shared/sync/ports/connections.ts';
 import type { PersonSpec } from '../../../simulate/simulation-run.ts';
 import type { Worker } from '../../../simulate/worker.ts';
-import { whereverItDies, workerBefore } from './support/mortal.ts';
+import { crashBeforeEachEffect, workerBefore } from './support/crashing-worker.ts';
 import { CONNECTION, createWorld } from './support/world.ts';
 
 const ANN = memberId('m-ann');
@@ -56,8 +56,8 @@ const putMember = (world: Company, ref: GroupRef, member: MemberId) =>
   world.table.put({ ...memberKey(ref, member), member, presence: 'present', stamp: '1', copyFloor: '' });
 function tellAddress(world: Company, value: string, stamp: string) {
   const attributes = new Map([['email', { value, stamp: stamp as Stamp }]]);
-  const told = { user: ANN, attributes, deleted: STAMP_ZERO };
-  return world.ports.users.join(CONNECTION, [told], new Set(['email']));
+  const user = { user: ANN, attributes, deleted: STAMP_ZERO };
+  return world.ports.users.join(CONNECTION, [user], new Set(['email']));
 }
 /** Adds a member with Ann's address to group `g`. The member is marked as pending if `pending` is given. */
 async function withMember(world: Company, pending?: PendingCause, personRevision?: number) {
@@ -216,7 +216,7 @@ describe('refresh of people', () => {
   });
 
   it('a repeated refresh has its complete effect after a crash between any two effects', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[ann({ state: 'TERMINATED' })]], worker).catch(() => {});
       await run(world, [[ann({ state: 'TERMINATED' })]]);
@@ -231,7 +231,7 @@ describe('refresh that finds a new role of a user', () => {
   const pages: Pages = [[ann({ state: 'TERMINATED' }), again]];
 
   it('a refresh binds a member to the new active role of the user, even after a crash at any point', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const world = await withAnn();
       await run(world, pages, worker).catch(() => {});
       await run(world, pages);
@@ -359,7 +359,7 @@ describe('person that the list lacks', () => {
   });
 
   it('the next refresh wakes the group of a GONE person after a crash between any two effects', async () => {
-    await whereverItDies(async (worker, where) => {
+    await crashBeforeEachEffect(async (worker, where) => {
       const world = await withAnn();
       await run(world, [[bob]], worker).catch(() => {});
       await run(world, [[bob]]);

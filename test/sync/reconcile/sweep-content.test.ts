@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { sweep } from '../../../shared/sync/reconcile/sweep.ts';
-import { allOf, story } from '../../support/engine/story.ts';
+import { allOf, createTestEngine } from '../../support/engine/test-engine.ts';
 import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
 
 /** Creates groups g0, g1, … with the members a and b. They have been in sync for an hour. */
 async function company(count: number, settings = {}, platform = {}) {
-  const told = await story({ settings, platform });
-  const { world, tell, hire } = told;
+  const engine = await createTestEngine({ settings, platform });
+  const { world, tell, hire } = engine;
   await hire('a', 'b');
   await tell(...Array.from({ length: count }, (_, n) => ({ snapshot: `g${n}`, of: ['a', 'b'] })));
   world.advance(HOUR_MS);
   return {
-    ...told,
+    ...engine,
     drift: async () => (await allOf(world.toolPorts.drift.list(CONNECTION))).map(({ kind }) => kind),
     /**
      * Runs one sweep, and then the engine until no work is left.

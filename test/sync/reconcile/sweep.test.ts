@@ -115,7 +115,7 @@ describe('sweep', () => {
   it.each([
     ['written after the start of the list', { lastWriteAt: START_MS }],
     ['created so recently that the platform may not list them', { link: { createdAtMs: START_MS - 60_000 } }],
-  ])('a sweep does not count groups as missing that were %s', async (_, made) => {
+  ])('a sweep does not count a group as missing if the group was %s', async (_, made) => {
     const world = await withGroups(5);
     for (let n = 5; n < 15; n += 1) await world.link(`g${n}`, made);
     const { report, halted } = await run(world);

@@ -202,8 +202,8 @@ always(
     for (const [id, group] of read.groups) {
       expect(await world.desired(id)).toEqual({ name: group.name, members: [...group.members].sort() });
     }
-    const told = new Set(teller.events.flatMap(({ data }) => data.group?.id ?? []));
-    for (const id of told) {
+    const groupIds = new Set(teller.events.flatMap(({ data }) => data.group?.id ?? []));
+    for (const id of groupIds) {
       if (!read.groups.has(id)) expect(await world.desired(id)).toBeUndefined();
     }
     for (const { id, displayName, members } of body.Resources) {

@@ -7,7 +7,7 @@ import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
-import { story } from '../../support/engine/story.ts';
+import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
@@ -17,14 +17,14 @@ import { BASE, type Client, clientOf, createWorld } from './support/server.ts';
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 type Name = (typeof NAMES)[number];
 
-let told: Awaited<ReturnType<typeof story>>;
+let engine: Awaited<ReturnType<typeof createTestEngine>>;
 let client: Client;
 let ids: Record<Name, string>;
 
 async function start(settings: object = {}) {
-  told = await story({ settings: { nested: 'flatten', ...settings } });
-  await told.hire(...NAMES);
-  const { toolPorts, table, nowMs } = told.world;
+  engine = await createTestEngine({ settings: { nested: 'flatten', ...settings } });
+  await engine.hire(...NAMES);
+  const { toolPorts, table, nowMs } = engine.world;
   const tokens = createScimTokenStore(table);
   const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
   const ports = {
@@ -65,9 +65,9 @@ describe('nested SCIM group', () => {
   it('a nested group is shown with its URL, and its users are members of the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
-    expect(told.shown(inner)).toEqual([users('a', 'b')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    expect(engine.shown(inner)).toEqual([users('a', 'b')]);
     const shown = [
       { value: ids.c, type: 'User', $ref: `${BASE}/Users/${ids.c}`, display: 'c' },
       { value: inner, type: 'Group', $ref: `${BASE}/Groups/${inner}`, display: 'Inner' },
@@ -81,21 +81,21 @@ describe('nested SCIM group', () => {
     const inner = await makeGroup('Inner', ['a']);
     const middle = await makeGroup('Middle', ['b'], [inner]);
     const outer = await makeGroup('Outer', ['c'], [middle]);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await patch(inner, add('members', valuesOf(['d'])));
-    await told.tell();
-    expect([told.shown(inner), told.shown(middle), told.shown(outer)]).toEqual([
+    await engine.tell();
+    expect([engine.shown(inner), engine.shown(middle), engine.shown(outer)]).toEqual([
       [users('a', 'd')],
       [users('a', 'b', 'd')],
       [users('a', 'b', 'c', 'd')],
     ]);
     await patch(inner, remove(`members[value eq "${ids.a}"]`));
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('b', 'c', 'd')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('b', 'c', 'd')]);
     await patch(`${middle}`, remove(`members[value eq "${inner}"]`));
-    await told.tell();
-    expect([told.shown(inner), told.shown(middle), told.shown(outer)]).toEqual([
+    await engine.tell();
+    expect([engine.shown(inner), engine.shown(middle), engine.shown(outer)]).toEqual([
       [users('d')],
       [users('b')],
       [users('b', 'c')],
@@ -105,44 +105,44 @@ describe('nested SCIM group', () => {
   it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
-    await told.tell();
+    await engine.tell();
     await patch(outer, remove(`members[value eq "${ids.a}"]`));
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await patch(outer, add('members', valuesOf(['a'])));
     await patch(inner, remove(`members[value eq "${ids.a}"]`));
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await patch(outer, remove(`members[value eq "${ids.a}"]`));
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('b', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('b', 'c')]);
   });
 
   it('a nested user stays in the outer group if an event removes only the direct membership', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
-    await told.tell();
+    await engine.tell();
     const event = {
       specversion: '1.0',
       id: 'leaves',
       source: 'test',
       type: 'directory.group.member.removed',
-      time: new Date(told.world.nowMs()).toISOString(),
+      time: new Date(engine.world.nowMs()).toISOString(),
       data: { group: { id: outer }, members: [{ id: ids.a }] },
     };
-    told.world.eventsQueue.send({ body: JSON.stringify(event), attributes: {} });
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    engine.world.eventsQueue.send({ body: JSON.stringify(event), attributes: {} });
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
   });
 
   it('the deletion of a nested group removes the group and its users from the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await told.tell();
+    await engine.tell();
     const before = (await client.get(`/Groups/${outer}`)).headers['etag'];
     expect((await client.delete(`/Groups/${inner}`)).status).toBe(204);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('c')]);
     const { headers, body } = await client.get(`/Groups/${outer}`);
     expect(body.members.map(({ value }: { value: string }) => value)).toEqual([ids.c]);
     expect(headers['etag']).not.toBe(before);
@@ -159,30 +159,30 @@ describe('nested SCIM group', () => {
   it('the outer group follows the deactivation, activation and deletion of a nested user', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await told.tell();
+    await engine.tell();
     await client.patch(`/Users/${ids.a}`, [replace('active', false)]);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('b', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('b', 'c')]);
     await client.patch(`/Users/${ids.a}`, [replace('active', true)]);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await client.delete(`/Users/${ids.b}`);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'c')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'c')]);
   });
 
   it('each group of a cycle contains the users of all groups of the cycle', async () => {
     const one = await makeGroup('One', ['a']);
     const two = await makeGroup('Two', ['b'], [one]);
     await patch(one, add('members', [groupValue(two), groupValue(one)]));
-    await told.tell();
-    expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b')], [users('a', 'b')]]);
+    await engine.tell();
+    expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b')], [users('a', 'b')]]);
     await patch(two, add('members', valuesOf(['c'])));
-    await told.tell();
-    expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('a', 'b', 'c')]]);
+    await engine.tell();
+    expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('a', 'b', 'c')]]);
     await patch(two, remove(`members[value eq "${one}"]`));
-    await told.tell();
-    expect([told.shown(one), told.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
+    await engine.tell();
+    expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
   });
 
   it('a PUT can replace a nested group, an unchanged PUT keeps it, and filters find it', async () => {
@@ -197,34 +197,34 @@ describe('nested SCIM group', () => {
       expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([outer]);
     }
     await client.put(`/Groups/${outer}`, { displayName: 'Outer', members: [groupValue(other)] });
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('b')]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('b')]);
     await patch(outer, remove('members[type eq "Group"]'));
-    await told.tell();
-    expect(told.shown(outer)).toEqual([[]]);
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([[]]);
     expect(await membersOf(outer)).toEqual([]);
   });
 
   it('explain names the nested group through which a user is in the outer group', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await told.tell();
-    const connection = await told.world.toolPorts.connections.find(CONNECTION);
+    await engine.tell();
+    const connection = await engine.world.toolPorts.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('expected the connection of the world');
-    const ports = told.world.toolPorts as never;
-    const explained = await explainMember(told.ref(outer), ids.a, { connection, ports });
+    const ports = engine.world.toolPorts as never;
+    const explained = await explainMember(engine.ref(outer), ids.a, { connection, ports });
     expect(explained).toMatchObject({ member: ids.a, wanted: true, present: true });
-    const groups = await groupsOfMember(CONNECTION, told.member(ids.a), ports);
+    const groups = await groupsOfMember(CONNECTION, engine.member(ids.a), ports);
     expect(groups.toSorted()).toEqual([inner, outer].toSorted());
   });
 
   it('a nested user that the platform refused is listed as pending in the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    told.world.platform.unacceptable.add('u-a');
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('b', 'c')]);
-    expect((await told.state(outer))?.counts).toMatchObject({ pending: 1 });
+    engine.world.platform.unacceptable.add('u-a');
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('b', 'c')]);
+    expect((await engine.state(outer))?.counts).toMatchObject({ pending: 1 });
   });
 });
 
@@ -233,11 +233,11 @@ describe('removal guard for nested groups', () => {
     await start({ guard: {} });
     const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
     const outer = await makeGroup('Outer', ['g'], [inner]);
-    await told.tell();
+    await engine.tell();
     await client.delete(`/Groups/${inner}`);
-    await told.tell();
-    expect(told.shown(outer)).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'g')]);
-    expect(await told.state(outer)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
+    await engine.tell();
+    expect(engine.shown(outer)).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'g')]);
+    expect(await engine.state(outer)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
   });
 });
 
@@ -281,8 +281,8 @@ describe('groups as members', () => {
     const answer = await patch(first, add('members', [groupValue(below)]));
     expect(answer).toMatchObject(refused);
     expect(answer.body.detail).toContain('at most 10 levels');
-    await told.tell();
-    expect(told.shown(last)).toEqual([users('a')]);
+    await engine.tell();
+    expect(engine.shown(last)).toEqual([users('a')]);
   });
 
   it('the internal id of a nested group is refused as a member', async () => {

@@ -10,7 +10,7 @@ import { type Answer, type Client, createWorld } from './support/server.ts';
  * of its calls. A crashed request gets no answer.
  */
 
-/** The number of members is large. The server then may also write a whole list as a difference. */
+/** The list is so large that the server may write a change of the list as a difference. */
 const BASE = Array.from({ length: 104 }, (_, n) => `m${n}`);
 const FIRST_VERSION = 1;
 

@@ -5,7 +5,7 @@ import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
 import { createToken } from '../../../shared/sync/scim/tokens.ts';
-import { story } from '../../support/engine/story.ts';
+import { createTestEngine } from '../../support/engine/test-engine.ts';
 import { CONNECTION } from '../../support/engine/world.ts';
 import { add, remove, replace } from '../../support/scim-operations.ts';
 import { type Client, clientOf } from './support/server.ts';
@@ -16,15 +16,15 @@ import { type Client, clientOf } from './support/server.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-let told: Awaited<ReturnType<typeof story>>;
+let engine: Awaited<ReturnType<typeof createTestEngine>>;
 let client: Client;
 let ids: Record<string, string>;
 let group: string;
 
 beforeEach(async () => {
-  told = await story({ settings: { guard: {} } });
-  await told.hire(...NAMES);
-  const { toolPorts, table, nowMs } = told.world;
+  engine = await createTestEngine({ settings: { guard: {} } });
+  await engine.hire(...NAMES);
+  const { toolPorts, table, nowMs } = engine.world;
   const tokens = createScimTokenStore(table);
   const randomHex = (bytes: number) => '0'.repeat(2 * bytes);
   const ports = {
@@ -43,7 +43,7 @@ beforeEach(async () => {
     ids[name] = (await client.post('/Users', { userName: name, emails })).body.id;
   }
   group = (await client.post('/Groups', { displayName: 'Engineering', members: valuesOf(NAMES) })).body.id;
-  await told.tell();
+  await engine.tell();
 });
 
 const valuesOf = (names: readonly string[]) => names.map((name) => ({ value: ids[name] }));
@@ -53,31 +53,31 @@ const listed = async () => (await client.get(`/Groups/${group}`)).body.members.l
 
 describe('group pushed by SCIM', () => {
   it('a pushed group is created on the platform, and later requests change its members and name', async () => {
-    expect(told.shown(group)).toEqual([users(...NAMES)]);
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
     await patch(
       { op: 'replace', value: { id: group, displayName: 'Eng' } },
       remove(`members[value eq "${ids['a']}"]`),
     );
-    await told.tell();
-    expect(told.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
-    expect([...told.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
+    expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
   });
 
   it('a pushed group loses a deactivated user, and gets the user back after the activation', async () => {
     const set = (value: unknown) =>
       client.patch(`/Users/${ids['a']}`, [{ op: 'Replace', path: 'active', value }]);
     await set('False');
-    await told.tell();
-    expect(told.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
     await set('True');
-    await told.tell();
-    expect(told.shown(group)).toEqual([users(...NAMES)]);
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
   });
 
   it('a pushed group is deleted on the platform when the client deletes it', async () => {
     expect((await client.delete(`/Groups/${group}`)).status).toBe(204);
-    await told.tell();
-    expect(told.shown(group)).toEqual([]);
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([]);
   });
 });
 
@@ -99,24 +99,24 @@ describe('SCIM request that would remove most of a group', () => {
   ])('a request with %s succeeds, and the guard holds the removals', async (_title, push) => {
     expect((await push()).status).toBeLessThan(300);
     expect(await listed()).toBe(0);
-    await told.tell();
-    expect(told.shown(group)).toEqual([users(...NAMES)]);
-    expect(await told.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
+    expect(await engine.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
     // The answer shows the list of the client, although the removals are held.
     expect(await listed()).toBe(0);
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
-    await told.tell();
-    expect(told.shown(group)).toEqual([users(...NAMES)]);
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
   });
 
   it('held removals are written after an operator approves them', async () => {
     await patch(replace('members', []));
-    await told.tell();
-    const [held] = await listHolds(CONNECTION, told.world.toolPorts);
+    await engine.tell();
+    const [held] = await listHolds(CONNECTION, engine.world.toolPorts);
     const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };
-    expect((await approveHold(told.ref(group), word, told.world.toolPorts)).kind).toBe('decided');
-    await told.tell();
-    expect(told.shown(group)).toEqual([[]]);
+    expect((await approveHold(engine.ref(group), word, engine.world.toolPorts)).kind).toBe('decided');
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([[]]);
   });
 });
 
@@ -124,8 +124,8 @@ describe('deleted SCIM user', () => {
   const rest = ['b', 'c', 'd', 'e', 'f'];
   beforeEach(async () => {
     expect((await client.delete(`/Users/${ids['a']}`)).status).toBe(204);
-    await told.tell();
-    told.world.advance(1_000);
+    await engine.tell();
+    engine.world.advance(1_000);
   });
 
   it.each<[string, (late: unknown[]) => Promise<{ status: number }>]>([
@@ -139,8 +139,8 @@ describe('deleted SCIM user', () => {
     'a deleted user stays deleted when a late request with additional members %s',
     async (_what, request) => {
       expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
-      await told.tell();
-      expect(told.shown(group)).toEqual([users(...rest)]);
+      await engine.tell();
+      expect(engine.shown(group)).toEqual([users(...rest)]);
       const members = (await client.get(`/Groups/${group}`)).body.members;
       expect(members.map(({ value }: { value: string }) => value).sort()).toEqual(
         rest.map((name) => ids[name]).sort(),
@@ -159,8 +159,8 @@ describe('deleted SCIM user', () => {
     const made = await client.post('/Groups', { displayName: 'Later', members: valuesOf(['a', 'b']) });
     expect(made.status).toBe(201);
     expect(made.body.members).toHaveLength(1);
-    await told.tell();
-    expect(told.shown(made.body.id)).toEqual([users('b')]);
+    await engine.tell();
+    expect(engine.shown(made.body.id)).toEqual([users('b')]);
   });
 
   it('a deleted user can return only as a user with a new id', async () => {
@@ -168,7 +168,7 @@ describe('deleted SCIM user', () => {
     const again = await client.post('/Users', { userName: 'a', emails });
     expect(again.body.id).not.toBe(ids['a']);
     await patch(add('members', [{ value: again.body.id }]));
-    await told.tell();
-    expect(told.shown(group)).toEqual([users(...NAMES)]);
+    await engine.tell();
+    expect(engine.shown(group)).toEqual([users(...NAMES)]);
   });
 });

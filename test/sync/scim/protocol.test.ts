@@ -551,15 +551,15 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     const [config, schema] = await documents(client);
     expect(config).not.toHaveProperty('pagination');
     expect(JSON.stringify(schema)).not.toContain('pagination');
-    const told = await documents(await createWorld({ scim: { announcePagination: true } }).client());
-    expect(told[0].pagination).toEqual({
+    const published = await documents(await createWorld({ scim: { announcePagination: true } }).client());
+    expect(published[0].pagination).toEqual({
       cursor: true,
       index: true,
       defaultPaginationMethod: 'index',
       defaultPageSize: 100,
       maxPageSize: 500,
     });
-    expect(JSON.stringify(told[1])).toContain('"pagination"');
+    expect(JSON.stringify(published[1])).toContain('"pagination"');
   });
 
   it('the lists of resource types and schemas ignore startIndex and count, and each entry can be read by its id', async () => {

@@ -5,7 +5,7 @@ import { createAuditLog } from '../../../shared/store/logs.ts';
 import { forgetScimUser } from '../../../shared/sync/scim/forget-user.ts';
 import { createToken, listTokens, revokeToken } from '../../../shared/sync/scim/tokens.ts';
 import { allStoresOver } from '../../../simulate/engine.ts';
-import { calledBy } from '../../support/engine/story.ts';
+import { calledBy } from '../../support/engine/test-engine.ts';
 import { replace } from '../../support/scim-operations.ts';
 import { expectError } from './support/expect-error.ts';
 import { createWorld, ENTERPRISE, USER } from './support/server.ts';

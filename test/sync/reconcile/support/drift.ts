@@ -7,7 +7,7 @@ import { ingest } from '../../../../shared/sync/ingest/ingest.ts';
 import { checkGroups } from '../../../../shared/sync/reconcile/check-groups.ts';
 import { dirtyNow } from '../../../../shared/sync/wake.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
-import { allOf } from '../../../support/engine/story.ts';
+import { allOf } from '../../../support/engine/test-engine.ts';
 import { COMPANY, CONNECTION, createWorld, START_MS, type World } from '../../../support/engine/world.ts';
 import type { RawEvent } from '../../../support/reading.ts';
 
@@ -63,10 +63,12 @@ export const activityEvent = (over: Partial<ActivityEvent> = {}): ActivityEvent 
 /** Marks a group as suspected. A run of the feed does the same after it has read these events. */
 export const follow = (world: World, id: string, ...activityEvents: ActivityEvent[]) =>
   followAll(world, { [id]: activityEvents });
-export async function followAll(world: World, told: Readonly<Record<string, readonly ActivityEvent[]>>) {
+export async function followAll(world: World, engine: Readonly<Record<string, readonly ActivityEvent[]>>) {
   const [ports, connection] = [world.toolPorts, await world.connection()];
   const platform = await ports.platforms.open(connection);
-  const touched = new Map(Object.entries(told).map(([id, activityEvents]) => [id as never, activityEvents]));
+  const touched = new Map(
+    Object.entries(engine).map(([id, activityEvents]) => [id as never, activityEvents]),
+  );
   await checkGroups(connection, touched, { platform, ports: ports as never });
 }
 export async function change(world: World, settings: Readonly<Record<string, unknown>>) {

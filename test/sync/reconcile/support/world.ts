@@ -13,7 +13,7 @@ import type { Connection } from '../../../../shared/sync/ports/connections.ts';
 import { type Platform, PlatformFailure } from '../../../../shared/sync/ports/platform.ts';
 import { seededRandom } from '../../../../simulate/random.ts';
 import type { Worker } from '../../../../simulate/worker.ts';
-import { allOf } from '../../../support/engine/story.ts';
+import { allOf } from '../../../support/engine/test-engine.ts';
 import * as engine from '../../../support/engine/world.ts';
 
 export const { CONNECTION, START_MS } = engine;

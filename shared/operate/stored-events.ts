@@ -12,7 +12,7 @@ import type { UserState } from '../sync/ports/desired.ts';
  * event that set it, and the actor. So an event is not in the log if later events have replaced all its values.
  */
 
-export type TakenPorts = Pick<ToolPorts, 'groups' | 'users'>;
+export type StoredEventPorts = Pick<ToolPorts, 'groups' | 'users'>;
 
 /** The event that set one register. */
 export interface StoredEvent {
@@ -54,7 +54,7 @@ const eventsOfUser = ({ member, attributes, floor }: UserState): readonly Stored
 ];
 
 /** Selects a group with its members, a member in all groups, or a member in one group. */
-export interface Taken {
+export interface StoredEventFilter {
   readonly group?: GroupRef | undefined;
   readonly member?: MemberId | undefined;
 }
@@ -63,7 +63,11 @@ const MAX_GROUPS = 200;
 const MAX_CHANGES = 1_000;
 
 /** Returns an entry for each event that set a current register, in no particular order. */
-export async function readTaken(connection: ConnectionName, { group, member }: Taken, ports: TakenPorts) {
+export async function readStoredEvents(
+  connection: ConnectionName,
+  { group, member }: StoredEventFilter,
+  ports: StoredEventPorts,
+) {
   const isEverywhere = group === undefined && member !== undefined;
   const others = isEverywhere ? await collectPages(ports.users.groupsOf(connection, member)) : [];
   const refs = group === undefined ? others.map((one) => ({ connection, group: one })) : [group];

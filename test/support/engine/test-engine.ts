@@ -21,7 +21,7 @@ export type DirectoryEvent =
  * Creates a world for tests with several steps. After each event, the engine runs until no work is left. The test fails
  * if the platform records a violation.
  */
-export async function story(options: Partial<WorldOptions> = {}) {
+export async function createTestEngine(options: Partial<WorldOptions> = {}) {
   const random = seededRandom(7);
   const troubles: { -readonly [Name in keyof Faults]: Faults[Name] } = { ...NO_FAULTS };
   const world = await createWorld({
@@ -35,20 +35,20 @@ export async function story(options: Partial<WorldOptions> = {}) {
   });
   onTestFinished(() => expect(world.platform.violations).toEqual([]));
   const scheduler = new Scheduler({ random, onEffect: () => world.advance(1) });
-  let told = 0;
+  let sentCount = 0;
   const { toolPorts } = world;
 
   const say = (...directoryEvents: readonly DirectoryEvent[]) => sayAs('', directoryEvents);
   const sayAs = (sentBy: string, directoryEvents: readonly DirectoryEvent[]) => {
     for (const directoryEvent of directoryEvents) {
-      told += 1;
+      sentCount += 1;
       world.advance(1_000);
       const event = {
         specversion: '1.0',
-        id: `e${told}`,
+        id: `e${sentCount}`,
         source: 'test',
         time: at(world.nowMs()),
-        ...said(directoryEvent),
+        ...eventOf(directoryEvent),
       };
       world.eventsQueue.send({ body: JSON.stringify(event), attributes: sentBy === '' ? {} : { sentBy } });
     }
@@ -108,7 +108,7 @@ export async function allOf<One>(pages: AsyncIterable<readonly One[]>): Promise<
 const at = (ms: number) => new Date(ms).toISOString();
 const members = (ids: readonly string[]) => ids.map((id) => ({ id, email: `${id}@acme.test` }));
 
-function said(directoryEvent: DirectoryEvent) {
+function eventOf(directoryEvent: DirectoryEvent) {
   const of = (type: string, data: object) => ({ type: `directory.${type}`, data });
   if ('upsert' in directoryEvent) {
     const { upsert: id, name = `Group ${id}` } = directoryEvent;

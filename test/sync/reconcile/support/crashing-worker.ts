@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
 /** Returns a worker that crashes before its n-th effect, counted from 1. The worker has no effect after the crash. */
-export function mortalWorker(diesAt: number): Worker {
+export function crashingWorker(diesAt: number): Worker {
   let effects = 0;
   return {
     name: 'mortal',
@@ -16,15 +16,16 @@ export function mortalWorker(diesAt: number): Worker {
 }
 
 /** Runs `live` several times. Each time, the worker crashes one effect later, until a worker completes. */
-export async function whereverItDies(live: (mortal: Worker, where: string) => Promise<unknown>) {
+export async function crashBeforeEachEffect(live: (mortal: Worker, where: string) => Promise<unknown>) {
   for (let diesAt = 1, survived = false; !survived; diesAt += 1) {
-    const mortal = mortalWorker(diesAt);
+    const mortal = crashingWorker(diesAt);
     await live(mortal, `died at ${diesAt}`);
     survived = !mortal.isDead();
   }
 }
 
-export const orDies = (work: Promise<unknown>) => work.catch((error) => expect(error).toBeInstanceOf(Crash));
+export const expectSuccessOrCrash = (work: Promise<unknown>) =>
+  work.catch((error) => expect(error).toBeInstanceOf(Crash));
 
 /** Returns a worker that runs `meanwhile` before each of its effects of these kinds. */
 export const workerBefore = (kinds: RegExp, meanwhile: (kind: string) => Promise<unknown>): Worker => ({

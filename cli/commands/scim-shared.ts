@@ -7,7 +7,7 @@ import { age } from './arguments.ts';
 const DAY_MS = 86_400_000;
 
 /** Default validity of a token or a client secret. */
-export const DEFAULT_LIFE_MS = 180 * DAY_MS;
+export const DEFAULT_LIFETIME_MS = 180 * DAY_MS;
 
 /** Returns milliseconds; infinity for `never`. */
 export function lifetime(text: string): number {

@@ -2,8 +2,8 @@ import type { Import, SourceFile } from './reader.ts';
 import { IMPORT_RULES, type ImportRule, LITERAL_IMPORTS, NO_BARRELS, NO_CYCLES, USE_RULES } from './rules.ts';
 
 /** Returns every breach of the rules in these files, sorted, in the form `where: what; fix: how`. */
-export function judge(files: readonly SourceFile[]): string[] {
-  return [...files.flatMap(judgeFile), ...cycles(files).map(describeCycle)].sort();
+export function findBreaches(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap(fileBreaches), ...cycles(files).map(describeCycle)].sort();
 }
 
 const matches = (pattern: string, path: string) =>
@@ -11,17 +11,17 @@ const matches = (pattern: string, path: string) =>
 const matchesAny = (patterns: readonly string[] | undefined, path: string) =>
   (patterns ?? []).some((pattern) => matches(pattern, path));
 
-function judgeFile(file: SourceFile): string[] {
+function fileBreaches(file: SourceFile): string[] {
   const rule = IMPORT_RULES.find(({ files }) => matches(files, file.path));
   if (rule === undefined) {
     return [
       `${file.path}: no rule says what it may import; fix: move it, or add its folder to test/architecture/rules.ts`,
     ];
   }
-  return [...judgeImports(file, rule), ...judgeUses(file), ...judgeBarrel(file)];
+  return [...importBreaches(file, rule), ...useBreaches(file), ...barrelBreaches(file)];
 }
 
-function judgeImports(file: SourceFile, rule: ImportRule): string[] {
+function importBreaches(file: SourceFile, rule: ImportRule): string[] {
   if (rule.mayImport.includes('*')) return [];
   return file.imports.flatMap((one) => {
     const where = `${file.path}:${one.line}`;
@@ -39,7 +39,7 @@ function isAllowed(one: Import, target: string, rule: ImportRule): boolean {
   return matchesAny(rule.packages, target) || (one.typeOnly && matchesAny(rule.packageTypes, target));
 }
 
-function judgeUses(file: SourceFile): string[] {
+function useBreaches(file: SourceFile): string[] {
   return USE_RULES.filter(
     (rule) => matchesAny(rule.within, file.path) && !matchesAny(rule.except, file.path),
   ).flatMap((rule) =>
@@ -56,7 +56,7 @@ function judgeUses(file: SourceFile): string[] {
 const usesName = (pattern: string, name: string) =>
   pattern.startsWith('*.') ? name === pattern.slice(2) || name.endsWith(pattern.slice(1)) : name === pattern;
 
-const judgeBarrel = (file: SourceFile) =>
+const barrelBreaches = (file: SourceFile) =>
   file.barrel && matchesAny(NO_BARRELS.within, file.path)
     ? [`${file.path}: only re-exports; fix: ${NO_BARRELS.fix}`]
     : [];

@@ -7,7 +7,7 @@ import { suspectChanged } from './look-over.ts';
 import { Scheduler } from './scheduler.ts';
 import { createWorld } from './world.ts';
 
-export interface Life {
+export interface RunOptions {
   readonly events: readonly RawEvent[];
   readonly seed: number;
   readonly crashAt?: number;
@@ -19,7 +19,7 @@ export interface Life {
 }
 
 /** Runs the engine once. Its queue receives each event twice, in any order. The seed decides everything else. */
-export async function live({
+export async function runEvents({
   events,
   seed,
   crashAt,
@@ -28,7 +28,7 @@ export async function live({
   twins = 0,
   settings = {},
   platform,
-}: Life) {
+}: RunOptions) {
   const random = seededRandom(seed);
   const faults = new Chaos({ budget: 0, ...chaos, random });
   const world = await createWorld({

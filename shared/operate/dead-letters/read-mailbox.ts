@@ -3,21 +3,21 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 /** How long a read hides a message from other consumers. After a crash, the message becomes visible at that time. */
 export const HOLD_SECONDS = 30;
 /** The maximum duration of a read. It is below `HOLD_SECONDS`, so no message becomes visible during the read. */
-export const LOOK_MS = 25_000;
+export const MAX_READ_MS = 25_000;
 /** The interval at which the visibility timeout of hidden messages is renewed. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
 /** How long to wait for messages that another consumer or a killed process has hidden. Each empty poll takes 1 s. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
-/** The walk ends after this number of polls without a new message, even if the queue reports visible messages. */
-const VAIN_TAKES = 3;
+/** The read ends after this number of polls without a new message, even if the queue reports visible messages. */
+const MAX_EMPTY_POLLS = 3;
 
-export interface WalkOptions {
+export interface ReadMailboxOptions {
   readonly clock: () => number;
   readonly signal?: AbortSignal | undefined;
-  /** The maximum duration of the walk. Default: the walk ends when `look` has received every message. */
+  /** The maximum duration of the read. Default: the read ends when `handle` has received every message. */
   readonly longestMs?: number;
-  /** The maximum number of messages for one call of `look`. */
+  /** The maximum number of messages for one call of `handle`. */
   readonly most?: number;
   /** How long to wait for messages that another consumer has hidden. Callers that read the queue again soon use 0. */
   readonly patienceSeconds?: number | undefined;
@@ -25,26 +25,26 @@ export interface WalkOptions {
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 
-/** The messages that a walk has received and not removed. */
+/** The messages that a read has received and not removed. */
 export type Held = ReturnType<typeof hold>;
 
 /**
- * Passes every message of a dead-letter queue to `look` once. All messages stay hidden until the end of the walk.
- * Otherwise a slow walk would receive the same messages repeatedly, and never receive the last ones. At the end, all
+ * Passes every message of a dead-letter queue to `handle` once. All messages stay hidden until the end of the read.
+ * Otherwise a slow read would receive the same messages repeatedly, and never receive the last ones. At the end, all
  * messages that were not removed become visible. Only the id and receipt of each message are in memory.
- * @param look handles messages; if it returns false, the walk ends
+ * @param handle handles messages; if it returns false, the read ends
  * @returns the number of messages found, whether the whole queue was read, and how many messages another consumer had
  * in flight at the end
  */
-export async function walkMailbox(
+export async function readMailbox(
   mailbox: Mailbox,
-  { clock, signal, longestMs = Number.POSITIVE_INFINITY, most = 4 * TAKE, ...waiting }: WalkOptions,
-  look: (messages: readonly DeadMessage[], held: Held) => Promise<boolean>,
+  { clock, signal, longestMs = Number.POSITIVE_INFINITY, most = 4 * TAKE, ...waiting }: ReadMailboxOptions,
+  handle: (messages: readonly DeadMessage[], held: Held) => Promise<boolean>,
 ) {
   const held = hold(mailbox, clock);
   const endMs = clock() + longestMs;
   const expected = (await mailbox.counts()).visible;
-  let [found, vain, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
+  let [found, emptyPolls, wanted, patience] = [0, 0, true, waiting.patienceSeconds ?? PATIENCE_SECONDS];
   /** @returns false if no other consumer has messages in flight, or if the waiting time is used up */
   const spendPatience = (elsewhere: number): boolean => {
     if (elsewhere <= 0 || patience <= 0) return false;
@@ -59,13 +59,13 @@ export async function walkMailbox(
       const fresh = held.add(await takeSome(mailbox, Math.min(most, Math.max(1, expected - found))));
       found += fresh.length;
       if (fresh.length > 0) {
-        vain = 0;
-        wanted = await look(fresh, held);
+        emptyPolls = 0;
+        wanted = await handle(fresh, held);
         continue;
       }
       const { visible, inFlight } = await mailbox.counts();
-      vain = visible > 0 ? vain + 1 : 0;
-      if (vain > 0 && vain < VAIN_TAKES) continue;
+      emptyPolls = visible > 0 ? emptyPolls + 1 : 0;
+      if (emptyPolls > 0 && emptyPolls < MAX_EMPTY_POLLS) continue;
       if (!spendPatience(inFlight - held.count())) break;
     }
     const { inFlight } = await mailbox.counts();
@@ -76,7 +76,7 @@ export async function walkMailbox(
   }
 }
 
-/** Keeps the messages of one walk hidden. A message that SQS delivers twice is counted only once. */
+/** Keeps the messages of one read hidden. A message that SQS delivers twice is counted only once. */
 function hold(mailbox: Mailbox, clock: () => number) {
   const receipts = new Map<string, string>();
   const all = () => [...receipts.values()].map((receipt) => ({ receipt }));
