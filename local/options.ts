@@ -129,7 +129,7 @@ export function commandLine(): Command {
     .option('--data <dir>', 'keep tables and platform in this folder')
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--no-console', 'do not start groupsync console')
-    .option('--console-login', 'serve the console with the sign-in of a deployed stage, and an OIDC provider on this machine')
+    .option('--console-login', 'serve the console with sign-in, and an OIDC provider on this machine')
     .addOption(
       new Option('--local-file <path>', 'file for the addresses of this run').default(
         DEFAULT_LOCAL_FILE,
