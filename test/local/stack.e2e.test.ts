@@ -68,7 +68,7 @@ it(
       const kind = BAD_BODIES[n % BAD_BODIES.length] as (typeof BAD_BODIES)[number];
       return { body: kind.body(n), code: kind.code };
     });
-    const mixed = jumbledOnce([...bodies(good), ...bad.map(({ body }) => body)]);
+    const mixed = shuffled([...bodies(good), ...bad.map(({ body }) => body)]);
     const ids = await stack.send(mixed);
     const groups = await stack.converge();
 
@@ -171,4 +171,4 @@ it('the logs contain no address, name or token', () => {
 });
 
 const isWrite = ({ method }: PlatformRequest) => method !== 'GET';
-const jumbledOnce = (all: readonly string[]) => [...new Set(shuffledWithDuplicates(all, 'mixed'))];
+const shuffled = (all: readonly string[]) => [...new Set(shuffledWithDuplicates(all, 'mixed'))];
