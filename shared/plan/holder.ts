@@ -9,7 +9,7 @@ export interface Holder {
 export const contactText = ({ user }: Holder): string =>
   `Contact the person who installed the app, or another administrator: the platform user is ${user}`;
 
-/** A warning begins this long before the last day. It asks that another person installs the app. */
+/** A warning begins this long before the last day. The warning asks that another person installs the app. */
 const WARN_BEFORE_MS = 30 * 86_400_000;
 
 /** Whether the person has left, or leaves within 30 days. */

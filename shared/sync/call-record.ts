@@ -14,8 +14,8 @@ export interface CallRecord {
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
   /**
-   * Writes the counts to the gate's item at the end of an invocation. While all calls succeed, this method makes no
-   * request.
+   * Writes the counts to the gate's item at the end of an invocation. While all calls succeed and no failing calls are
+   * recorded, this method makes no request.
    */
   flush(): Promise<void>;
 }
@@ -27,8 +27,9 @@ export interface CallRecord {
 const MAX_TRIES = 5;
 
 /**
- * Counts the calls of one worker in memory. It writes the counts to the gate's item when calls begin to fail, then
- * every few seconds, and once or twice more when calls succeed again. While no call fails, it writes nothing.
+ * Counts the calls of one worker in memory. The record writes the counts to the gate's item when calls begin to fail,
+ * then every few seconds, and once or twice more when calls succeed again. While no call fails, the record writes
+ * nothing.
  */
 export function createCallRecord(gates: GateStore, clock: () => number): CallRecord {
   const counted = new Map<ConnectionName, Map<string, CallOutcomes>>();

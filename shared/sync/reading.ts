@@ -24,7 +24,7 @@ export interface Reading {
       Partial<Pick<ApplyPorts['groups'], 'registers'>>;
     /** A preview omits `copyToMember` and `noteUnknown`, because both write. */
     readonly users: Pick<UserStore, 'read'> & Partial<Pick<UserStore, 'copyToMember' | 'noteUnknown'>>;
-    /** A preview omits `bind`. It then uses a first match without storing the binding. */
+    /** A preview omits `bind`. The preview then uses a first match without storing the binding. */
     readonly people: ResolvePeople;
     readonly createSettleMs: number;
   };

@@ -24,11 +24,11 @@ export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<
 export const WORKERS_KNOW_AFTER_MS = 35_000;
 
 /**
- * Marks each group in the index dirty, after a change of settings that affects plans. It sends no message, because the
- * requeue job wakes the groups. It runs twice for each change. The command that changes the settings runs it first, so
- * that the new settings apply soon. The requeue job runs it again a few minutes later, for new groups that the index
- * did not show at first. Such a group was created just before the change, or just after the change by a worker with the
- * old settings.
+ * Marks each group in the index dirty, after a change of settings that affects plans. No message is sent, because the
+ * requeue job wakes the groups. The function runs twice for each change. The command that changes the settings runs it
+ * first, so that the new settings apply soon. The requeue job runs it again a few minutes later, for new groups that
+ * the index did not show at first. Such a group was created just before the change, or just after the change by a
+ * worker with the old settings.
  *
  *     settings ──▶ mark the shown groups ··· all workers use the new settings (30 s) ···
  *        └ a new group, planned with the old settings, not shown yet ┘
@@ -65,9 +65,9 @@ export interface UnwokenGroup {
 /**
  * Marks groups dirty, stores their wake-ups, and then sends a message for each new wake-up. If a message is lost, the
  * requeue job finds the dirty group. The mark comes before the message, because a worker ignores a message about a
- * clean group. A change of a group also marks the groups that contain it (`domain/nesting.ts`).
- * @param why `asked`: an operator requests the wake-up, so the message is sent immediately; `again`: the group has no
- * new change, so its calls of this hour still count towards its limit
+ * clean group. With `news`, the groups that contain the group are marked too (`domain/nesting.ts`).
+ * @param why `news`: the group has changed; `asked`: an operator requests the wake-up, so the message is sent
+ * immediately; `again`: the group has no new change, so its calls of this hour still count towards its limit
  * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(

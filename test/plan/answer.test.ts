@@ -32,14 +32,11 @@ describe('answer to a write', () => {
     ['to a PUT shows an external user', plan('put', { removals: [b] }), [a, c], [], true],
     ['to a creation shows an external user', plan('create'), [a, c], [], true],
     ['lacks a user', plan('create'), [], [], false],
-  ])(
-    'readAnswer finds the kept and the added users in an answer that %s',
-    (_, sent, users, kept, hasAdded) => {
-      const answer = readAnswer(sent, shown(users));
-      expect(answer).toMatchObject({ kept, hasAdded, keepsName: false, made: after });
-      expect(isUndone(answer)).toBe(kept.length > 0 || hasAdded);
-    },
-  );
+  ])('readAnswer finds the kept and the added users if the answer %s', (_, sent, users, kept, hasAdded) => {
+    const answer = readAnswer(sent, shown(users));
+    expect(answer).toMatchObject({ kept, hasAdded, keepsName: false, made: after });
+    expect(isUndone(answer)).toBe(kept.length > 0 || hasAdded);
+  });
 
   const renaming = plan('patch', { changes: [rename] });
   const MADE = { name: 'new', alias: 'New' };
@@ -48,7 +45,7 @@ describe('answer to a write', () => {
     ['a normalised form of the new name', renaming, 'new', false, MADE],
     ['a name that was not sent', plan('patch'), 'Theirs', false, { name: 'New' }],
     ["a normalised form of a new group's name", plan('create'), 'new', false, MADE],
-    ['a folded old name', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
+    ['only a change of case', plan('patch', { changes: [{ ...rename, before: 'new' }] }), 'new', false, MADE],
   ])(
     'readAnswer decides whether the platform kept the old name, if the answer shows %s',
     (_, sent, name, keepsName, made) => {
@@ -89,7 +86,7 @@ describe('answer to a write', () => {
     ['a removed user', removing, [a, b], 'New', false],
     ['the old name', renaming, [a], 'Old', false],
     ['a normalised form of the new name', renaming, [a], 'new', true],
-    ['no users after a new name', renaming, [], 'New', false],
+    ['no users after a rename', renaming, [], 'New', false],
   ])('showsWrite returns $4 for an answer that shows %s', (_, sent, users, name, expected) => {
     expect(showsWrite(sent, shown(users, name))).toBe(expected);
   });
@@ -102,7 +99,7 @@ describe('answer to a write', () => {
       [a],
       { isAsPrepared: false, unshown: [b], external: undefined },
     ],
-    ['to a PUT shows a user not sent', adding('put'), [a, b, c], { external: undefined, isUndone: true }],
+    ['to a PUT shows an unsent user', adding('put'), [a, b, c], { external: undefined, isUndone: true }],
     [
       'to a PATCH shows a user that was not sent',
       adding('patch'),
@@ -110,7 +107,7 @@ describe('answer to a write', () => {
       { external: theirs([{ kind: 'members_added', before: [], after: [c] }]), isAsPrepared: false },
     ],
     [
-      'to a new name lacks a user',
+      'to a rename lacks a user',
       renaming,
       [],
       { external: undefined, unshown: [a], view: { users: new Map(), unshown: new Map([[a, true]]) } },
@@ -130,7 +127,7 @@ describe('answer to a write', () => {
       undefined,
       { view: undefined, isAsPrepared: false },
     ],
-  ])('judgeAnswer finds the differences of an answer that %s', (_, sent, users, expected) => {
+  ])('judgeAnswer finds the differences if the answer %s', (_, sent, users, expected) => {
     const registers = { upserted: '', deleted: '', snapshot: '' };
     const facts = {
       ...{

@@ -405,24 +405,24 @@ describe('decide', () => {
       { kind: 'wait', yields: true, waitMs: 2_000 },
     ],
     ['is wanted and has no link: read the list', UNLINKED, READ_LIST],
-    ['exists already: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
+    ['exists already on the platform: adopt', { ...UNLINKED, ...Q }, ADOPT_Q],
     [
-      'exists already, may not be adopted, and has no owner: create',
+      'exists already on the platform, may not be adopted, and has no owner: create',
       { ...UNLINKED, listed: { ...Q.listed, namesakes: [] }, settings: NEVER_ADOPTS },
       { ...CREATE, known: ['q'] },
     ],
     [
-      'exists already, and may not be adopted: read the group that owns it',
+      'exists already on the platform, and may not be adopted: read the group that owns it',
       { ...UNLINKED, ...Q, settings: NEVER_ADOPTS },
       { kind: 'read', what: ['namesakes'], ids: ['q'] },
     ],
     [
-      'exists already as a group of the same source: create',
+      'exists already on the platform as a group of the same source: create',
       { ...UNLINKED, listed: { ...Q.listed, namesakes: [state()] }, settings: NEVER_ADOPTS },
       CREATE,
     ],
     [
-      'exists already as a group of another source: wait',
+      'exists already on the platform as a group of another source: wait',
       { ...UNLINKED, listed: { ...Q.listed, namesakes: [OF_SCIM] }, settings: NEVER_ADOPTS },
       { kind: 'wait', why: { code: 'name_of_other_source' } },
     ],
@@ -441,7 +441,7 @@ describe('decide', () => {
       { rejected: { owed: undefined }, fetched: 'gone' },
       MISSED,
     ],
-  ])('decide returns the next action for a group that %s', (_, over, expected) => {
+  ])('decide returns the next action if a group %s', (_, over, expected) => {
     expect(decide(facts(over))).toMatchObject(expected);
   });
 
@@ -708,9 +708,9 @@ describe('decide', () => {
       { kind: 'unlink' },
     ],
     ['an accepted deletion settles the group', gone(1, 'report'), IN_SYNC],
-    ['policy report accepts a deletion until any newer event', gone(1, 'report', 2), READ_LIST],
-    ['policy adopt accepts a deletion despite a member event', gone(1, 'adopt', 2), IN_SYNC],
-    ['policy adopt accepts a deletion until a group event', gone(0, 'adopt'), READ_LIST],
+    ['report accepts an external deletion until any newer event', gone(1, 'report', 2), READ_LIST],
+    ['adopt accepts an external deletion despite a member event', gone(1, 'adopt', 2), IN_SYNC],
+    ['adopt accepts an external deletion until a group event', gone(0, 'adopt'), READ_LIST],
     ['an uncertain write leads to a wake-up', { state: state(uncertainly({})) }, { againAtMs: NOW_MS + 1 }],
     [
       'a group is read after its uncertain write ended',
@@ -750,7 +750,11 @@ describe('decide', () => {
       { kind: 'hold', ends: expect.any(Array) },
     ],
     ['a new removal joins the waiting hold', holding('abc'), { kind: 'hold', users: ['b', 'c'], size: 3 }],
-    ['an approval is written', holding('ab', APPROVED), { kind: 'write', consumes: 'd', isReserved: false }],
+    [
+      'approved removals are written',
+      holding('ab', APPROVED),
+      { kind: 'write', consumes: 'd', isReserved: false },
+    ],
     ['an unapproved removal is reserved', holding('abc', APPROVED), RESERVE],
     ['a rejection settles the group as held', holding('ab', REJECTED), HELD],
     ['an undecided removal is reserved', holding('abc', REJECTED), RESERVE],

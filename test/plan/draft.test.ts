@@ -165,7 +165,7 @@ describe('plan for a group that the directory deleted', () => {
     expect(draft({ ...empty, current: view({}) }).action).toBe('none');
   });
 
-  it('releases the group', () => {
+  it('with onGroupDeleted=release, the plan releases the group', () => {
     expect(draft({ ...gone, onGroupDeleted: 'release' })).toEqual({
       action: 'release',
       changes: [change('release_group', ['Eng', null], 'the directory deleted this group')],

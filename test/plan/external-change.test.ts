@@ -34,21 +34,21 @@ const change = <Kind extends string, Value>(kind: Kind, before: Value, after: Va
 describe('externalDifferences', () => {
   it.each<[string, View[], ObservedGroup, Difference[]]>([
     ['nothing if only order and repetitions of users differ', [view('ab')], observed('baa'), []],
-    ['a name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
+    ['a changed name', [view('')], observed('', { name: 'X' }), [change('name', 'Ours', 'X')]],
     [
       'no change of the name if the platform shows the sent name after its normalised form',
       [view('', { name: 'ours', alias: 'Ours' })],
       observed('', { name: 'Ours' }),
       [],
     ],
-    ['a spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
+    ['a changed spokeId', [view('')], observed('', { spokeId: 'x' }), [change('spoke_id', 'g', 'x')]],
     [
-      'no spokeId that a write of groupsync may have set',
+      'no change of the spokeId that a write of groupsync may have made',
       [view(''), view('', { spokeId: 'x' })],
       observed('', { spokeId: 'x' }),
       [],
     ],
-    ['no spokeId if the platform shows none', [view('')], observed('', { spokeId: null }), []],
+    ['no change if the platform shows no spokeId', [view('')], observed('', { spokeId: null }), []],
     ['sorted additions', [view('b')], observed('cba'), [change('members_added', [], ['a', 'c'])]],
     ['sorted removals', [view('cba')], observed('b'), [change('members_removed', ['a', 'c'], [])]],
     ['no addition that a write of groupsync may have made', [view('a'), view('ab')], observed('ab'), []],

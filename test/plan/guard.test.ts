@@ -221,7 +221,7 @@ describe('mayUnlink', () => {
     [77, 3, true],
     [996, 49, true],
     [960, 50, false],
-  ])('with %i links and %i links ended this hour, one more may end: %s', (links, recent, allowed) => {
+  ])('with %i links left and %i ended this hour, one more link may end: %s', (links, recent, allowed) => {
     expect(mayUnlink({ links, recent })).toBe(allowed);
   });
 });

@@ -62,105 +62,113 @@ function judge({ removals, sets = {}, about, deletes = false, isGuardOn = true, 
 
 describe('judgeByHolds', () => {
   it.each<[string, Given, Partial<ReturnType<typeof judge>>]>([
-    ['no set', { removals: 'a' }, { unjudged: 'a', held: '', approved: '', renewed: undefined, ends: [] }],
-    ['a hold with all removals', { removals: 'a', sets: { hold: 'ab' } }, { held: 'a', renewed: undefined }],
     [
-      'a hold that lacks some removals',
+      'without a set, the guard judges',
+      { removals: 'a' },
+      { unjudged: 'a', held: '', approved: '', renewed: undefined, ends: [] },
+    ],
+    ['a hold keeps its removals', { removals: 'a', sets: { hold: 'ab' } }, { held: 'a', renewed: undefined }],
+    [
+      'a new hold replaces a hold that lacks a removal',
       { removals: 'ac', sets: { hold: 'ab' } },
       { held: 'ac', renewed: 'ac' },
     ],
     [
-      'a hold with none of the removals',
+      'a hold with none of the removals ends',
       { removals: 'c', sets: { hold: 'ab' } },
       { unjudged: 'c', ends: ['hold'] },
     ],
     [
-      'an approval of some removals',
+      'approved removals are permitted, and the guard judges the other removals',
       { removals: 'bc', sets: { approval: 'ab' } },
       { approved: 'b', unjudged: 'c', ends: [] },
     ],
     [
-      'an approval of none of the removals',
+      'an approval of none of the removals ends',
       { removals: 'c', sets: { approval: 'ab' } },
       { ends: ['approval'] },
     ],
     [
-      'a rejection of some removals',
+      'rejected removals are held, and the guard judges the other removals',
       { removals: 'bc', sets: { rejection: 'ab' } },
       { held: 'b', unjudged: 'c', ends: [] },
     ],
     [
-      'a rejection of none of the removals',
+      'a rejection of none of the removals ends',
       { removals: 'c', sets: { rejection: 'ab' } },
       { ends: ['rejection'] },
     ],
     [
-      'all sets',
+      'each removal is judged by the set that contains it',
       { removals: 'abc', sets: { hold: 'a', approval: 'b', rejection: 'c' } },
       { approved: 'b', held: 'ac', unjudged: '', renewed: undefined, ends: [] },
     ],
     [
-      'all sets, and a later removal',
+      'a removal in no set joins the undecided removals in a new hold',
       { removals: 'abcd', sets: { hold: 'a', approval: 'b', rejection: 'c' } },
       { approved: 'b', held: 'acd', renewed: 'ad' },
     ],
     [
-      'the guard off and a hold',
+      'with the guard off, a hold ends',
       { removals: 'a', sets: { hold: 'a' }, isGuardOn: false },
       { ends: ['hold'] },
     ],
     [
-      'the guard off and a decision',
+      'with the guard off, an approval and a rejection stay valid',
       { removals: 'bc', sets: { approval: 'b', rejection: 'c' }, isGuardOn: false },
       { approved: 'b', held: 'c', ends: [] },
     ],
-    ['a hold of a deletion', { removals: 'a', sets: { hold: 'a' }, about: 'delete' }, { ends: ['hold'] }],
     [
-      'the deletion of a group after a rejection of members',
+      'a hold of a deletion ends',
+      { removals: 'a', sets: { hold: 'a' }, about: 'delete' },
+      { ends: ['hold'] },
+    ],
+    [
+      'a rejection of member removals does not stop the deletion of the group',
       { removals: 'a', sets: { rejection: 'a' }, about: 'remove', deletes: true },
       { unjudged: 'a', ends: ['rejection'] },
     ],
     [
-      'a rejected deletion of a group with other users',
+      'a rejected deletion of a group stays rejected with other users',
       { removals: 'bc', sets: { rejection: 'a' }, deletes: true },
       { held: 'bc', ends: [] },
     ],
     [
-      'the deletion of an empty group without a set',
+      'without a set, the deletion of an empty group is neither approved nor stopped',
       { removals: '', deletes: true },
       { isApproved: false, isStopped: false },
     ],
     ...(['hold', 'rejection'] as const).map((name): [string, Given, object] => [
-      `the deletion of an empty group with a ${name}`,
+      `a ${name} stops the deletion of an empty group`,
       { removals: '', sets: { [name]: 'a' }, deletes: true },
       { isStopped: true, renewed: undefined, ends: [] },
     ]),
     [
-      'an approved deletion of an empty group',
+      'an approval permits the deletion of an empty group',
       { removals: '', sets: { approval: 'a' }, deletes: true },
       { isApproved: true, isStopped: false },
     ],
     [
-      'a hold that cannot be read',
+      'a new hold replaces a hold that cannot be read',
       { removals: 'a', sets: { hold: null } },
       { held: 'a', renewed: 'a', ends: [] },
     ],
     [
-      'a rejection that cannot be read, with the guard off',
+      'a rejection that cannot be read causes a hold even with the guard off',
       { removals: 'a', sets: { rejection: null }, isGuardOn: false },
       { renewed: 'a', ends: [] },
     ],
     [
-      'a rejection that cannot be read, next to the new hold',
+      'a rejection that cannot be read causes no second hold',
       { removals: 'a', sets: { rejection: null, hold: 'a' }, isGuardOn: false },
       { held: 'a', renewed: undefined, ends: [] },
     ],
     [
-      'an approval that cannot be read',
+      'an approval that cannot be read ends',
       { removals: 'a', sets: { approval: null } },
       { unjudged: 'a', ends: ['approval'] },
     ],
-  ])('judgeByHolds handles %s', (_, given, expected) => {
+  ])('judgeByHolds: %s', (_, given, expected) => {
     expect(judge(given)).toMatchObject(expected);
   });
 
@@ -171,10 +179,13 @@ describe('judgeByHolds', () => {
     ['hold', false, { renewed: undefined, ends: ['hold'] }],
     ['approval', false, { approved: '', unjudged: 'ac', ends: ['approval'] }],
     ['rejection', false, { held: '', unjudged: 'ac', ends: ['rejection'] }],
-  ])('judgeByHolds handles an expired %s (guard on: %s)', (name, isGuardOn, expected) => {
-    const given = { removals: 'ac', sets: { [name]: 'ab' }, isGuardOn };
-    expect(judge({ ...given, nowMs: EXPIRES_MS })).toMatchObject(expected);
-  });
+  ])(
+    'judgeByHolds: an expired %s needs a new decision if the guard is on (%s)',
+    (name, isGuardOn, expected) => {
+      const given = { removals: 'ac', sets: { [name]: 'ab' }, isGuardOn };
+      expect(judge({ ...given, nowMs: EXPIRES_MS })).toMatchObject(expected);
+    },
+  );
 
   it('an approval counts until it expires', () => {
     const sets = { hold: 'ac', approval: 'ab' };

@@ -13,7 +13,7 @@ describe('refused fields of a group', () => {
     ['nothing was refused', {}, []],
     ['the wanted name was refused', { name: refused('Sales', 0) }, ['name']],
     ['another name was refused', { name: refused('Purchases', 0) }, []],
-    ['both were refused', { name: refused('Sales', 0), spokeId: refused('g', 0) }, ['name', 'spokeId']],
+    ['both are refused', { name: refused('Sales', 0), spokeId: refused('g', 0) }, ['name', 'spokeId']],
   ])('refusedOf returns the fields whose wanted value was refused, if %s', (_, fields, expected) => {
     expect(refusedOf(wanted, stateWith(fields))).toEqual(expected);
   });
@@ -50,7 +50,7 @@ describe('refused fields of a group', () => {
     [{ failedAtMs: 1, lastError: { code: 'platform_rejected' } }, true],
     [{ failedAtMs: 1, lastError: { code: 'name_refused' } }, false],
     [{ failedAtMs: 1, lastError: { code: 'spoke_id_refused' } }, false],
-  ])('a refused field does not count as a failure of the group (%o)', (over, expected) => {
+  ])('hasFailed ignores the failure of a refused field (%o)', (over, expected) => {
     expect(hasFailed(stateWith({}, over))).toBe(expected);
   });
 });

@@ -35,7 +35,7 @@ export interface ReaderRun {
   /** Whether an operator has accepted that the missing groups are deleted. */
   readonly acceptsDeletions: boolean;
   readonly users: KnownUsers;
-  /** The groups that this run has listed. It does not request them again. */
+  /** The groups that this run has listed. The run does not request them again. */
   readonly listed: Map<GroupId, ListedGroup>;
   readonly questions: MemberQuestions;
   /** Every known group as it is stored now. */

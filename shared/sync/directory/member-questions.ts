@@ -4,8 +4,8 @@ import { type Directory, DirectoryError } from '../ports/directory.ts';
 /** The maximum number of questions about the nested groups of one group in one read. */
 const MOST_PER_GROUP = 200;
 /**
- * After this number of questions in one run, no further questions are asked. It is less than half of the calls that the
- * directory allows in a minute.
+ * After this number of questions in one run, no further questions are asked. This limit is less than half of the calls
+ * that the directory allows in a minute.
  */
 const MOST_PER_RUN = 1_000;
 

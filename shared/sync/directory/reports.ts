@@ -10,7 +10,10 @@ import {
   unknownUsers,
 } from './reported-users.ts';
 
-/** The maximum number of remembered reports. It keeps their item below 400 KB, the limit of DynamoDB. */
+/**
+ * The maximum number of remembered reports. This limit keeps the item of the reports below 400 KB, the limit of
+ * DynamoDB.
+ */
 const MAX_TAKEN = 8_000;
 /** If reports name more users than this, the run reads all groups instead. This takes fewer calls. */
 const MAX_USERS = 1_000;

@@ -164,8 +164,8 @@ const unlisted = (position: ReaderPosition | undefined): ReaderPosition | undefi
 
 /**
  * Finds changed groups.
- * @returns the error of a failed call. The run continues after it, because a report or page that fails in each run must
- * not stop the reads of groups
+ * @returns the error of a failed call. The run continues after this error, because a report or page that fails in each
+ * run must not stop the reads of groups
  * @throws an error that must end the run
  */
 async function tryFindChanges(

@@ -26,7 +26,8 @@ export interface KnownUsers {
   addressOf(member: MemberId): string | undefined;
   /**
    * Returns whether an event with this stamp would change an attribute, or would be the first event about the user. An
-   * answer that shows the user as active may be outdated. It does not count if the user became inactive within the lag.
+   * answer that shows the user as active may be outdated. Such an answer does not count if the user became inactive
+   * within the lag.
    */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
   comesBack(user: DirectoryUser): boolean;

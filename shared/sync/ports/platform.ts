@@ -36,7 +36,7 @@ export interface Trying {
 
 /**
  * The platform's groups for one connection. The only error that methods throw is PlatformFailure. A read that fails or
- * is incomplete throws. It never returns an empty list in such a case (invariant 4).
+ * is incomplete throws, and never returns an empty list (invariant 4).
  */
 export interface PlatformGroups {
   /** Returns all groups of the company, perhaps from this worker's cache of at most `maxAgeMs`. */

@@ -34,7 +34,7 @@ export interface Leases {
     name: string,
     span: { readonly nowMs: number; readonly lengthMs: number },
   ): Promise<Lease | undefined>;
-  /** Ends the lease early. It has no effect if another worker already holds the lease. */
+  /** Ends the lease early. The call has no effect if another worker already holds the lease. */
   release(connection: ConnectionName, lease: Lease): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { unindex } from './indexing.ts';
 
 /**
  * Erases the SCIM data of a user and the index entries of its values. The id and the memberships stay. After that, a
- * client that requests the user gets 404. It can create the user again.
+ * client gets 404 for the user, and can create the user again.
  * @returns false if there is no such user
  */
 export async function forgetScimUser(

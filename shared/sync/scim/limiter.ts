@@ -43,8 +43,8 @@ export function waitFor(seconds: number): void {
 }
 
 /**
- * The maximum number of remembered callers and tokens. It limits memory, because clients can invent addresses and
- * tokens. Above it, the least recently used entry is dropped.
+ * The maximum number of remembered callers and tokens. The limit protects the memory, because clients can invent
+ * addresses and tokens. Above the limit, the least recently used entry is dropped.
  */
 const MAX_REMEMBERED = 10_000;
 const REFUSED_FOR_MS = 60_000;
