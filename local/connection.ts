@@ -29,7 +29,8 @@ export function localSettings(
 }
 
 /**
- * Creates or updates a secret. An unchanged value is not stored, because it would look like a rotation of the secret.
+ * Creates or updates a secret. An unchanged value is not stored again, because a new version would look like a
+ * rotation.
  */
 export async function storeSecret(client: SecretsManagerClient, Name: string, held: object): Promise<void> {
   const SecretString = JSON.stringify(held);

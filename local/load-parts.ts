@@ -36,8 +36,8 @@ export async function loadParts(): Promise<StackParts> {
     endPreviousWork: async (connection) => {
       const { pk } = connectionKey(connection);
       for await (const leases of ports.table.query({ partition: pk, prefix: 'LEASE#' })) {
-        // The leases are ended and not deleted. After a deletion, their tokens would start from 1 again. But the stores
-        // refuse a token that is lower than an earlier token.
+        // The leases are ended and not deleted. A new lease would start with token 1, but the stores refuse tokens that
+        // are lower than an earlier token.
         for (const { pk, sk } of leases) await ports.table.update({ pk, sk }, { remove: ['untilMs'] });
       }
       for await (const groups of ports.index.all(connection)) {

@@ -40,9 +40,9 @@ export function writeLocalFile(path: string, content: LocalFile): void {
 export const onceFile = (folder: string): string => join(folder, `once-${process.pid}.json`);
 
 /**
- * Returns the process id of the running stack that the file describes; undefined if there is no such stack. After a
- * stack's end, another process can get its id, often in a container. So the stack's platform must also accept a
- * connection.
+ * Returns the process id of the running stack that the file describes; undefined if there is no such stack. Another
+ * process can get the id of a stopped stack, which is likely in a container. So the platform of the stack must also
+ * accept a connection.
  * @param own platform URL of the calling stack. A file with this URL does not describe another stack
  */
 export async function holderOf(path: string, own?: string): Promise<number | undefined> {

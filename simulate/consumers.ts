@@ -239,7 +239,6 @@ async function carryOut(cloud: Cloud, request: ScimRequest, send: Send): Promise
   return true;
 }
 
-/** Returns the revision of the resource in the answer; undefined if the answer has none. */
 function revisionIn(etag: string | undefined, body: { meta?: { lastModified?: string } } | undefined) {
   const [, number] = /^W\/"(\d+)/.exec(etag ?? '') ?? [];
   const modifiedMs = Date.parse(body?.meta?.lastModified ?? '');

@@ -3,8 +3,8 @@ import { isScimKey, type OutgoingMessage, type ScimRequest } from './messages.ts
 import { instantOf, type Reading, type Received, readAll } from './reading.ts';
 
 /**
- * The time of a message may be at most this far in the future. This copy of the value in shared/contract shows a wrong
- * value there.
+ * The time of a message may be at most this far in the future. The checks use a copy of the value in shared/contract,
+ * so they notice a wrong value there.
  */
 const MAX_AHEAD_MS = 5 * 60_000;
 
@@ -60,8 +60,8 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     return sent;
   };
   /**
-   * A reader decides at run time which messages it sends, so the drawn run does not contain them. They are recorded
-   * when they arrive.
+   * A reader decides at run time which messages it sends. These messages are not happenings of the run, so they are
+   * recorded when they arrive.
    */
   const sentByReader = (connection: string, body: string, messageId: string, sentAtMs: number) => {
     const events = readerEvents(body);
@@ -162,7 +162,7 @@ export function createDirectoryRecord(readConnections: ReadonlySet<string> = new
     idOf: (connection: string, key: string) => (isScimKey(key) ? given.get(`${connection} ${key}`) : key),
     isEnded: (connection: string, id: string) => endedIds.has(`${connection} ${id}`),
     received: (connection: string): readonly Received[] => received.get(connection) ?? [],
-    /** Returns the naive reading of all events that arrived until the given time (default: now). */
+    /** Returns the groups of the reference model after all events that arrived until the given time (default: now). */
     read(connection: string, atMs = Number.POSITIVE_INFINITY): Reading {
       const all = (received.get(connection) ?? []).filter(({ arrivedAtMs }) => arrivedAtMs <= atMs);
       const known = readings.get(connection);

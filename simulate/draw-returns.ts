@@ -76,12 +76,12 @@ export function withReturn(
     if (one.atMs < removedAtMs) return [one];
     return one.atMs < connectedAtMs + HOUR_MS ? [] : [{ ...one, connection: again }];
   });
-  const said = happenings.filter((one) => isMoved(one) && one.atMs < connectedAtMs + HOUR_MS);
+  const exported = happenings.filter((one) => isMoved(one) && one.atMs < connectedAtMs + HOUR_MS);
   return [
     ...moved,
     { atMs: removedAtMs, connection: name, actor: 'operator', action: { kind: 'remove_connection' } },
     { atMs: connectedAtMs, connection: again, actor: 'operator', action: { kind: 'connect', company } },
-    ...exportOf(said).map((action, at): Happening => {
+    ...exportOf(exported).map((action, at): Happening => {
       const atMs = connectedAtMs + 5 * MINUTE_MS + at * 1_000;
       return { atMs, connection: again, actor: 'directory', action, way: EXPORTED };
     }),

@@ -31,7 +31,7 @@ export function startHappenings(cloud: Cloud, scimTokens: ReadonlyMap<string, st
     if ('forMs' in action)
       cloud.troubledUntilMs = Math.max(cloud.troubledUntilMs, cloud.nowMs() + action.forMs);
     const isFault = actor === 'platform' || action.kind === 'directoryFault';
-    const what = `${isFault ? 'begins: ' : ''}${directoryEventOf(action)}`;
+    const what = `${isFault ? 'begins: ' : ''}${describe(action)}`;
     const lane = actor === 'source' ? 'directory' : actor;
     if (lane !== 'operator') runLog.log({ lane, connection, ...group, what });
     switch (actor) {
@@ -89,9 +89,7 @@ function isUnread({ sources, table }: Cloud, { connection, action }: DirectoryHa
   return sources.has(connection) && !table.items.has(`C#${connection} READER#${group}`);
 }
 
-/**
- * Returns a function that stores the screen of an operator. The operator may decide later, when the screen is outdated.
- */
+/** Stores the screens of operators. An operator may decide later, when the screen is outdated. */
 function createScreens(cloud: Cloud) {
   const seen = new Map<string, Screen | undefined>();
   const screenOf = (connection: string, group: string): Screen | undefined => {
@@ -114,7 +112,7 @@ function createScreens(cloud: Cloud) {
 }
 
 /** Returns the id of a platform group whose external id is the id of this directory group. */
-const carrierOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
+const platformGroupIdOf = ({ groups, traits }: SimulatedPlatform, group: string): string | undefined =>
   [...groups.values()].find(({ spokeId }) => spokeId === keptSpokeId(group, traits.spokeIds))?.id;
 
 type ScreenOf = (connection: string, group: string, oldMs: number) => Screen | undefined;
@@ -156,7 +154,7 @@ export async function operateIn(
       screen: seen,
       candidate: () => {
         const platform = platformOf(cloud, connection);
-        return 'group' in action && platform ? carrierOf(platform, action.group) : undefined;
+        return 'group' in action && platform ? platformGroupIdOf(platform, action.group) : undefined;
       },
       token: (company) => {
         const token = `token-${connection}-${company}-${nowMs()}`;
@@ -171,7 +169,7 @@ export async function operateIn(
       lane: 'operator',
       connection,
       ...group,
-      what: `${directoryEventOf(action)}${outcome.done ? '' : ': refused'}`,
+      what: `${describe(action)}${outcome.done ? '' : ': refused'}`,
     });
     if (!outcome.done) return;
     runLog.fired(`operator:${action.kind}`);
@@ -195,7 +193,7 @@ export async function operateIn(
   return completed;
 }
 
-function directoryEventOf({ kind, ...rest }: Happening['action']): string {
+function describe({ kind, ...rest }: Happening['action']): string {
   // The log line already contains the group. Durations are shown in minutes.
   const parts = Object.entries(rest).flatMap(([name, value]) => {
     if (name.endsWith('Ms')) return `${name.slice(0, -2)} ${Math.round(Number(value) / MINUTE_MS)} minutes`;

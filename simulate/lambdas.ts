@@ -84,8 +84,8 @@ export function createLambdas(options: LambdasOptions) {
     return slow.msPerRequest;
   };
   /**
-   * Returns whether the function must crash now, before this effect. A crash at the n-th matching effect does not stop the
-   * earlier effects.
+   * Returns whether the function must crash now, before this effect. A crash at the n-th matching effect does not stop
+   * the earlier effects.
    */
   const isCrashDue = (actor: Actor, kind: string): boolean => {
     const crash = crashes.find(({ action }) => action.lambda === actor && action.effect === kind);

@@ -105,7 +105,7 @@ function choosing(holders: Holders, settings: Who['settings']) {
   return { who, idOf, mayBeMember };
 }
 
-/** Matches the members of one group of the reading with employees, one rule after the other. */
+/** Matches the members of one group with employees, one rule after the other. */
 export function expectedUsers(
   reading: Reading,
   group: string,
@@ -121,10 +121,10 @@ export function expectedUsers(
     if (reading.inactive.has(member)) continue;
     const values = valuesOf(member, reading, match);
     const holding = values.map((value) => holders.byValue.get(value) ?? []);
-    const said = rebound.filter((one) => values.length === 0 && one.member === member);
+    const bindings = rebound.filter((one) => values.length === 0 && one.member === member);
     const left = forgotten.has(member) ? holding.flat() : [];
     const roles = [
-      ...[...said, ...left].map(({ role }) => [role, undefined] as const),
+      ...[...bindings, ...left].map(({ role }) => [role, undefined] as const),
       ...values.flatMap((value) => [...(contested?.get(value) ?? [])]),
     ];
     for (const [role, previousUser] of roles) possible.set(role, previousUser);

@@ -305,8 +305,8 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
  * Returns the SCIM request of a happening. If the group or member does not exist in the server yet, most actions become
  * a POST that creates it.
  * @param idOf returns the id that the server assigned; undefined if there is none
- * @returns the request; undefined for a happening that is sent as a message, for `rubbish` and `wide`, and for a
- *   `forget`, `delete` or `leave` without an id
+ * @returns the request; undefined for a happening without a SCIM request: a message, `rubbish`, `wide`, or a `forget`,
+ * `delete` or `leave` without an id
  */
 export function scimRequestOf(
   { connection, action, way }: DirectoryHappening,

@@ -67,7 +67,7 @@ export function createQueues(options: QueuesOptions) {
   }
   return {
     of: of as Readonly<typeof of>,
-    /** Registers the function that learns the next time at which a queue has a message. */
+    /** Registers a function. The queues call it with the time at which they have a message. */
     listen: (listener: typeof onDue) => {
       onDue = listener;
     },

@@ -46,7 +46,10 @@ interface Group {
   changedAtMs: number;
 }
 
-/** Returns the result of all received events. The result does not depend on their order of arrival. */
+/**
+ * Returns the directory after all received events. The result does not depend on the order of arrival. The checks use
+ * this simple reference model, which shares no code with the engine.
+ */
 export function readAll(received: readonly Received[]): Reading {
   const sorted = inVersions(received).toSorted((a, b) => byOrder(a, b) || byTieRule(a, b));
   const { groups, emails, numbers, inactive } = replayAll(sorted);

@@ -241,8 +241,8 @@ function strayIn({ groups, clientWrites }: SimulatedPlatform, name: string, clou
 }
 
 /**
- * Returns the stored gate. The field `gate` of the result changes when a run could open the gate: at the end of the
- * gate's wait, or after the arrival of a new secret.
+ * Returns the stored gate. The field `gate` is 0 for an open gate. Otherwise it contains the end of the wait and the
+ * version of the secret.
  */
 function gateOf(name: string, { table, secretsManager }: Cloud) {
   const stored: Partial<Item> = table.items.get(`C#${name} GATE`) ?? {};

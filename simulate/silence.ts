@@ -6,7 +6,7 @@ import { DAY_MS, type Happening, MINUTE_MS, type SimulationRun, START_MS } from 
  * longer.
  */
 const DONE_AFTER_MS = DAY_MS;
-/** The longest time between two runs of a job during a silence. */
+/** The longest time between two runs of a job during a silence, which is a long period without happenings. */
 const STEP_MS = 7 * DAY_MS;
 /** A silence ends this long before the next happening. */
 const BEFORE_NEXT_MS = 10 * MINUTE_MS;
@@ -22,7 +22,6 @@ function endOf({ atMs, action, ...one }: Happening): number {
   return atMs + Math.max(forMs, lateMs, againMs);
 }
 
-/** A long period without happenings. */
 interface Silence {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -48,8 +47,8 @@ function silencesOf({ happenings, days }: SimulationRun): readonly Silence[] {
 const known = new WeakMap<SimulationRun, readonly Silence[]>();
 
 /**
- * Returns the time at which a job runs that is due at `atMs`. In a silence without waiting groups, the job runs only
- * once a week, because more runs would find the same state.
+ * Returns the time of the next run of a job that is due at `atMs`. In a silence without waiting groups, the job runs
+ * only once a week, because more runs would find the same state.
  */
 export function afterSilence(cloud: Pick<Cloud, 'run' | 'table'>, atMs: number): number {
   const { run, table } = cloud;

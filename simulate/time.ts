@@ -37,7 +37,6 @@ export function createTime(startMs: number) {
     at,
     /** Waits in simulated time. With 0, all other tasks that are due now run first. */
     sleep: (ms: number) => new Promise<void>((resolve) => at(now + ms, resolve)),
-    /** Runs all tasks that are due up to this time. */
     run: (untilMs: number) =>
       new Promise<void>((resolve, reject) => {
         const isDue = () => (queue.at(-1)?.atMs ?? Number.POSITIVE_INFINITY) <= untilMs;

@@ -3,8 +3,8 @@ import { type SqsQueue, SqsStore } from '../../node_modules/fauxqs/dist/sqs/sqsS
 import { INVALID_MESSAGE_BODY_CHAR } from '../../node_modules/fauxqs/dist/sqs/sqsTypes.js';
 
 /*
- * fauxqs does not export its store, so these imports name internal files of the pinned version. This file corrects
- * three defects of fauxqs that users would notice.
+ * fauxqs does not export its store, so these imports name internal files of the pinned version. This file corrects how
+ * fauxqs checks message bodies and finds queues.
  */
 
 /** Characters that SQS rejects in a body. fauxqs also rejects characters above U+FFFF, such as emoji in names. */

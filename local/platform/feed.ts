@@ -7,7 +7,7 @@ import { type ActivityEntry, type ActivityLog, type CompanyState, employeeOf } f
 /*
  * A cursor is a position in an append-only log. So each event is shown exactly once, even if several events have the
  * same time, or if new events are written between two reads. The cursor also contains the filter of the first request,
- * for later requests with only `next`. It contains the id of the log, so that a cursor of another log is rejected.
+ * for later requests with only `next`, and the id of the log, so that a cursor of another log is rejected.
  */
 const Cursor = z.strictObject({
   feed: z.string(),

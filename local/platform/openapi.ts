@@ -28,7 +28,8 @@ export function openApiDocument(endpoints: readonly Endpoint[]): Json {
     info: {
       title: 'Workforce Platform (simulator)',
       version: '1.0',
-      description: 'docs/platform-simulator.md describes behaviour that the specification leaves open.',
+      description:
+        'The file docs/platform-simulator.md describes behaviour that the specification leaves open.',
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],

@@ -11,7 +11,6 @@ export type Role = (typeof ROLES)[number];
 /** The key under which `Roles` has the role for all connections. No connection has this name. */
 export const EVERY_CONNECTION = '*';
 
-/** The roles of a person, by connection. */
 export type Roles = Readonly<Record<string, Role>>;
 
 export const isAtLeast = (role: Role, required: Role): boolean =>

@@ -71,7 +71,8 @@ export interface DecodedMessage {
 
 /**
  * Reads one message in any supported format. The function does not throw: it accepts, ignores or rejects each event
- * separately. The result depends only on the arguments, so a redelivery has the same result.
+ * separately. It rejects the whole message if the message has too many events or names another queue's connection. The
+ * stamps depend only on the message, so they are the same after a redelivery.
  */
 export function decodeMessage(given: MessageToDecode): DecodedMessage {
   // A message without a connection belongs to the connection of its queue.
@@ -184,16 +185,13 @@ function connectionOf(text: string | undefined): ConnectionName | undefined {
   return ConnectionText.safeParse(text).data as ConnectionName | undefined;
 }
 
-/**
- * The source in the stamps of an edited message. With this source, these stamps sort after the stamps of the original
- * message.
- */
+/** The source in the attribute `stamp` of an edited message, whose `operation` is above those of the original. */
 export const EDITED_SOURCE = 'groupsync/edit';
 
 interface Delivery {
   /** The time and id for events without their own; undefined if the attribute `stamp` cannot be read. */
   readonly place: Place | undefined;
-  /** The number of the first operation. It is above 0 if this message is a part of an earlier message. */
+  /** The number of the first operation; above 0 if this message is a part of an earlier message, or was edited. */
   readonly operation: number;
   readonly isEdited: boolean;
 }

@@ -63,30 +63,30 @@ export const METRICS = {
   PumpCompleted: count(),
   /** Groups whose desired state is not yet on the platform: the backlog. */
   DirtyGroups: level('Count'),
-  /** The time that the oldest dirty group has waited; 0 without a dirty group. */
+  /** The time that the oldest dirty group has waited. */
   OldestDirtySeconds: level('Seconds'),
   /** Groups with held removals that no operator has approved or rejected. */
   HoldsWaiting: level('Count'),
   /** Pending members. */
   PendingMembers: level('Count'),
   /**
-   * The time for which backoff or an unauthorised credential has kept the gate closed. The value is 0 while the gate is
-   * open, or while an operator has paused the connection.
+   * The time for which backoff or an unauthorised credential has kept the gate closed. A pause of the connection by an
+   * operator does not count.
    */
   GateClosedSeconds: level('Seconds'),
-  /** 1 while the gate is closed because of an unauthorised credential, otherwise 0. */
+  /** 1 while the gate is closed because of an unauthorised credential. */
   CredentialUnauthorized: level('Count'),
   /** The time since the last successful check of the credential, which runs daily. */
   CredentialUncheckedSeconds: level('Seconds'),
-  /** 1 if the person who installed the app has left or leaves within 30 days, otherwise 0. */
+  /** 1 if the person who installed the app has left or leaves within 30 days. */
   CredentialHolderLeaving: level('Count'),
   /** Time since the activity feed was last read to its end. */
   FeedCursorAgeSeconds: level('Seconds'),
-  /** The time for which events or SCIM requests have been overdue (`sources.expectEvery`); 0 if nothing is overdue. */
+  /** The time for which events or SCIM requests have been overdue (`sources.expectEvery`). */
   SourceLateSeconds: level('Seconds'),
   /** The time for which a read of the directory has been overdue. */
   ReaderLateSeconds: level('Seconds'),
-  /** 1 while the reader has stopped because it lacks a right or too many groups are missing, otherwise 0. */
+  /** 1 while the reader has stopped because it lacks a right or too many groups are missing. */
   ReaderStopped: level('Count'),
   /** Groups for which the directory repeatedly lists fewer members than it counts. */
   ReaderShortGroups: level('Count'),

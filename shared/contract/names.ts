@@ -76,13 +76,11 @@ export const ENVIRONMENT = {
   directoryMinutes: 'GROUPSYNC_DIRECTORY_MINUTES',
   /** `webhook` and ARNs of topics, separated by commas. */
   notify: 'GROUPSYNC_NOTIFY',
-  /** ARN of the KMS key for the secrets of connections. */
   secretsKey: 'GROUPSYNC_SECRETS_KEY',
   /** JSON with patterns of AWS identities, each with its person. */
   persons: 'GROUPSYNC_PERSONS',
   /** JSON of the type `ConsoleSignIn`: how people sign in to the console. */
   console: 'GROUPSYNC_CONSOLE',
-  /** The address at which people open the console. */
   consoleUrl: 'GROUPSYNC_CONSOLE_URL',
   consoleRole: 'GROUPSYNC_CONSOLE_ROLE',
   scimUrl: 'GROUPSYNC_SCIM_URL',

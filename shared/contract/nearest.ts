@@ -1,7 +1,7 @@
 /**
  * Returns the candidate with the fewest wrong, missing, added or exchanged characters. Case is ignored. For a candidate
  * with dots, such as `guard.minSize`, the text may be only the last part (`minSize`).
- * @returns undefined if more than two in five characters differ from every candidate
+ * @returns undefined if every candidate differs in more than one character and in more than two in five characters
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const typed = text.toLowerCase();

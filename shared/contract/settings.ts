@@ -31,7 +31,6 @@ const expecting = (what: string, clean = (input: unknown) => input) => ({
 const that = <Value>(what: string, holds: (input: unknown) => boolean, clean?: typeof withoutSecrets) =>
   z.custom<Value>(holds, expecting(what, clean));
 
-/** How a person enters a value. */
 export type SettingForm =
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'number'; readonly least: number; readonly most: number; readonly isWhole: boolean }
@@ -130,7 +129,7 @@ const GroupPolicy = object('an object {match, mode, drift?}', {
 const vendorName = (what: string) => textThat(what, (text) => text.length > 0 && text.length <= 1_000);
 
 const OF_EVERY_DIRECTORY = {
-  /** Whether the reader sends events to correct a group of another source that differs from the directory. */
+  /** Whether the reader sends events to correct a group of another source that has the same id as its own group. */
   corrects: trueOrFalse.optional(),
 };
 /** The address of another server with the same API, such as a simulator. */
@@ -168,7 +167,7 @@ const OktaSource = object('an object {kind, orgUrl, clientId?, keyArn?, corrects
   orgUrl: BaseUrl,
   /** The client id of the reader's application; absent if the reader signs in with a stored API token. */
   clientId: vendorName('the client id of an application').optional(),
-  /** The KMS key of the application; absent if the reader signs in with a stored private key. */
+  /** The KMS key of the application; absent if the reader signs in with a stored private key or API token. */
   keyArn: vendorName('the ARN of a KMS key').optional(),
   ...OF_EVERY_DIRECTORY,
 });

@@ -3,10 +3,11 @@ import type { QueueKey } from './names.ts';
 
 /*
  * The queues, schedules and names of the deployed system. The folder `infra` creates them, and the local stack imitates
- * them. All durations are in seconds, as in the APIs of SQS and Lambda.
+ * them. Durations are in seconds, except in `SCHEDULES`.
  */
 
 export interface QueueTopology {
+  /** For `events` and `apply`, six times the function's timeout, as the Lambda developer guide advises. */
   readonly visibilityTimeoutSeconds: number;
   readonly retentionSeconds: number;
   /** The dead-letter queue for messages that were received `maxReceiveCount` times without being deleted. */
@@ -24,7 +25,6 @@ export interface EventSourceTopology {
 
 const DAY = 86_400;
 
-/** The visibility timeout is six times the function's timeout, as the Lambda developer guide advises. */
 const INGEST_TIMEOUT_SECONDS = 60;
 const APPLY_TIMEOUT_SECONDS = 120;
 

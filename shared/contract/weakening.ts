@@ -50,8 +50,8 @@ const ADDRESSES = ['baseUrl', 'directory'] as const;
 type Guarded = Protected & Pick<ConnectionSettings, (typeof ADDRESSES)[number] | 'auditReads'>;
 
 /**
- * Whether a change needs an administrator in the console, because it permits more removals, sends the credential to
- * another address, or ends the record of reads.
+ * Whether a change needs an administrator in the console, because it permits more removals, turns four eyes off, sends
+ * a credential to another address, or ends the record of reads.
  */
 export const weakensSafety = (before: Guarded, after: Guarded): boolean =>
   weakenedSettings(before, after).length > 0 ||

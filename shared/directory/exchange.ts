@@ -10,7 +10,8 @@ export interface DirectoryWorld {
   readonly random: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   /**
-   * Returns a token of AWS STS that names the role of this process. The token is valid for `audience` for five minutes.
+   * Returns a token of AWS STS that names the role of this process. The token is valid for five minutes, and only for
+   * `audience`.
    * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
    */
   readonly webIdentity: (audience: string) => Promise<string>;

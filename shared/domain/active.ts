@@ -3,7 +3,7 @@ import type { Register } from './register.ts';
 /**
  * The attribute of a user that is `false` while the account is disabled in the directory. The memberships of a disabled
  * user stay stored, and count again when the account is enabled. The deletion of a user ends the memberships. The name
- * contains a colon, so no match rule can name the attribute and no producer sets it by accident.
+ * contains a colon, so that no producer sets the attribute by accident.
  */
 export const ACTIVE_ATTRIBUTE = 'scim:active';
 

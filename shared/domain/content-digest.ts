@@ -1,7 +1,6 @@
 import { FIELD_NAMES, formOf, type WrittenFields } from './group-fields.ts';
 import type { View } from './view.ts';
 
-/** The fields and users of a group, from a view or an answer. */
 type Content = WrittenFields & { readonly users: Iterable<string> };
 
 /** Returns a 52-bit hash, not secure against deliberate collisions. `node:crypto` is forbidden here. */

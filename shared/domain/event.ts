@@ -48,7 +48,7 @@ export type EventActor = Frozen<z.infer<typeof EventActor>>;
 /** One event of the directory, with its place in the order of all events. */
 export interface DirectoryEvent {
   readonly connection: ConnectionName;
-  /** The producer's id of the event, for the audit and `explain`. It does not decide the order of events. */
+  /** The id of the event, for the audit and `explain`. Only `stamp`, which also contains this id, orders events. */
   readonly id: string;
   readonly source: string;
   readonly stamp: Stamp;

@@ -10,7 +10,7 @@ export const FailingCalls = z.lazy(() =>
     total: number,
     failed: number,
     lastFailedMs: number,
-    /** The time of the last successful call after `sinceMs`. */
+    /** The time of the last successful call, if known. */
     lastGoodMs: number.exactOptional(),
     /** The HTTP status of the last failure, or the class of its error. */
     reason: text,
@@ -84,7 +84,7 @@ function joined(one: FailingCalls, latest: CallOutcomes | undefined): FailingCal
   };
 }
 
-/** Whether the outcomes must be written now. Changes of counts alone wait for `RECORDED_EVERY_MS`. */
+/** Whether the outcomes must be written now. After a recorded failure, a further one waits for `RECORDED_EVERY_MS`. */
 export function changesRecord(
   recorded: readonly FailingCalls[],
   outcomes: ReadonlyMap<string, CallOutcomes>,

@@ -26,7 +26,7 @@ export interface GroupFold extends Partial<Record<EventField, Register<string>>>
 export interface UserFold {
   readonly user: MemberId;
   /**
-   * The attributes of the first event about the user. They share one stamp, `attributesStamp`. Registers per attribute
+   * The attributes of the first event that has any. They share one stamp, `attributesStamp`. Registers per attribute
    * would be slow for a hundred thousand users, and most users appear only once in a batch.
    */
   attributes: ReadonlyMap<string, string>;

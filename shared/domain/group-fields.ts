@@ -12,7 +12,7 @@ interface FieldDefinition {
   readonly refusal: string;
   /** Returns the normal form of a value. A value with an equal normal form is not written again. */
   readonly form: (value: string) => string;
-  /** Whether events set the value. The group's item then has a register, which a deletion clears. */
+  /** Whether events set the value. The group's item then has a register, whose value ends with a deletion. */
   readonly isInEvents: boolean;
 }
 
@@ -82,7 +82,6 @@ export const fieldsFrom = (of: (field: GroupField) => Value): WrittenFields => {
 
 export const fieldsOf = (group: WrittenFields): WrittenFields => fieldsFrom((field) => group[field]);
 
-/** Whether two values of a field have the same normal form. */
 export const isSameValue = (field: GroupField, one: Value, other: Value): boolean =>
   one == null || other == null
     ? (one ?? null) === (other ?? null)

@@ -76,7 +76,7 @@ const Intent = z.lazy(() =>
     versionBefore: versionForm.exactOptional(),
     /** The users to add and to remove. For `create`, the view of the whole new group. */
     change: ViewPointer.exactOptional(),
-    /** For `create`: the groups with the same spokeId or name before the POST. None of them is the created group. */
+    /** For `create`: earlier groups with the same spokeId or name, malformed groups, and the previous group. */
     known: z.array(platformGroupText).exactOptional(),
     /** For `create`: the number of malformed groups without external id before the POST, if `known` lacks some. */
     oddBefore: number.exactOptional(),
@@ -126,7 +126,7 @@ export type Uncertain = Frozen<z.infer<typeof Uncertain>>;
 const SuspectedChange = z.lazy(() =>
   z.object({
     version: versionForm.nullable(),
-    /** The activity events about the change, oldest first. The list is empty if the sweep found the change. */
+    /** The activity events about the change, oldest first; empty if the feed did not report the change. */
     activityEvents: z.array(ActivityEvent),
     /**
      * The time at which the change was recorded. Each suspected change of a group has a later time than the previous
@@ -241,7 +241,7 @@ export const GroupItem = z.lazy(() =>
     openDrift: texts.default([]),
     /** The ids of drift records that have no initiator yet, because the feed has not reported the change. */
     unattributed: texts.default([]),
-    /** An external deletion of the platform group that the policy accepts until the next directory event. */
+    /** An external deletion, accepted until the next event (`report`) or the next upsert or snapshot (`adopt`). */
     acceptedDeletion: AcceptedDeletion.exactOptional(),
     /**
      * The platform group of the previous link, with its last view. That group is gone or was released. If groupsync
@@ -318,7 +318,7 @@ export interface PendingMark {
   readonly sinceMs: number;
   /**
    * For `refused`: the revision of the person when the platform refused the member with a 4xx. groupsync tries the
-   * member again after the revision changes.
+   * member again after the revision changes, or after a day.
    */
   readonly personRevision?: number;
   /**

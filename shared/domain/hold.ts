@@ -31,8 +31,8 @@ export const Hold = z.lazy(() =>
     expiresAtMs: number,
     decision: HoldDecision,
     /**
-     * Whether this hold requires four eyes: the connection or the previous hold required them when this hold began. A
-     * later change of the setting has no effect.
+     * Whether this hold requires four eyes: the connection or another set of the group required them when this hold
+     * began. A later change of the setting does not end the requirement.
      */
     fourEyes: z.literal(true).exactOptional(),
     /** The location of the full set, and the hash by which a reader checks it. The store sets both. */

@@ -28,7 +28,6 @@ export const nestedMember = (group: GroupId): MemberId => memberId(`${NESTED}${g
 export const nestedGroup = (member: string): GroupId | undefined =>
   member.startsWith(NESTED) ? groupId(member.slice(NESTED.length)) : undefined;
 
-/** A group and its own member registers. */
 export interface GroupContent {
   readonly registers: GroupRegisters;
   readonly members: readonly StoredMember[];

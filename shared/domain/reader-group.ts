@@ -7,16 +7,14 @@ export const ReaderGroup = z.lazy(() =>
     group: groupText,
     /** The address of the group. A report of a change may name the group by its address. */
     address: text,
-    /** The name that the directory last showed. */
     name: text.exactOptional(),
     /**
-     * The number of direct members that are users, at the last read. This is the directory's own count. If the
-     * directory has no count, it is the number of listed users.
+     * The number of direct members that are users, at the last read. This is the directory's own count. If the count
+     * was not read, it is the number of listed users.
      */
     counted: number.exactOptional(),
     /** Whether the next read must also request the name, the address and the number of members. */
     needsFacts: z.boolean().exactOptional(),
-    /** The time of the next read. */
     dueMs: number,
     /** The time of the last complete read. */
     readMs: number.exactOptional(),
@@ -55,7 +53,7 @@ export const ReaderGroup = z.lazy(() =>
       .exactOptional(),
     /**
      * Set if another source owns this group: the id of the group of that source. The two groups have the same id or the
-     * same name. The reader then compares the two groups and sends no events.
+     * same name. The reader then only compares the two groups, except with `corrects` and the same id.
      */
     other: groupText.exactOptional(),
     /** For a group with `other`: the difference between the last complete read and the group of the other source. */

@@ -14,7 +14,6 @@ import { altersPlans, requireConnection, type SettingsPorts } from './settings.t
 export type ConfirmPorts = JournalPorts &
   Pick<SettingsPorts, 'connections' | 'index'> & {
     readonly desired: WakePorts['desired'];
-    /** Maps AWS identities to persons, from the settings of the stage. */
     readonly persons?: Persons;
   };
 

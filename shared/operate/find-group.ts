@@ -95,7 +95,6 @@ export async function findGroup(
   return findOne(text, all, `no group of connection ${connection} has the id or the name "${text}"`, isWhole);
 }
 
-/** Returns every group of a connection, sorted by id. */
 export async function allGroups(
   connection: ConnectionName,
   { index }: Pick<ToolPorts, 'index'>,

@@ -28,7 +28,6 @@ export type HoldPorts = JournalPorts &
   NamesPorts &
   Pick<ToolPorts, 'applyQueue' | 'coalesceMs' | 'audit'> & {
     readonly connections: Pick<Connections, 'find'>;
-    /** Maps AWS identities to persons, from the settings of the stage. */
     readonly persons?: Persons;
   };
 

@@ -22,7 +22,6 @@ export async function listPending(
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
 }
 
-/** Lists external changes on the platform, newest first. */
 export async function listDrift(
   connection: ConnectionName,
   { drift }: { readonly drift: Pick<DriftLog, 'list'> },

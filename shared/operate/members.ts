@@ -89,7 +89,6 @@ async function rowOf(
   };
 }
 
-/** Returns the value of the first of these attributes that has a value. */
 function attributeOf(user: UserState | undefined, ...names: readonly string[]): string | null {
   const values = names.map((name) => user?.attributes.get(name)?.value);
   return values.find((value) => value !== undefined && value !== '') ?? null;

@@ -19,7 +19,6 @@ export const NO_NAMES: Names = { group: itself, member: itself, user: itself };
 
 export type NamesPorts = Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
-/** The ids whose names are read. */
 export interface Named {
   readonly groups?: readonly string[];
   readonly members?: readonly string[];

@@ -166,7 +166,6 @@ const underFourEyes = (name: string): string =>
 /** Settings that do not influence plans: calls to the platform and the directory, and the audit. */
 const NOT_PLANNED = new Set(['baseUrl', 'concurrency', 'timeoutMs', 'activity', 'directory', 'auditReads']);
 
-/** True if every group must be planned again. */
 export const altersPlans = (changes: readonly SettingDifference[]): boolean =>
   changes.some(({ key }) => !NOT_PLANNED.has(key));
 

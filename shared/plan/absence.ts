@@ -11,7 +11,7 @@ import { uncertainDeletion } from './uncertain.ts';
 /** The usual maximum age of a list of platform groups. Apply reads an older list again. */
 export const LISTING_AGE_MS = 60_000;
 
-/** The deletion counts as refused if the platform has answered 2xx to this many DELETEs and still shows the group. */
+/** The deletion counts as refused if the platform has answered this many DELETEs (2xx or 404) and shows the group. */
 const MAX_DELETES = 3;
 
 const missing = (id: PlatformGroupId | undefined, rest: string) => ({
@@ -69,8 +69,7 @@ export function decideAbsence(facts: Facts, id: PlatformGroupId | undefined): 'g
   );
   if (verdict === 'gone') return 'gone';
   if (verdict === 'exists') return { kind: 'wait', waitMs: undefined, why: listedStill(id) };
-  // Each wait is longer than the previous wait. The last wait ends when the group counts as gone without further
-  // evidence.
+  // Each wait is twice the time since the first 404, but ends when the group counts as gone without further evidence.
   const leftMs = limits.uncertainMs - sinceFirstMs;
   return { kind: 'wait', waitMs: Math.min(2 * sinceFirstMs, leftMs), why: unproven(id) };
 }

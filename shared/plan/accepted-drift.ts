@@ -87,8 +87,8 @@ function move(
  *     the newer directory event is about  | policy `report`: ends | policy `adopt`: ends
  *     ------------------------------------|-----------------------|--------------------------------
  *     a field                             | every acceptance      | the acceptance of the field
- *     a user who was removed or added     | every acceptance      | the acceptance of the user
- *     all users (snapshot, deletion)      | every acceptance      | the acceptance of added users
+ *     a user, or a snapshot with the user | every acceptance      | the acceptance of the user
+ *     all users (snapshot, deletion)      | every acceptance      | the acceptance of every added user
  *     anything else in the group          | every acceptance      | nothing
  */
 export function validAcceptedDrift(

@@ -10,7 +10,7 @@ import type { Plan, PlanChange } from './plan.ts';
 
 /** The comparison of a successful answer with the write that it answers. */
 export interface Answer {
-  /** The group after the write: the sent content, with the name as the platform shows it. */
+  /** The sent content, with a sent name in the form that the platform shows; undefined after a DELETE. */
   readonly made: View | undefined;
   /** Users that this write should have removed and that the answer still shows. */
   readonly kept: readonly PlatformUserId[];

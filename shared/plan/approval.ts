@@ -9,7 +9,7 @@ export interface HeldCause {
   readonly by?: string | undefined;
 }
 
-/** An operator's action on the connection before the hold was created. */
+/** An operator's action on the connection before the last removals joined the hold. */
 export interface EarlierAction {
   readonly action: string;
   readonly by: string;
@@ -21,8 +21,8 @@ const SETS: ReadonlySet<string> = new Set(['connections_set', 'connect', 'reconn
 /**
  * Returns the operators who may have caused a hold. With four eyes, none of them may approve it. If events of the
  * directory caused all removals, the result is empty. If no event explains a removal, all operators who changed
- * settings may have caused the removal. If the sender of an event is not recorded, all operators who sent events may
- * have caused the removal.
+ * settings or bound a member to another person may have caused it. If the sender of an event is not recorded, all
+ * operators who sent events may have caused the removal.
  */
 export function authorsOf(
   causes: readonly HeldCause[],

@@ -17,7 +17,7 @@ const MEMBER_ADDED = 'EXTERNAL_GROUP_MEMBER_ADD';
 const MEMBER_REMOVED = 'EXTERNAL_GROUP_MEMBER_REMOVE';
 const KNOWN: ReadonlySet<string> = new Set([ADDED, REMOVED, MEMBER_ADDED, MEMBER_REMOVED]);
 
-/** The event type that reports each kind of difference. A kind without an entry has no known event type. */
+/** The event type that reports each kind of difference. A kind without an entry has no event type of its own. */
 const OWN_TYPE: { readonly [kind in DriftKind]?: string } = {
   members_added: MEMBER_ADDED,
   members_removed: MEMBER_REMOVED,

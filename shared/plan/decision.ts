@@ -15,7 +15,7 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-/** The facts that are read from the table with strong consistency. See the fields of `Facts`. */
+/** The facts that are read from the table with strong consistency; `unlisted` also needs fetches. See `Facts`. */
 export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted' | 'namesakes';
 
 /** The data that apply must read before the next decision. */
@@ -27,7 +27,6 @@ export interface Read {
    * else.
    */
   readonly what: readonly StoredFact[] | readonly ['group'] | readonly ['list'];
-  /** The maximum age of a list. */
   readonly maxAgeMs?: number;
   /** For `namesakes`: the platform groups with the name or the external id of the group to create. */
   readonly ids?: readonly PlatformGroupId[];
@@ -62,7 +61,6 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
-/** The next action for one group. */
 export type Decision =
   | Read
   | Reserve
@@ -170,7 +168,7 @@ export interface StartHold {
   readonly ends?: undefined;
 }
 
-/** Ends sets of held removals that cover none of the planned removals. */
+/** Ends sets of held removals that no longer apply to the planned write. */
 export interface EndHold {
   readonly kind: 'hold';
   readonly ends: readonly HeldSetName[];

@@ -39,9 +39,9 @@ export const absenceLimits = (createSettleMs: number): AbsenceLimits => ({
 });
 
 /**
- * Decides whether a platform group still exists. Only the result `gone` may end a link, confirm a deletion, or exclude
- * an adoption candidate. With a wrong base URL, the platform answers 404 for every group, and its list is empty. So a
- * 404 and an empty list prove nothing alone. A group that a list shows is never gone.
+ * Decides whether a platform group still exists. Only the result `gone` may end a link, confirm a deletion without a
+ * 2xx answer, or exclude an adoption candidate. With a wrong base URL, the platform answers 404 for every group, and
+ * its list is empty. So a 404 and an empty list prove nothing alone. A group that a list shows is never gone.
  *
  *   own DELETE answered | was gone | two 404s ≥ 60 s apart | list                            | feed             | result
  *   --------------------|----------|-----------------------|---------------------------------|------------------|------------------------

@@ -11,12 +11,12 @@ import { compareText } from './plan.ts';
 import type { LateWrites } from './uncertain.ts';
 
 /**
- * Returns the milliseconds until a read can prove an external change; 0 if the read proves it now. Soon after
- * groupsync's last write, a read may show the group from before the write, and so another version.
+ * Returns the milliseconds until a read of another version can prove an external change; 0 if no wait is needed. Soon
+ * after groupsync's last write, a read may show the group from before the write, and so another version.
  *
  *   the read shows    | the last write is | result
  *   ------------------|-------------------|----------------------------
- *   the known version | of any age        | 0; nothing changed
+ *   the known version | of any age        | 0; the version did not change
  *   another version   | under 60 s old    | the time until the write is 60 s old
  *   another version   | over 60 s old     | 0; another client changed the group
  *
@@ -89,7 +89,7 @@ const sorted = (users: readonly PlatformUserId[]): readonly PlatformUserId[] => 
 /**
  * Returns the observed group as a view. A user is marked with `true` if a known view says that groupsync added the
  * user. If the platform changed the form of the name, `alias` keeps the sent name. If the platform does not show a
- * field, the field keeps its value from the first known view. Hidden users stay in `unshown`.
+ * field, the field keeps its value from the first known view. Hidden users and the accepted drift stay.
  */
 export function viewOf(observed: ObservedGroup, ...knownViews: readonly (View | undefined)[]): View {
   const known = knownViews.find((view) => view !== undefined);

@@ -18,7 +18,7 @@ export interface Freshness {
   readonly everyMs: number | undefined;
   /** Whether the state of the source has `awaitedMs`, the time from which a first receipt was expected. */
   readonly isAwaited: boolean;
-  /** The time since the next receipt was due; 0 if no receipt is overdue. */
+  /** The time since the source became late; 0 if the source is not late. */
   readonly lateMs: number;
 }
 

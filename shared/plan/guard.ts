@@ -14,10 +14,11 @@ export const UNLINKED_ALWAYS = 2;
 export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
 
-/** The limits up to which removals need no approval. The value null switches the guard off. */
+/** The limits up to which removals need no approval. */
 export type GuardLimits = NonNullable<ConnectionSettings['guard']>;
 
 export interface GuardInput {
+  /** The limits; null if the guard is off. */
   readonly limits: GuardLimits | null;
   /** The number of users in the group now. */
   readonly size: number;

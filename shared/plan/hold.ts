@@ -24,9 +24,9 @@ export interface HoldVerdict {
   /** Removals that may not happen, because they wait for a decision or an operator rejected them. */
   readonly held: readonly PlatformUserId[];
   readonly unjudged: readonly PlatformUserId[];
-  /** The undecided removals, if a new hold must record them. */
+  /** All undecided removals, if they must wait in a new hold; undefined if no new hold is needed. */
   readonly renewed: readonly PlatformUserId[] | undefined;
-  /** Stored sets that no longer apply to the plan and must end. */
+  /** Stored sets that must end, because they no longer apply to the plan. */
   readonly ends: readonly HeldSetName[];
   /** Whether an approval applies to the plan. The deletion of a group without users can also be approved. */
   readonly isApproved: boolean;
@@ -39,19 +39,19 @@ export interface HoldVerdict {
  *
  *     the removal                                            | result
  *     -------------------------------------------------------|---------------------------------------------
- *     is approved                                            | permitted
- *     is rejected, or belongs to a rejected group deletion   | held
+ *     is approved, and the approval has not expired          | permitted
+ *     is rejected, and the rejection has not expired         | held
+ *     belongs to a group deletion that was rejected in part  | held
  *     is undecided; a valid hold contains all undecided ones | held
- *     is undecided; the hold contains some of these          | all undecided removals become a new hold
- *     is undecided; an expired set contains some of these    | all undecided removals become a new hold
+ *     is undecided; a hold or expired set contains some      | all undecided removals become a new hold
  *     is undecided, none of the above                        | the guard judges
  *
- * A new hold replaces a waiting hold that lacks some undecided removals, so an operator sees every removal before the
- * approval. Removals of an expired set need a new decision, even if the hourly limit would now allow them. A set
+ * New removals join a waiting hold. Otherwise the guard would judge them alone, because it does not count the waiting
+ * removals. Removals of an expired set need a new decision, even if the hourly limit would now allow them. A set
  * applies only to its platform group and to its kind of write.
  *
- * A set that cannot be read may contain any removal. So while the rejection cannot be read, all undecided removals
- * wait. While the hold cannot be read, they wait too, if the guard is on. Otherwise, nothing waits if the guard is off.
+ * A set that cannot be read may contain any removal. So if the hold or the rejection cannot be read, all undecided
+ * removals wait. If the guard is off, undecided removals wait only if the rejection cannot be read.
  */
 export function judgeByHolds(plan: Plan, stored: StoredHolds): HoldVerdict {
   const sets = {

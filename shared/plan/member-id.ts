@@ -12,7 +12,7 @@ export interface MemberIdEvidence {
   readonly id: number;
 }
 
-/** The field must match at least this share of the ids. Groups may contain a few ids by mistake. */
+/** The field must match at least this share of the matching ids. Groups may contain a few ids by mistake. */
 const CLEAR_SHARE = 0.9;
 
 export function memberIdEvidence(
@@ -34,7 +34,7 @@ export function memberIdEvidence(
  *
  *   matching ids    result
  *   none            undefined
- *   some            the field that at least nine in ten ids match; undefined if there is no such field
+ *   some            the field that at least nine in ten of them match; undefined if there is no such field
  */
 export function memberIdFieldOf({ userId, id }: MemberIdEvidence): MemberIdField | undefined {
   const telling = userId + id;

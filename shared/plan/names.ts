@@ -122,7 +122,7 @@ export const mayBeAny = (group: ListedGroup): boolean => !isWhole(group) && grou
 /**
  * Returns the groups that may be adopted: the groups with the same spokeId. If the spokeId of some groups has exactly
  * the same form, the result contains only those groups. With the setting `byName`, if no group has the spokeId, the
- * only group with the name may be adopted.
+ * only group with the name may be adopted. With `never`, the result is empty.
  */
 export function adoptable<Group extends Pick<ListedGroup, 'spokeId'> & { readonly name?: string }>(
   same: readonly Group[],

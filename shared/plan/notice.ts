@@ -7,12 +7,12 @@ import { type Episode, type Finding, type Notice, SUBJECTS, type Subject } from 
  *
  * | the episode                                       | the notice reports       |
  * |---------------------------------------------------|--------------------------|
- * | began, and no notice was sent                     | the beginning            |
- * | has a higher count than in the latest notice      | the higher count         |
- * | is over, and a notice reported the beginning      | the end                  |
- * | is over, and no notice reported the beginning     | (no notice)              |
- * | began again before a notice of its end            | (no notice; it goes on)  |
+ * | ended, and a notice may have reported it          | the end                  |
+ * | ended, and no notice reported it                  | (no notice)              |
+ * | goes on, and no notice was sent                   | the beginning            |
  * | has a latest notice with an unknown outcome       | the current state        |
+ * | has a higher count than in the latest notice      | the higher count         |
+ * | began again before a notice of its end            | (no notice; it goes on)  |
  *
  * groupsync tries to send at most one notice per subject in 15 minutes. Failed attempts count too.
  */
@@ -76,7 +76,6 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
     : { ...episode, over: true };
 }
 
-/** The text, the command and the console page of each subject. */
 const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
   gate: ['nothing is written, the gate to the platform is closed', 'doctor', 'connection'],
@@ -115,7 +114,8 @@ const GROUP_PAGES: Partial<Readonly<Record<Subject, string>>> = { hold: 'holds',
 
 /**
  * Returns the text of a notice: the state, the count, the start time, the command, and links to the console. Each named
- * group has its own link. If more groups are affected than are named, the text also links to the list.
+ * group of a hold or failure has its own link. If more groups are affected, the text also links to the list. A notice
+ * of the end has only the state and the two times.
  * @param connection the connection that the notice is about; undefined for the whole stage
  */
 export function noticeOf(

@@ -24,11 +24,11 @@ export interface Plan {
   readonly action: PlanAction;
   /** The changes, sorted by kind, then by user. */
   readonly changes: readonly PlanChange[];
-  /** The group after the write; undefined if it is deleted or released. */
+  /** The group after the write; undefined if the directory group then has no platform group. */
   readonly after: View | undefined;
   /** Users that the plan removes, sorted. A plan that deletes the group removes all users. */
   readonly removals: readonly PlatformUserId[];
-  /** Whether a directory event deleted the group. The loss of all users is then intended. */
+  /** Whether the plan carries out the deletion of the directory group. The loss of all users is then intended. */
   readonly departs: boolean;
 }
 

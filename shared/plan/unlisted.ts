@@ -37,7 +37,7 @@ export function decideUnlisted(facts: Facts, noting: Intent): Decision | undefin
 /**
  * Decides whether the list proves that the group to create does not exist yet. After an hour with an incomplete list,
  * groupsync creates the group, because a platform may never list all of its groups.
- * @returns undefined if groupsync accepts the list as a proof
+ * @returns undefined if groupsync accepts the list as a proof, or may not adopt groups
  */
 export function decideListedWhole(facts: Facts): Decision | undefined {
   const { state, settings, nowMs, createSettleMs } = facts;

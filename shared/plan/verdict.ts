@@ -20,11 +20,10 @@ export interface VerdictInput {
   readonly user: PlatformUserId | undefined;
   /** The facts, with the wanted state and the views. */
   readonly facts: Facts;
-  /** The last decision of apply about the group. */
+  /** The decision that apply would reach now. */
   readonly decision: Decision;
   /** The reason why groupsync does not write the group; undefined if nothing prevents a write. */
   readonly obstacle: Verdict | undefined;
-  /** The text that says why a pending member waits. */
   readonly whyPending: string;
   readonly userFloor: Stamp;
   readonly isSwitchedOn: boolean;

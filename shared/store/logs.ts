@@ -175,7 +175,6 @@ export function createDriftLog(table: Table): DriftLog {
   };
 }
 
-/** The index keys of a drift record, by the time of its latest change. */
 const happened = (connection: ConnectionName, atMs: number, id: string) => ({
   gpk: driftPartition(connection),
   gsk: `${dueText(atMs)}#${id}`,

@@ -5,7 +5,7 @@ import { type Attribution, attribute } from '../plan/attribute.ts';
 import type { Ports } from './ports/bundles.ts';
 import type { DriftRecord } from './ports/logs.ts';
 
-/** The maximum delay of the feed's report about a change. The usual delay is a few minutes. */
+/** How long groupsync waits for the feed's report about a change. The usual delay is a few minutes. */
 export const FEED_DELAY_MS = 24 * 3_600_000;
 /**
  * The platform's clock may be ahead by this time. So the time of an event may be this much later than the detection of

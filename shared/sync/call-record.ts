@@ -14,8 +14,8 @@ export interface CallRecord {
   readonly gates: GateStore;
   count(connection: ConnectionName, outcome: CallOutcome): void;
   /**
-   * Writes the counts to the gate's item at the end of an invocation. While all calls succeed, this method makes no
-   * request.
+   * Writes the counts to the gate's item at the end of an invocation. While all calls succeed and no failing calls are
+   * recorded, this method makes no request.
    */
   flush(): Promise<void>;
 }

@@ -17,7 +17,7 @@ interface ClaimPorts {
   readonly connections: Pick<CurrentConnections, 'current'>;
 }
 
-/** The maximum number of times that the owner may change during one claim. More changes point to a defect. */
+/** The maximum number of tries of one claim. A try fails if the owner or the owner's item changes during the try. */
 const MAX_RACES = 3;
 
 /**

@@ -66,7 +66,7 @@ type GatePorts = ClosingPorts &
  * Runs a read of the platform if the gate permits reads, and reports a failed call to the gate. A pause, or a gate that
  * was closed because of failing groups, stops only writes. A gate that was closed for any other reason also stops
  * reads.
- * @throws PlatformFailure while the gate is closed, and the errors of `read`
+ * @throws PlatformFailure if the gate stops reads, and the errors of `read`
  */
 export async function throughGate<Result>(
   connection: Connection,
@@ -95,9 +95,9 @@ const isClosedForAll = (gate: Gate): boolean =>
  *
  *     `meaningOf`      | `/me`        | groups     | result
  *     -----------------|--------------|------------|---------------------------------------
- *     the connection's | –            | –          | gate `backoff` until Retry-After
+ *     the connection's | –            | –          | gate `backoff` until Retry-After, or with a backoff
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
- *     probe, `gate`    | succeeds     | refuse     | gate `unauthorized` or `backoff`, until the groups answer
+ *     probe, `gate`    | succeeds     | refuse     | gate as after a failed `/me`, until the groups answer
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
@@ -170,7 +170,7 @@ async function otherLinkedGroup(
 /**
  * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. In this case, the
  * credential can access no group.
- * @returns undefined if the platform refuses only one of the two, or neither
+ * For the witness, a 404 counts as a refusal.
  */
 export async function refusalAtGroups(
   witness: PlatformGroupId,
@@ -249,8 +249,8 @@ export async function countFailing(
 
 /**
  * Ends the count of failing groups. The caller calls this function after a success, and after a refusal of a write's
- * content. If failing groups had closed the gate, the gate opens for all groups. The record of failing calls about
- * groups is also removed.
+ * content or version. If failing groups had closed the gate, the gate opens for all groups. The record of failing calls
+ * then shows that calls about groups succeed again.
  */
 export async function countSuccess(name: ConnectionName, seen: Gate, ports: GateWriter): Promise<void> {
   const nowMs = ports.clock();

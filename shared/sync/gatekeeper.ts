@@ -13,8 +13,8 @@ export type GateKeeperPorts = GateWriter &
   };
 
 /**
- * Probes a closed gate when its wait is over, or when the connection's secret differs from the refused secret. Only the
- * requeue job does this, so a broken connection gets at most one probe a minute.
+ * Probes a closed gate when its wait is over, or when the connection's secret differs from the secret that closed the
+ * gate. Only the requeue job does this, so a broken connection gets at most one probe a minute.
  */
 export async function tryGate(name: ConnectionName, ports: GateKeeperPorts): Promise<Gate> {
   const gate = await ports.gates.read(name);
@@ -52,15 +52,15 @@ async function probe(
 }
 
 /**
- * Whether a version of the secret differs from the version that closed the gate. If groupsync could not read the secret
- * when the gate closed, that version is unknown. Every readable version then counts as different.
+ * Whether a version of the secret differs from the version that closed the gate. That version is unknown if groupsync
+ * could not read the secret. In the state `unauthorized`, every readable version then counts as different.
  */
 const isOtherSecret = (version: string | undefined, { secretVersion, state }: Gate): boolean =>
   version !== undefined &&
   version !== secretVersion &&
   (secretVersion !== undefined || state === 'unauthorized');
 
-/** Returns the secret that the platform refused; undefined if the gate closed for another reason. */
+/** Returns the secret that the platform refused; undefined if it is unknown or the gate closed for another reason. */
 const refusedSecret = ({ secretVersion, state, refusedAtMs }: Gate) =>
   state === 'unauthorized' && secretVersion !== undefined
     ? { version: secretVersion, atMs: refusedAtMs }
@@ -85,9 +85,9 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 }
 
 /**
- * Returns the waiting group to try first; undefined if no group waits. Groups that were not tried since their last
- * change come first, then groups that were tried, then groups that failed recently. Groups that failed recently are
- * ordered by the time of the failure, all other groups by due time. So every waiting group is tried at some time.
+ * Returns the waiting group to try first; undefined if no group waits. Groups that were not tried since they became
+ * dirty come first, then groups that were tried, then groups that failed recently. The first two kinds are sorted by
+ * due time, and the groups that failed by the time of the failure. So every waiting group is tried at some time.
  */
 async function nextCanary(
   name: ConnectionName,

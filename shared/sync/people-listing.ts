@@ -133,7 +133,7 @@ async function saveRecords(
 ): Promise<readonly Person[]> {
   const { name } = saving.connection;
   const { people } = saving.ports;
-  // Whether the record changes the stored person. Nearly all records change nothing and are not written.
+  // Whether the record changes the person, or an earlier change is not fanned out. Nearly all records are no news.
   const isNews = (record: EmployeeRecord, seen: Person | undefined) =>
     seen === undefined || seen.fanOutDue || differs(factsOf(record, seen), seen);
   const persons = await mapConcurrently(
@@ -181,7 +181,7 @@ export function personAfter(record: EmployeeRecord, seen: Person | undefined): P
 
 /**
  * Merges a record into the stored person. A field that the answer lacks (for example after a lost scope) keeps its
- * value. A null removes the value.
+ * value. A null or an empty value removes the value.
  */
 function factsOf(record: EmployeeRecord, seen: Person | undefined) {
   const values = new Map(seen?.values);

@@ -13,9 +13,9 @@ import { READS_IN_FLIGHT, WRITES_IN_FLIGHT } from './tuning.ts';
 import { wakeAll } from './wake.ts';
 
 /**
- * Wakes the groups of all members who are bound to the persons of these roles. If a binding names a role that is no
- * longer the decisive role, the function first changes the binding to the decisive role. The decisive role keeps the
- * member in the group. So `askUnlisted` must read this role if the list lacks it.
+ * Wakes the groups of all members who are or were bound to the persons of these roles. If a binding names a role that
+ * is no longer the decisive role, the function first changes the binding to the decisive role. The decisive role keeps
+ * the member in the group. So `askUnlisted` must read this role if the list lacks it.
  * @throws Error if a group could not be woken
  */
 export async function wakeMembersOf(

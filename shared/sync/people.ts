@@ -20,11 +20,11 @@ import { wakeAll } from './wake.ts';
 
 /**
  * Updates the people index from the platform's employees, and wakes the affected groups. The affected groups are the
- * groups of people whose state or ids changed, and the groups with a pending member who now matches a person.
+ * groups of people whose state, ids or binding changed, and the groups with a pending member who now matches a person.
  *
- * The absence of a role from the listing proves nothing (invariant 4). So after a complete listing, each missing role
- * is read by id. If the platform returns errors for single employees, the run skips these employees and ends with the
- * first error.
+ * The absence of a role from the listing proves nothing (invariant 4). So after a complete listing, the missing roles
+ * of bound people are read by id (`askUnlisted`). If the platform returns errors for single employees, the run skips
+ * these employees and ends with the first error.
  * @throws PlatformFailure if a part could not be read. All other parts are saved before the error is thrown
  */
 export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
@@ -111,8 +111,8 @@ async function judgeBindings(
     const user = users.get(binding.member);
     const isListed = person === undefined || seen.has(person.role);
     const isDoubted = person?.role !== binding.role;
-    // A worker that matched the member before this refresh may not have stored the binding yet. So the next refresh
-    // judges the binding.
+    // The next refresh judges the binding if this refresh did not read the role, or if the worker that matched the
+    // member has not stored the binding yet.
     if (!isListed || (isDoubted && user?.role === undefined)) return [];
     const changed = isDoubted && user ? await judgeAgain(user, { binding, person }, connection, ports) : {};
     const groups = changed.user === undefined ? [] : (await fanOutAndWake(name, changed.user, ports)).groups;
@@ -129,7 +129,7 @@ interface Judgement {
 }
 
 /**
- * Judges a binding whose own role does not allow membership.
+ * Judges a binding whose own role does not allow membership or has moved to another user.
  * @param person the decisive role, if it allows membership
  */
 async function judgeAgain(

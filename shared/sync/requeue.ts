@@ -36,10 +36,11 @@ export interface RequeueReport {
 type Alone = (item: string, work: () => Promise<void>) => Promise<void>;
 
 /**
- * Runs the requeue job for one connection, once a minute. The job probes a closed gate, resumes interrupted fan-outs,
- * and wakes the dirty groups that are due. The groups that have been due for the longest time come first. The job wakes
- * at most `REQUEUE_BATCH` groups, so that a backlog is processed at a limited rate.
- * @param everything whether to wake even dirty groups that are not due; used after a restart with empty queues
+ * Runs the requeue job for one connection, once a minute. The job resumes fan-outs, runs `replanAll` after a change of
+ * settings, probes a closed gate, and wakes the dirty groups that are due. The groups that have been due for the
+ * longest time come first. The job wakes at most `REQUEUE_BATCH` groups, so that a backlog is processed at a limited
+ * rate.
+ * @param everything whether to wake all dirty groups after a restart, even before their time or with a closed gate
  */
 export async function requeueDue(
   connection: ConnectionName,
@@ -84,7 +85,7 @@ const INDEX_SHOWS_ALL_MS = 180_000;
 const stuckReport = (stuck: readonly string[]) => (stuck.length === 0 ? {} : { stuck });
 
 /**
- * Ends the backoff of groups that failed while the gate was closed, so that they are due immediately. The function runs
+ * Makes all waiting groups due immediately, because many of them failed while the gate was closed. The function runs
  * once after each opening of the gate. A group that fails afterwards has a backoff again.
  */
 async function endBackOffs(

@@ -4,8 +4,8 @@ import { FEED_DELAY_MS } from './attribute-drift.ts';
 import type { Ports } from './ports/bundles.ts';
 
 /**
- * Ends the claim to a deleted platform group. The last owner stays stored for a day, because the feed may still report
- * the initiator of the deletion under the old id.
+ * Ends the claim to a deleted or released platform group. The last owner stays stored for a day, because the feed may
+ * still report the initiator of the deletion under the old id.
  */
 export const retireClaim = (
   company: string,
@@ -14,7 +14,7 @@ export const retireClaim = (
   { claims, clock }: Pick<Ports, 'claims' | 'clock'>,
 ): Promise<void> => claims.retire(company, id, { owner, untilMs: clock() + FEED_DELAY_MS });
 
-/** Ends the claim to a released platform group, if the directory group has no link and no worker is linking it. */
+/** Ends the claim to a released platform group, except if the directory group is linked to it again. */
 export async function endClaim(
   { ref, releasedPlatformId, link }: Pick<GroupState, 'ref' | 'releasedPlatformId' | 'link'>,
   company: string,

@@ -5,11 +5,11 @@
 export const WRITES_IN_FLIGHT = 32;
 export const READS_IN_FLIGHT = 32;
 
-/** The maximum number of conflicts in one attempt. After that, the group waits for its next wake-up. */
+/** The maximum number of conflicts in one attempt. After one more conflict, the group waits for its next wake-up. */
 export const MAX_CONFLICTS = 5;
 /**
- * The maximum number of refused writes in one search for the refused part. A search of this length costs about twelve
- * calls. A later attempt continues the search.
+ * The maximum number of refused writes in one search for the refused part. A later attempt searches again, without the
+ * users and fields that are already recorded as refused.
  */
 export const MAX_REFUSALS = 6;
 /** The time after which apply tries a refused group or member again. */
@@ -62,7 +62,7 @@ export const CALLS_AN_HOUR = 10;
 const CALLS_OF_A_TRY = 4;
 const HOUR_MS = 3_600_000;
 
-/** Returns the calls of the last hour. */
+/** Returns the calls of the last hour, at most the latest `CALLS_AN_HOUR`. */
 export const calledOf = (callsMs: readonly number[], nowMs: number): readonly number[] =>
   callsMs.filter((atMs) => nowMs - atMs < HOUR_MS).slice(-CALLS_AN_HOUR);
 

@@ -30,7 +30,7 @@ interface Answers {
  * may have failed at that position. Only a 404 to a read by id proves that a role is gone (invariant 4).
  *
  * The function reads only roles whose end could remove a member from a group, and only a limited number in each run. If
- * there are more such roles, each hourly run reads another part of them.
+ * there are more such roles, the runs of each hour read another part of them.
  * @throws PlatformFailure if a failure concerns more than the requested role
  */
 export async function askUnlisted(

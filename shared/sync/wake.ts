@@ -65,9 +65,9 @@ export interface UnwokenGroup {
 /**
  * Marks groups dirty, stores their wake-ups, and then sends a message for each new wake-up. If a message is lost, the
  * requeue job finds the dirty group. The mark comes before the message, because a worker ignores a message about a
- * clean group. A change of a group also marks the groups that contain it (`domain/nesting.ts`).
- * @param why `asked`: an operator requests the wake-up, so the message is sent immediately; `again`: the group has no
- * new change, so its calls of this hour still count towards its limit
+ * clean group. With `news`, the groups that contain the group are marked too (`domain/nesting.ts`).
+ * @param why `news`: the group has changed; `asked`: an operator requests the wake-up, so the message is sent
+ * immediately; `again`: the group has no new change, so its calls of this hour still count towards its limit
  * @returns the groups that could not be marked or woken
  */
 export async function wakeGroups(

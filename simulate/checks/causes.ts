@@ -116,5 +116,5 @@ function falseDrift(
   );
   const missing = ids.find((id) => ![...records, ...own].some((one) => one.id === id && one.group === group));
   if (missing !== undefined) return `the group has no drift record ${missing}`;
-  return entry.actor.kind === 'groupsync' ? undefined : 'groupsync restores drift';
+  return entry.actor.kind === 'groupsync' ? undefined : 'the actor of a drift correction must be groupsync';
 }

@@ -8,8 +8,8 @@ import { partitionOf, type StoredMember, storedMember, storedUser, treatmentOf }
 
 /**
  * The causes of a difference in the users of a group. `additive_leaver`: the setting for membership is additive, and
- * the group still has a user that groupsync added and that left the directory group. `…_given_up`: the platform refused a write, so groupsync does not write the group for
- * now.
+ * the group still has a user that groupsync added and that left the directory group. `…_given_up`: the platform refused
+ * a write, so groupsync does not write the group for now.
  */
 type UserCause =
   | 'missing_user'
@@ -41,8 +41,8 @@ interface Context {
 const SAME = new WeakMap<object, readonly unknown[]>();
 
 /**
- * Compares a platform group with its directory group. A second, simple interpretation of the events gives the directory group.
- * Returns the differences that no policy, hold, pending member or drift record explains.
+ * Compares a platform group with its directory group. The reference model (reading.ts) computes the directory group
+ * from the events. Returns the differences that no policy, hold, pending member or drift record explains.
  */
 export function unexplained(
   observation: Observation,
@@ -75,8 +75,8 @@ export function unexplained(
 
 /**
  * Returns whether a platform group has the external id of a directory group, but is not linked to the directory group.
- * There are two reasons. groupsync may have released the platform group. Or its connection was removed, and the next
- * connection of the company did not adopt the group. The platform group then keeps its members.
+ * There are two reasons. groupsync released the platform group, or its connection was removed and the new connection
+ * did not adopt it. In both cases the platform group keeps its members.
  */
 function isUnmanaged(
   observation: Observation,
@@ -142,8 +142,8 @@ function compared(context: Context, name: string): readonly Difference[] {
   const wanted = nameOnPlatform(connection, group, name);
   const isTaken =
     traits.uniqueNames && [...groups.values()].some((one) => one.name === wanted && one.id !== actual?.id);
-  // Some platforms show no external ids and add a fixed user, the installer of the credential, to each new group. On such
-  // a platform, groupsync cannot recognise a group that it created if the group contains only the installer.
+  // Some platforms show no external ids, and add a fixed user (the installer of the credential) to each new group. On
+  // such a platform, groupsync cannot recognise a group that it created if the group contains only the installer.
   const { link, lastError } = connection.item(group) ?? {};
   const isUnidentified = link === undefined && !traits.echoSpokeId && traits.installer !== null;
   if (isUnidentified && lastError?.code === 'name_in_use') return [];
@@ -246,7 +246,7 @@ function extraUsers(context: Context, actual: HeldGroup): readonly Difference[] 
   // After a release and a new link, groupsync treats the users that it added before the release as users of another
   // client.
   const isReleased = mayHaveReleased(context.observation, connection.name);
-  // A connection that was removed and created again under another name does not know which users it added before.
+  // After a removal and a new connection under another name, groupsync does not know which users it added.
   const isReturned = hasReturned(connection.name);
   const isExternal = (user: string) =>
     connection.settings.membership === 'additive' &&
@@ -299,8 +299,8 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   );
 
 /**
- * Returns whether a member may still be bound to a person that the match rules would not find now. A
- * binding stays when an address changes. It also stays when a read of the person shows no user id.
+ * Returns whether a member may still be bound to a person that the match rules would not find now. A binding stays when
+ * an address changes. It also stays when a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;
@@ -320,8 +320,8 @@ const changingRoles = ({ happenings }: SimulationRun) =>
   );
 
 /**
- * Returns the users of stored bindings that differ from the members' current values (see `isBoundByMore`). The naive
- * reading does not show these users, but they may be in the group.
+ * Returns the users of stored bindings that differ from the members' current values (see `isBoundByMore`). The
+ * reference model does not contain these users, but they may be in the group.
  */
 function stickyUsers({ observation, connection, group }: Context): readonly string[] {
   const { members = [] } = connection.reading.groups.get(group) ?? {};

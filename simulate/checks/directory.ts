@@ -1,7 +1,7 @@
 import type { DirectoryFault } from '../reader/faults.ts';
 import { READER } from '../reader/reader-events.ts';
 import type { SimulatedSource } from '../reader/source.ts';
-import { isOn, trueGroup } from '../reader/truth.ts';
+import { isAccountActive, trueGroup } from '../reader/truth.ts';
 import type { Received } from '../reading.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, START_MS } from '../simulation-run.ts';
 import { type Checker, latest, type Observation, type ObservedConnection } from './observation.ts';
@@ -113,7 +113,9 @@ function wronglyRemoved(
   const views = times.map((atMs) => source.directory.viewAt(atMs));
   if (kind === 'profile') {
     return members.flatMap(({ id, isActive }) =>
-      isActive === false && views.every((view) => view.user(id) !== undefined && isOn(view, id)) ? [id] : [],
+      isActive === false && views.every((view) => view.user(id) !== undefined && isAccountActive(view, id))
+        ? [id]
+        : [],
     );
   }
   if (kind === 'forget') {
@@ -162,7 +164,7 @@ type DirectoryView = ReturnType<SimulatedSource['directory']['viewAt']>;
 
 const stateOf = (view: DirectoryView, group: string, connection: ObservedConnection): string => {
   const truth = trueGroup(view, group, isFlat(connection));
-  return textOf(truth?.name, truth?.members, (id) => isOn(view, id));
+  return textOf(truth?.name, truth?.members, (id) => isAccountActive(view, id));
 };
 
 /** Returns the time at which the directory group got this state. */
@@ -201,9 +203,7 @@ function boundOf({ observation: { seen, nowMs }, source, connection }: Scene): n
   return lostLogEntries > 0 || isSilent ? ROLLING_MS : AGREED_WITHIN_MS + lagMsOf(source);
 }
 
-/**
- * Returns the later of two times: the end of the last fault of the directory or of AWS, and the last crash of a worker.
- */
+/** Returns the end of the last fault of the directory or of AWS, or the time of the last crash if it is later. */
 function lastTroubleMs({ observation: { seen, nowMs }, connection }: Scene): number {
   const faultsEndMs = START_MS + seen.run.days * DAY_MS;
   const ends = seen.run.happenings.flatMap(({ connection: name, actor, atMs, action }) => {

@@ -45,7 +45,7 @@ function checkFeed({ seen, nowMs, accuse }: Observation, { name, gate }: Observe
   accuse('end', 'feed_not_read', { connection: name }, sentence);
 }
 
-/** Checks that a member that groupsync cannot add is shown as pending, with the correct cause. */
+/** Checks that each member that cannot be added is shown as pending, with the correct cause. */
 function checkPending(observation: Observation, connection: ObservedConnection, group: string): void {
   const { name, isObserving, gate } = connection;
   const { settled, dirtySince, pausedAt, released } = connection.item(group) ?? {};

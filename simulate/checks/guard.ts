@@ -53,7 +53,6 @@ export function createGuard(): Checker {
     return left;
   };
 
-  /** Checks a deletion, if no operator approved the deletion. */
   const checkDeletion = (
     observation: Observation,
     { change, owner, connection }: Observation['writes'][number],

@@ -6,8 +6,8 @@ export type Change = Entry & { readonly sizeBefore: number; readonly spokeIdBefo
 
 export interface Past {
   /**
-   * The client that last added each user: `us` is groupsync, `them` is another client. The value for users that were in
-   * the group when it was first seen is `them`.
+   * The client that last added each user: `us` is groupsync, `them` is another client. Users that were in the group at
+   * its first observation have the value `them`.
    */
   readonly addedBy: Map<string, 'us' | 'them'>;
   readonly changes: Change[];

@@ -85,7 +85,7 @@ function checkVersions({ seen, accuse }: Observation, { name }: ObservedConnecti
   }
 }
 
-/** Checks that a message that contains no readable event is in the dead-letter queue, unchanged. */
+/** Checks that each message without a readable event is unchanged in the dead-letter queue. */
 function checkRubbish({ seen, nowMs, accuse }: Observation, { name }: ObservedConnection): void {
   const thrownAway = seen.operators.actions.filter(
     ({ kind }) => kind === 'discard_one' || kind === 'edit_one',
@@ -115,7 +115,7 @@ function checkIntent({ nowMs, accuse }: Observation, connection: ObservedConnect
 }
 
 /**
- * Checks that the stored registers of a group equal the naive reading. A group with a dead-lettered message is not
+ * Checks that the stored registers of a group equal the reference model. A group with a dead-lettered message is not
  * checked.
  */
 function checkRegisters(observation: Observation, connection: ObservedConnection, group: string): void {

@@ -73,7 +73,7 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
-  // The write is also correct if the table contains the directory group. The naive reading lacks the groups of removed
+  // The write is also correct if the table contains the directory group. The reference model lacks the groups of removed
   // connections, and groups whose SCIM request got no answer.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
@@ -201,7 +201,7 @@ const knowsPerson = ({ employees }: SimulatedPlatform, id: string): boolean =>
 /**
  * Returns the name of the other company to which this person or group belongs; undefined if it belongs to this company.
  */
-function otherCompanies(
+function otherCompanyOf(
   { seen }: Observation,
   company: string,
   knows: (platform: SimulatedPlatform) => boolean,
@@ -212,7 +212,7 @@ function otherCompanies(
 
 function checkUsers(observation: Observation, { name, company }: ObservedConnection, change: Change): void {
   for (const user of addedOnRequest(change)) {
-    const other = otherCompanies(observation, company, (platform) => knowsPerson(platform, user));
+    const other = otherCompanyOf(observation, company, (platform) => knowsPerson(platform, user));
     if (other === undefined) continue;
     const sentence = `${user} works at ${other}. Expected no user of another company in a group of ${company}, but groupsync added the user to ${change.id}.`;
     observation.accuse('ownership', 'user_of_another_company', { connection: name }, sentence);
@@ -222,7 +222,7 @@ function checkUsers(observation: Observation, { name, company }: ObservedConnect
 function checkToken(observation: Observation, company: string, { token, route }: PlatformCall): void {
   if (token === '') return;
   const knows = ({ tokens }: SimulatedPlatform) => tokens.valid.has(token) || tokens.refreshTokens.has(token);
-  const other = otherCompanies(observation, company, knows);
+  const other = otherCompanyOf(observation, company, knows);
   if (other === undefined) return;
   const sentence = `A token of ${other} was sent to the platform of ${company} (${route}). Expected groupsync to send the token only to the platform of ${other}.`;
   observation.accuse('ownership', 'token_of_another_company', {}, sentence);
@@ -233,7 +233,7 @@ function checkPeople(observation: Observation, { name, company }: ObservedConnec
     const role = key.startsWith(`R#${name}#`) ? key.slice(`R#${name}#`.length, -' PERSON'.length) : '';
     const other =
       key.endsWith(' PERSON') &&
-      otherCompanies(observation, company, (platform) => knowsPerson(platform, role));
+      otherCompanyOf(observation, company, (platform) => knowsPerson(platform, role));
     if (!other) continue;
     const sentence = `${role} works at ${other}. Expected the connection ${name} to store only people of ${company}, but it stores ${role}.`;
     observation.accuse('ownership', 'person_of_another_company', { connection: name }, sentence);

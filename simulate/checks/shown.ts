@@ -212,8 +212,8 @@ function checkLevels(compared: Compared, stable: Stable, wrong: Wrong): void {
 }
 
 /**
- * If a group has changed since the first sample, returns the seconds since that sample, because the group may have been
- * dirty in between. Otherwise returns 0.
+ * Returns the seconds since the first sample if a group has changed since then, because the group may have been dirty
+ * in between. Otherwise returns 0.
  */
 function sinceFirst({ samples: [first], shown: { atMs } }: Compared, stable: Stable): number {
   const hasChanged = first !== undefined && first.groups.size > stable.size;

@@ -37,7 +37,7 @@ const usersIn = (view: View, id: string): readonly string[] =>
 const existingUsers = (view: View) => view.users().filter(({ deletedAtMs }) => deletedAtMs === null);
 
 /** Returns whether the account of a member is active. Accounts of other companies are always active. */
-export function isOn(view: View, member: string): boolean {
+export function isAccountActive(view: View, member: string): boolean {
   const user = view.user(member);
   return user === undefined || !(user.suspended || user.archived || user.vendorFields['status'] === 'STAGED');
 }

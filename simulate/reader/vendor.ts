@@ -40,7 +40,6 @@ export interface SourceVendor<Kind extends DirectoryKind> {
   readonly errors: Readonly<Partial<Record<DirectoryFault | 'missing', string>>>;
   /** Returns the page in an answer; undefined if the answer is not a list. */
   pageIn(content: Content): Page | undefined;
-  /** Returns the answer with its page replaced by this page. */
   withPage(content: Content, page: Page): Content;
   /** Returns a group with another count of members. A group that shows no count stays unchanged. */
   withCount(group: object, countOf: (count: number) => number | undefined): object;

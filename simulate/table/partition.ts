@@ -10,7 +10,6 @@ export interface Stored {
 
 export interface Partition {
   readonly entries: Map<string, Stored>;
-  /** All keys, sorted. */
   readonly sorted: string[];
   /**
    * Compares two keys by UTF-16 code units, which is fast. For some characters, DynamoDB's order by bytes is different.

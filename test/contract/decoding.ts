@@ -1,6 +1,5 @@
 import { type DecodedMessage, decodeMessage, type MessageToDecode } from '../../shared/contract/decode.ts';
 
-/** The time at which the messages of these tests are sent and received. */
 export const SENT_MS = Date.UTC(2026, 10, 20, 12);
 export const SENT_AT = '2026-11-20T12:00:00.000000000Z';
 

@@ -10,7 +10,7 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
 /*
- * These tests read one stream of events in two ways that share no code. The naive reading replays the events in order,
+ * These tests read one stream of events in two ways that share no code. The reference model replays the events in order,
  * like the end-to-end tests. The engine decodes the events in any order and folds registers.
  */
 
@@ -109,8 +109,8 @@ const parts = fc.array(members, { minLength: 2, maxLength: 3 }).map((lists) =>
   ),
 );
 
-describe('naive reading and registers', () => {
-  it('the naive reading and the registers agree on the example company', () => {
+describe('reference model and registers', () => {
+  it('the reference model and the registers agree on the example company', () => {
     const url = new URL('../../examples/company.events.jsonl', import.meta.url);
     const events = parseLines(readFileSync(url, 'utf8'));
     expect(byRegisters(events)).toEqual(readDirectory(events).groups);

@@ -12,11 +12,11 @@ import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
 
 async function company(settings: object = {}) {
-  const told = await createTestEngine({ settings: { ...settings } });
-  await told.hire('ann', 'bob');
-  const { world, tell } = told;
+  const engine = await createTestEngine({ settings: { ...settings } });
+  await engine.hire('ann', 'bob');
+  const { world, tell } = engine;
   return {
-    ...told,
+    ...engine,
     /** Activates or deactivates an account as the SCIM server does. Waits until the fan-out has reached the groups. */
     async switchAccount(member: string, active: 'true' | 'false') {
       const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: active, source: 'scim' });
@@ -27,7 +27,10 @@ async function company(settings: object = {}) {
       await tell();
     },
     explain: async (member: string) =>
-      explainMember(told.ref('g'), member, { connection: await world.connection(), ports: world.toolPorts }),
+      explainMember(engine.ref('g'), member, {
+        connection: await world.connection(),
+        ports: world.toolPorts,
+      }),
   };
 }
 

@@ -18,8 +18,8 @@ const WORD = { reason: 'a reorganisation' };
 
 /** Creates a company with the setting `fourEyes`, and functions for operators with different names. */
 async function company(settings: object = {}) {
-  const told = await createTestEngine({ settings: { fourEyes: true, guard: {}, ...settings } });
-  const { toolPorts } = told.world;
+  const engine = await createTestEngine({ settings: { fourEyes: true, guard: {}, ...settings } });
+  const { toolPorts } = engine.world;
   const vault = { remove: async () => false, store: async () => 'stored' };
   const tokens = createScimTokenStore(toolPorts.table);
   const health = createHealthStore(toolPorts.table);
@@ -29,22 +29,22 @@ async function company(settings: object = {}) {
     changeSettings(await planSettings(CONNECTION, [{ key, value }], as(by)), as(by));
   const decide = async (by: string, isConfirmed: boolean) =>
     decideRequests(CONNECTION, { isConfirmed, shown: rowsOf(await stored()) }, as(by));
-  const approve = (by: string) => approveHold(told.ref('g'), WORD, as(by));
+  const approve = (by: string) => approveHold(engine.ref('g'), WORD, as(by));
   const journal = async () => {
     const entries = [];
     for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
     return entries;
   };
-  return { ...told, as, stored, set, decide, approve, journal };
+  return { ...engine, as, stored, set, decide, approve, journal };
 }
 
 describe('hold made under four eyes', () => {
   const held = async () => {
-    const told = await company();
-    await told.hire(...EVERYBODY);
-    await told.tell({ snapshot: 'g', of: EVERYBODY });
-    await told.tellAs('ann', { snapshot: 'g', of: ['a'] });
-    return told;
+    const engine = await company();
+    await engine.hire(...EVERYBODY);
+    await engine.tell({ snapshot: 'g', of: EVERYBODY });
+    await engine.tellAs('ann', { snapshot: 'g', of: ['a'] });
+    return engine;
   };
 
   it('the person who caused a hold cannot approve it after they requested fourEyes=false', async () => {

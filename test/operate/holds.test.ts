@@ -28,14 +28,14 @@ function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
 }
 
 async function company(guard: object = {}, settings: object = {}) {
-  const told = await createTestEngine({ settings: { ...settings, guard } });
-  await told.hire(...EVERYBODY, 'n');
-  await told.tell({ snapshot: 'g', of: EVERYBODY });
+  const engine = await createTestEngine({ settings: { ...settings, guard } });
+  await engine.hire(...EVERYBODY, 'n');
+  await engine.tell({ snapshot: 'g', of: EVERYBODY });
   const decided = async (id: string) => {
-    const { approval, rejection } = (await told.state(id)) ?? {};
+    const { approval, rejection } = (await engine.state(id)) ?? {};
     return approval ?? rejection;
   };
-  return { ...told, decided };
+  return { ...engine, decided };
 }
 
 describe('hold', () => {
@@ -92,8 +92,8 @@ describe('hold', () => {
   });
 
   it('an operator can decide the other removals before apply has written the approved removals', async () => {
-    const told = await company();
-    const { tell, state, ref, world } = told;
+    const engine = await company();
+    const { tell, state, ref, world } = engine;
     await tell({ snapshot: 'g', of: ['a'] });
     const { groups } = world.toolPorts;
     const again = { ...world.toolPorts, groups: { ...groups, decideHold: twice(groups.decideHold) } };
@@ -103,14 +103,14 @@ describe('hold', () => {
       expect(await approveHold(ref('g'), word, again)).toMatchObject({ kind: 'decided' });
     }
     expect(await state('g')).toMatchObject({ hold: { removes: 3, keeps: 1 }, approval: { removes: 2 } });
-    const before = await told.audit('g');
+    const before = await engine.audit('g');
     expect(before.filter(({ action }) => action === 'holds_approve')).toHaveLength(2);
     const word = { ...WORD, digest: await digestNow() };
     expect((await rejectHold(ref('g'), word, world.toolPorts)).kind).toBe('decided');
     await tell();
-    expect(told.shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
+    expect(engine.shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
     expect((await state('g'))?.rejection).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
-    expect((await told.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
+    expect((await engine.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
   });
 
   it('all users are removed if all parts of a hold are approved before apply writes the first part', async () => {
@@ -633,11 +633,11 @@ describe('hold', () => {
 describe('four eyes', () => {
   const GO = EVERYBODY.slice(1);
   type Company = Awaited<ReturnType<typeof company>>;
-  const did = (action: string) => (told: Company) =>
+  const did = (action: string) => (engine: Company) =>
     recordAction(
       journalOf(CONNECTION),
       { action, changes: [] },
-      { ...told.world.toolPorts, ...calledBy('ann') },
+      { ...engine.world.toolPorts, ...calledBy('ann') },
     );
   const nothing = async () => {};
 
@@ -664,21 +664,21 @@ describe('four eyes', () => {
     'under four eyes, the cause of a hold decides whether the operator ann may approve it: %s',
     async (...row) => {
       const [, before, sentBy, directoryEvent, outcome] = row;
-      const told = await company({ perHourCount: 1 }, { fourEyes: true });
-      await before(told);
-      await told.tellAs(sentBy, directoryEvent);
+      const engine = await company({ perHourCount: 1 }, { fourEyes: true });
+      await before(engine);
+      await engine.tellAs(sentBy, directoryEvent);
       const approve = (by: string) =>
-        approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) }).then(
+        approveHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy(by) }).then(
           ({ kind }) => kind,
           ({ message }: Error) => message,
         );
       expect(await approve('ann')).toMatch(outcome);
       if (outcome !== 'decided') {
-        expect((await told.state('g'))?.hold?.decision.kind).toBe('waiting');
+        expect((await engine.state('g'))?.hold?.decision.kind).toBe('waiting');
         expect(
-          await rejectHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy('ann') }),
+          await rejectHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy('ann') }),
         ).toMatchObject({ kind: 'decided' });
-        expect(await approveHold(told.ref('g'), WORD, told.world.toolPorts)).toMatchObject({
+        expect(await approveHold(engine.ref('g'), WORD, engine.world.toolPorts)).toMatchObject({
           kind: 'changed',
         });
       }
@@ -703,11 +703,11 @@ describe('four eyes', () => {
   );
 
   it('under four eyes, an operator who sent events shortly before cannot approve a hold of deleted users', async () => {
-    const told = await company({}, { fourEyes: true });
-    await did('events_send')(told);
-    await told.tell(...GO.map((forget) => ({ forget })));
+    const engine = await company({}, { fourEyes: true });
+    await did('events_send')(engine);
+    await engine.tell(...GO.map((forget) => ({ forget })));
     const approve = (by: string) =>
-      approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) });
+      approveHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy(by) });
     await expect(approve('ann')).rejects.toThrow('other than ann');
     expect(await approve('bob')).toMatchObject({ kind: 'decided' });
   });
@@ -718,22 +718,23 @@ describe('four eyes', () => {
       'a rejection that lasted a year',
       1,
       365,
-      (told: Company) => rejectHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy('bob') }),
+      (engine: Company) =>
+        rejectHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy('bob') }),
     ],
   ] as const)(
     'under four eyes, an operator who may have caused a hold cannot approve it after %s',
     async (_, times, days, decide) => {
-      const told = await company({}, { fourEyes: true });
-      await did('events_send')(told);
-      await told.tell(...GO.map((forget) => ({ forget })));
-      await decide(told);
+      const engine = await company({}, { fourEyes: true });
+      await did('events_send')(engine);
+      await engine.tell(...GO.map((forget) => ({ forget })));
+      await decide(engine);
       for (let n = 0; n < times; n += 1) {
-        told.world.advance(days * DAY_MS);
-        await told.tell({ upsert: 'g' });
+        engine.world.advance(days * DAY_MS);
+        await engine.tell({ upsert: 'g' });
       }
-      expect((await told.state('g'))?.hold).toMatchObject({ removes: 5, decision: { kind: 'waiting' } });
+      expect((await engine.state('g'))?.hold).toMatchObject({ removes: 5, decision: { kind: 'waiting' } });
       const approve = (by: string) =>
-        approveHold(told.ref('g'), WORD, { ...told.world.toolPorts, ...calledBy(by) });
+        approveHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy(by) });
       await expect(approve('ann')).rejects.toThrow('other than ann');
       expect(await approve('bob')).toMatchObject({ kind: 'decided' });
     },

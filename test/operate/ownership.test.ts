@@ -11,15 +11,15 @@ import { expectSuccessOrCrash, crashBeforeEachEffect } from '../sync/reconcile/s
 const users = (...ids: string[]) => ids.map((id) => `u-${id}`);
 
 async function company(settings: object = {}) {
-  const told = await createTestEngine({ settings: { ...settings } });
-  await told.hire('a', 'b');
+  const engine = await createTestEngine({ settings: { ...settings } });
+  await engine.hire('a', 'b');
   /** Adds a group of another client that may be adopted. */
   const theirs = (users: readonly string[], name = 'Theirs', spokeId = 'x') => {
-    const id = platformGroupId(told.world.platform.addForeign({ name, spokeId, users }));
-    told.world.platform.adopted.add(id);
+    const id = platformGroupId(engine.world.platform.addForeign({ name, spokeId, users }));
+    engine.world.platform.adopted.add(id);
     return id;
   };
-  return { ...told, theirs };
+  return { ...engine, theirs };
 }
 
 describe('platform group that existed before its directory group', () => {

@@ -11,7 +11,6 @@ import { runCli } from '../support/cli/io.ts';
 import { createWorld, sixInSync } from '../support/operate/world.ts';
 
 const { connection } = createWorld();
-/** The maximum size of an answer of Lambda. */
 const MAX_ANSWER = 6 * 1024 * 1024;
 
 /** Returns the function `reconcile` with these ports, as the command line calls it. */

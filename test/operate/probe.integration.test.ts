@@ -51,7 +51,6 @@ async function simulatorWith(settings: object, scopes?: readonly string[]) {
   };
 }
 
-/** Returns the findings of the probe. */
 async function foundWith(settings: object) {
   const { probe, groups } = await simulatorWith(settings);
   const report = await probe();

@@ -15,8 +15,8 @@ const OTHER = connectionName('acme');
 
 /** Creates a company connected as `default`, whose group g is in sync with the members a and b. */
 async function company(settings: Readonly<Record<string, unknown>> = {}) {
-  const told = await createTestEngine({ settings });
-  const { world, hire, tell } = told;
+  const engine = await createTestEngine({ settings });
+  const { world, hire, tell } = engine;
   const { toolPorts } = world;
   await hire('a', 'b');
   await tell({ snapshot: 'g', of: ['a', 'b'] });
@@ -25,7 +25,7 @@ async function company(settings: Readonly<Record<string, unknown>> = {}) {
   const refOf = (connection: ConnectionName) => ({ connection, group: groupId('g') });
   let events = 0;
   return {
-    ...told,
+    ...engine,
     refOf,
     platformGroups: () =>
       [...world.platform.groups.values()].map(({ spokeId, users }) => ({ spokeId, users })),

@@ -21,10 +21,10 @@ const KEEPS_NONE = { store: async () => 'v1', remove: async () => false };
 
 /** Returns a world with a group in sync, a worker that caches connections, and an operator who changes a setting. */
 async function company() {
-  const told = await createTestEngine();
-  const { world } = told;
-  await told.hire('a');
-  await told.tell({ snapshot: 'g', of: ['a'] });
+  const engine = await createTestEngine();
+  const { world } = engine;
+  await engine.hire('a');
+  await engine.tell({ snapshot: 'g', of: ['a'] });
   const { toolPorts } = world;
   const remembering = {
     ...toolPorts,
@@ -36,7 +36,7 @@ async function company() {
     return changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
   };
   const names = () => [...world.platform.groups.values()].map(({ name }) => name);
-  return { ...told, remembering, change, names };
+  return { ...engine, remembering, change, names };
 }
 
 describe('changed setting', () => {
@@ -163,21 +163,21 @@ describe('concurrent changes of one connection', () => {
     const plan = (...changes: { key: string; value: unknown }[]) =>
       planSettings(CONNECTION, changes, toolPorts);
     type Plan = Awaited<ReturnType<typeof plan>>;
-    const told: string[] = [];
+    const reported: string[] = [];
     const change = (planned: Plan, by: string) =>
       changeSettings(planned, { ...toolPorts, vault, ...calledBy(by) }, (meanwhile) => {
-        told.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
+        reported.push(...meanwhile.map(({ key, before, after }) => `${by}: ${key} ${before} → ${after}`));
       });
     const journal = async () => {
       const entries = [];
       for await (const page of toolPorts.audit.read(journalOf(CONNECTION))) entries.push(...page);
       return entries;
     };
-    return { toolPorts, settings, plan, change, told, journal };
+    return { toolPorts, settings, plan, change, reported, journal };
   }
 
   it('if two operators change different settings, both changes are kept, and the later operator sees both', async () => {
-    const { plan, change, settings, told, journal } = await twoOperators();
+    const { plan, change, settings, reported, journal } = await twoOperators();
     const [ann, bob] = [
       await plan({ key: 'drift', value: 'report' }, { key: 'guard.minSize', value: 3 }),
       await plan({ key: 'onGroupDeleted', value: 'release' }, { key: 'guard.perHourCount', value: 50 }),
@@ -189,7 +189,7 @@ describe('concurrent changes of one connection', () => {
       onGroupDeleted: 'release',
       guard: { minSize: 3, perHourCount: 50 },
     });
-    expect(told).toContain('Bob: drift "restore" → "report"');
+    expect(reported).toContain('Bob: drift "restore" → "report"');
     const [later] = await journal();
     expect(later).toMatchObject({ action: 'connections_set', actor: { id: 'Bob' }, outcome: 'written' });
     expect(later?.changes).toContainEqual({
@@ -278,18 +278,18 @@ describe('concurrent changes of one connection', () => {
       groups: { ...ours.groups, policies },
     };
     await toolPorts.table.update(connectionKey(CONNECTION), { set: { settings: theirs } });
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const remembering = createConnectionStore(
       toolPorts.table,
       { clock: () => 0, rememberMs: 0 },
-      (name, unknown) => told.push([name, [...unknown].sort()]),
+      (name, unknown) => reported.push([name, [...unknown].sort()]),
     );
     await remembering.find(CONNECTION);
     expect((await remembering.find(CONNECTION))?.settings).toEqual({
       ...ours,
       groups: { ...ours.groups, policies: [{ match: 'x', mode: 'sync' }] },
     });
-    expect(told).toEqual([[CONNECTION, ['groups.policies.0.until', 'guard.perDayCount', 'newest']]]);
+    expect(reported).toEqual([[CONNECTION, ['groups.policies.0.until', 'guard.perDayCount', 'newest']]]);
     await change(
       await plan({ key: 'guard.minSize', value: 3 }, { key: 'groups.exclude', value: ['y'] }),
       'Ann',

@@ -52,20 +52,20 @@ const all = (group: string, members: string[], parts = 1): DirectoryAction => ({
   parts,
 });
 
-describe('naive reading of the events', () => {
+describe('reference model of the events', () => {
   it.each<[string, readonly TimedAction[], object]>([
     [
-      'the naive reading counts a member who joined before the group got its name',
+      'the reference model counts a member who joined before the group got its name',
       timed([1, join('g', 'p1')], [2, name('g')]),
       { g: ['g', 'p1'] },
     ],
     [
-      'the naive reading shows no group that is known only from events about its members',
+      'the reference model shows no group that is known only from events about its members',
       timed([1, join('g', 'p1')]),
       {},
     ],
     [
-      'the naive reading orders events by their times, not by their arrival',
+      'the reference model orders events by their times, not by their arrival',
       timed([2, leave('g', 'p1')], [1, join('g', 'p1')], [0, name('g')]),
       { g: ['g'] },
     ],
@@ -101,12 +101,12 @@ describe('naive reading of the events', () => {
       { g: [undefined, 'p2', 'p3'] },
     ],
     [
-      'the naive reading does not count an event from the future',
+      'the reference model does not count an event from the future',
       timed([1, name('g')], [2, join('g', 'p1'), { time: 'future' }]),
       { g: ['g'] },
     ],
     [
-      'the naive reading orders events without a time by the time of their sending',
+      'the reference model orders events without a time by the time of their sending',
       timed(
         [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
         [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
@@ -115,7 +115,7 @@ describe('naive reading of the events', () => {
       { g: ['g'] },
     ],
     [
-      'the naive reading reads an oversized message',
+      'the reference model reads an oversized message',
       timed([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },
     ],
@@ -123,7 +123,7 @@ describe('naive reading of the events', () => {
     expect(shown(recordOf(actions).read('a'))).toEqual(expected);
   });
 
-  it('the naive reading uses only the events until the given time, and returns when a group last changed', () => {
+  it('the reference model uses only the events until the given time, and returns when a group last changed', () => {
     const record = recordOf(timed([1, name('g')], [2, join('g', 'p1')], [0, name('i')]));
     expect(shown(record.read('a', at(100)))).toEqual({ g: ['g'] });
     expect(record.read('a').groups.get('g')?.changedAtMs).toBe(at(101));

@@ -54,7 +54,7 @@ export async function startLocalStack(options: LocalStackOptions) {
   ) {
     return waitForMessages.call(this, isDeadLetters(this) ? LOOK_SECONDS : seconds);
   });
-  /** The errors of batches that failed as a whole, and of queues that the stack could not read. */
+  /** The errors of failed batches and of unreadable queues. */
   const errors: string[] = [];
   const platform = await openPlatform({ world, dataFile: undefined, port: 0 });
   const stack = await startStack({

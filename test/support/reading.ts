@@ -1,7 +1,7 @@
 import { instantOf, type ReadGroup, type Received, readAll } from '../../simulate/reading.ts';
 import { type EventMember, NATIVE_KINDS } from '../../simulate/messages.ts';
 
-/* Reads native events with the independent reading of the simulation, for tests that do not run the simulation. */
+/* Reads native events with the reference model of the simulation, for tests that do not run the simulation. */
 
 export interface ReadDirectory {
   readonly groups: ReadonlyMap<string, Pick<ReadGroup, 'name' | 'members'>>;

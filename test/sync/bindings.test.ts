@@ -81,9 +81,9 @@ describe('binding of a member', () => {
   );
 
   it.each([
-    ['stored together with the member', {}, 1, 'ann'],
-    ['left to apply while the connection only observes', { observing: true }, 1, undefined],
-    ['left to apply if the person cannot be read', {}, 99, undefined],
+    ['stored by ingest together with the member', {}, 1, 'ann'],
+    ['not stored by ingest while the connection only observes', { observing: true }, 1, undefined],
+    ['not stored by ingest if the person cannot be read', {}, 99, undefined],
   ])('the binding of a new member is %s', async (_, options, schema, role) => {
     const { world, say, hire, member } = await createTestEngine(options);
     await hire('ann');

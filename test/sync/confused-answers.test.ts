@@ -20,7 +20,7 @@ describe('answer about another group', () => {
     ['patch', {}],
     ['get', { lastError: { code: 'unavailable' } }],
   ] as const)(
-    'an answer about another group to a %s keeps the link, and apply writes the directory change later',
+    'if a %s is answered with another group, the link stays and apply writes the directory change later',
     async (call, expected) => {
       const { world, say, tell, work, state, shown, own, theirs } = await company();
       const { platform } = world;

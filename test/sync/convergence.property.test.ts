@@ -44,8 +44,8 @@ describe('engine', () => {
         });
         expect(shownGroups(world)).toEqual(expectedGroups(events));
         expect(world.platform.violations).toEqual([]);
-        // No message is dead-lettered. The platform may report a version conflict with any of these HTTP statuses, and
-        // the engine must not treat the conflict as a refusal.
+        // No message is dead-lettered. The platform may report a version conflict with any of these HTTP statuses. The
+        // engine must not treat the conflict as a refusal.
         expect(world.deadLetters).toEqual([]);
       },
     ),

@@ -4,7 +4,7 @@ import { sweep } from '../../shared/sync/reconcile/sweep.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
-/** Creates two groups in sync. Their creation is long past. */
+/** Creates two groups in sync. An hour passes after their creation. */
 async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   const engine = await createTestEngine(options);
   const { world } = engine;

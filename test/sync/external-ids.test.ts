@@ -76,7 +76,7 @@ describe('external ids that the platform normalises', () => {
   });
 
   it.each(FORMS)(
-    'a normalised id causes no second group after a lost POST (%s)',
+    'a normalised id causes no second group after a POST without an answer (%s)',
     async (_, spokeIdAs, id) => {
       const { world, troubles, tell, state, actions, drift } = await company(spokeIdAs);
       let isLost = false;

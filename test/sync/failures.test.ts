@@ -76,7 +76,7 @@ describe('messages that apply sends to its own queue', () => {
 });
 
 describe('write that the platform always refuses', () => {
-  it('a refused write fails the group once, causes one dead-lettered message, and is repeated with the next change', async () => {
+  it('a refused write marks the group as failed, causes one dead-lettered message, and is repeated with the next change', async () => {
     const { tell, world, state, ref, shown, audit } = await company();
     await tell({ snapshot: 'g', of: ['a'] });
     world.platform.refusal = () => 422;

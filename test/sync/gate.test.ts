@@ -314,7 +314,7 @@ describe.each([
   ['feed', 'activity', (ports: Ports, one: Connection) => followFeed(one, ports, Number.MAX_SAFE_INTEGER)],
   ['sweep', 'list', (ports: Ports, one: Connection) => sweep(one, ports)],
   ['people', 'employees', (ports: Ports, one: Connection) => refreshPeople(one, ports)],
-] as const)('gate and the %s reader', (_, route, run) => {
+] as const)('gate and a job that reads the platform (%s)', (_, route, run) => {
   async function reading() {
     const engine = await company();
     const { world, troubles } = engine;
@@ -340,7 +340,7 @@ describe.each([
     };
   }
 
-  it('a reader of the platform closes the gate after a 429, and sends no call while the gate is closed', async () => {
+  it('a job that reads the platform closes the gate after a 429, and sends no call while the gate is closed', async () => {
     const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
@@ -358,7 +358,7 @@ describe.each([
     expect(await outcome()).toBeUndefined();
   });
 
-  it('a reader of the platform closes the gate if the read and /me answer 401, and sends no further call', async () => {
+  it('a job that reads the platform closes the gate if the read and /me answer 401, and sends no further call', async () => {
     const { meets, outcome, calls, gate } = await reading();
     meets('all', 'unauthorized');
     expect(await outcome()).toMatchObject({ kind: 'unauthorized' });
@@ -368,7 +368,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  it('a reader of the platform fails and blocks no write if only its own route answers 401, 403 or 503', async () => {
+  it('a job that reads the platform fails and blocks no write if only its own route answers 401, 403 or 503', async () => {
     const { meets, outcome, gate, tell, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
@@ -379,7 +379,7 @@ describe.each([
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a reader of the platform continues to read while an operator has paused writes, and does not open the gate', async () => {
+  it('a job that reads the platform continues while an operator has paused writes, and does not open the gate', async () => {
     const { world, meets, outcome, gate } = await reading();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
     expect(await outcome()).toBeUndefined();

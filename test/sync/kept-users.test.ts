@@ -144,11 +144,11 @@ it.each<DirectoryEvent>([
   { snapshot: 'g', of: ['a'] },
 ])(
   'a removed member leaves the platform although the stored view is missing and external users may stay: %j',
-  async (releasedPlatformId) => {
+  async (removal) => {
     const { world, tell, shown } = await company({ membership: 'additive' });
     await tell({ snapshot: 'g', of: ['a', 'b'] });
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-    await tell(releasedPlatformId);
+    await tell(removal);
     expect(shown('g')).toEqual([users('a')]);
   },
 );

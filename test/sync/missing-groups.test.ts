@@ -7,7 +7,7 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
 
 type Wrong = { first: readonly DirectoryEvent[]; hours: number; echoSpokeId: boolean };
 
-/** Creates the directory groups g0, g1, … in sync. The creation of their platform groups is long past. */
+/** Creates the directory groups g0, g1, … in sync. Ten minutes pass after the creation of their platform groups. */
 async function company(count: number, platform = {}, settings = {}) {
   const engine = await createTestEngine({ platform, settings });
   await engine.hire('a', 'b');
@@ -147,7 +147,7 @@ describe('platform that answers 404 for existing groups', () => {
     ['for half a day', { hours: 12 }],
     ['for half a day, without spokeIds', { hours: 12, echoSpokeId: false }],
   ])(
-    'a group that the directory deletes while it answers 404 is deleted when it is readable again (404 %s)',
+    'a group that the directory deletes while the platform answers 404 is deleted when it is readable again (404 %s)',
     async (_, given) => {
       const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
       const { world, say, pass, tell } = await company(1, { echoSpokeId });
@@ -166,7 +166,7 @@ describe('platform that answers 404 for existing groups', () => {
     },
   );
 
-  it('apply reports a group with a held unlink, which raises an alarm', async () => {
+  it('apply reports that the unlink of a group is held', async () => {
     const { world, say, names, pass, waiting, hideAllButOne } = await company(6);
     await hideAllButOne();
     say(...names.map((to) => ({ add: ['b'], to })));
@@ -180,7 +180,7 @@ describe('platform that answers 404 for existing groups', () => {
     expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
   });
 
-  it('a group that the list shows although it answers 404 causes an error and no second group', async () => {
+  it('a group that is in the list but answers 404 causes an error and no second group', async () => {
     const { world, say, pass, tell, state } = await company(1);
     const { platform } = world;
     platform.hidden = () => true;

@@ -46,7 +46,7 @@ describe('malformed group of another client', () => {
   });
 
   it.each([true, false])(
-    'a malformed external group does not count as the group of a lost POST (spokeIds are shown: %s)',
+    'a malformed external group does not count as the group of a POST without an answer (spokeIds are shown: %s)',
     async (echoSpokeId) => {
       const { createWithLostAnswer, addOdd, shown } = await company({
         platform: { echoSpokeId },
@@ -59,7 +59,7 @@ describe('malformed group of another client', () => {
   );
 });
 
-describe('malformed group of a lost POST', () => {
+describe('malformed group of a POST without an answer', () => {
   it.each([true, false])(
     'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
     async (echoSpokeId) => {

@@ -301,7 +301,7 @@ describe('fetch of the last written version that shows only some users', () => {
   });
 });
 
-describe('member that another client added and that the platform drops at a write of groupsync', () => {
+describe('member of another client that the platform drops at a write of groupsync', () => {
   it.each(['answer', 'fetch'])(
     'apply adds a dropped member when the directory adds the member (the %s shows the loss)',
     async (seen) => {

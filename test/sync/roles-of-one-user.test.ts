@@ -98,7 +98,7 @@ describe('user with several roles', () => {
     expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
   });
 
-  it('a user leaves a minute after the end of the last role if the list shows no other role', async () => {
+  it('a user leaves the group a minute after the end of the last role if the list shows no other role', async () => {
     const { world, tell, shown, work } = await withAnn();
     const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
     world.platform.pageSize = () => 1;
@@ -116,7 +116,7 @@ describe('user with several roles', () => {
     await tell();
   });
 
-  it('a user leaves after every role has ended, and returns with the next role', async () => {
+  it('a user leaves the group after every role has ended, and returns with the next role', async () => {
     const { hour, tell, shown } = await withAnn();
     await hour(...CONVERTED);
     const left = [ann('contractor', 'TERMINATED'), ann('employee', 'TERMINATED')];
@@ -130,7 +130,7 @@ describe('user with several roles', () => {
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
-  it('a user leaves after the platform deletes the only active role', async () => {
+  it('a user leaves the group after the platform deletes the only active role', async () => {
     const { hour, shown } = await withAnn();
     await hour(...CONVERTED);
     await hour(ann('contractor', 'TERMINATED'));
@@ -265,7 +265,7 @@ describe('user with several roles', () => {
       expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
     });
 
-    it('a user leaves after the platform deletes the only active role, although an ended role has the address', async () => {
+    it('a user leaves the group after the platform deletes the only active role, although an ended role has the address', async () => {
       const { hour, tell, shown } = await company();
       await hour(...roles);
       await tell({ snapshot: 'g', of: ['ann'] });

@@ -57,7 +57,7 @@ it.each([
   },
 );
 
-it('a group that is deleted before a write with a stale version is created again', async () => {
+it('a group that another client deletes directly before a write of groupsync is created again', async () => {
   const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
@@ -194,7 +194,7 @@ it.each(['restore', 'adopt'])(
 );
 
 it.each(['platform.patch', 'update GROUP'])(
-  'a hold that another worker stores during a write (before %s) counts in the levels, and the next apply ends it',
+  'a hold that another worker stores during a write (before %s) is counted as waiting, and the next apply ends it',
   async (heldUpBefore) => {
     const { world, say, state, ref, tell } = await inSync(['a', 'b']);
     say({ take: ['b'], from: 'g' });

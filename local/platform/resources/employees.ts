@@ -70,7 +70,7 @@ const hasWorked = (employee: EmployeeRecord) =>
 const einNumber = (employee: EmployeeRecord) =>
   employee.ein === null ? undefined : Number(employee.ein.replaceAll(/\D/g, ''));
 
-/** Returns the matching employees in the order in which they joined the company. */
+/** Returns the matching employees in the order in which they were added. */
 export function employees(company: CompanyState, matches: (employee: EmployeeRecord) => boolean) {
   const found: EmployeeRecord[] = [];
   for (const employee of company.employees.values()) if (matches(employee)) found.push(employee);

@@ -32,9 +32,7 @@ export interface CompanyState {
   readonly customFields: readonly CustomField[];
   readonly leaveTypes: ReadonlyMap<string, LeaveTypeRecord>;
   readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
-  /**
-   * The employees by role id, in the order in which they joined the company. Lists of employees have the same order.
-   */
+  /** The employees by role id, in the order in which they were added. Lists of employees have the same order. */
   readonly employees: Map<string, EmployeeRecord>;
   /** The role id of each user id. For a user with several roles, it is the id of an active role. */
   readonly roleByUser: Map<string, string>;

@@ -47,8 +47,8 @@ const EventBridgeEvent = z.lazy(() =>
 
 /**
  * An EventBridge event (EventBridge user guide, "Events"). Its field `detail` is an event of any supported format. If
- * `detail-type` is a native event type, `detail` is only the `data` of that event, and the other attributes come from
- * the envelope.
+ * `detail-type` begins with `directory.` and `detail` is no CloudEvent, `detail` is the `data` of a native event, with
+ * optional `time`, `sequence`, `connection` and `actor`. The id and the source come from the envelope.
  */
 export const readEventBridge: Adapter = (value) => {
   if (!Object.hasOwn(value, 'detail-type')) return undefined;

@@ -19,7 +19,7 @@ function namesSchema(value: Readonly<Record<string, unknown>>, urn: string): boo
   );
 }
 
-/** Optional fields that give the position in the order of events. The delivery supplies missing fields. */
+/** Optional fields for the position in the order of events, and for the connection. */
 const scimPlace = () => ({
   time: Instant.nullish().transform((time) => time ?? undefined),
   sequence: Sequence.nullish().transform((sequence) => sequence ?? undefined),

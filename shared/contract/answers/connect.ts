@@ -32,7 +32,6 @@ export type AdoptedPair = Answer<typeof AdoptedPair>;
 
 /** The existing platform groups that each value of `adoptExisting` would adopt. */
 const AdoptionPlan = z.object({
-  /** The number of groups on the platform. */
   existing: count,
   /** The number of groups that the directory has named. */
   directory: count,

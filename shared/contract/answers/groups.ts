@@ -60,14 +60,14 @@ export type NameClash = Answer<typeof NameClash>;
 /** The next write of one group. */
 export const Plan = z.object({
   group: text,
-  /** `hold` means that the guard stops all changes of the plan, so nothing is written. */
+  /** `hold` means that only held removals are left to write, so nothing is written. */
   action: z.enum(['create', 'patch', 'put', 'delete', 'release', 'none', 'hold']),
-  /** The changes of the write. With `hold`, the removals that the guard stops. */
+  /** The changes of the write. With `hold`, the held removals. */
   changes: z.array(Change),
-  held: z.array(text).describe('Users whose removal the guard stops.'),
-  /** The digest that an approval of the held removals names. Without a hold, a digest of the action and its changes. */
+  held: z.array(text).describe('Users whose removal waits for a decision or was rejected.'),
+  /** With `hold`, the digest that an approval names. Otherwise a digest of the action and its changes. */
   digest: text,
-  /** The reason why groupsync writes nothing; null if the group is in sync. */
+  /** The reason why groupsync does not write the plan now, or a remark about the plan; null if there is none. */
   note: nullable(text),
   waiting: nullable(Waiting).describe(
     'The reason why the action is not done yet, and the time at which apply reads the group again.',
@@ -75,7 +75,7 @@ export const Plan = z.object({
   clashes: z
     .array(NameClash)
     .describe(
-      'Unmanaged platform groups with the name of this group. A creation would make a second group with the name.',
+      'Unmanaged platform groups with the name or the external id of this group, which a creation would duplicate.',
     ),
 });
 export type Plan = Answer<typeof Plan>;

@@ -10,7 +10,7 @@ export const ReconcileReport = z.object({
   connection: text,
   eventsRead: count,
   groupsTouched: count,
-  /** The number of groups whose new version came from a write of groupsync itself. */
+  /** The number of checked groups that the platform showed in the known version. */
   echoes: count,
   drift: z.record(text, count),
   restored: count,

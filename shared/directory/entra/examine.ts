@@ -9,8 +9,8 @@ import { refuseHiddenGroups, userMemberPages } from './members.ts';
 import { createAccessTokens } from './sign-in.ts';
 
 /**
- * For each right, a call that needs it. Each call reads only the first page of a list, except the check for hidden
- * memberships, which reads all groups.
+ * For each right, a call that needs this right. Each call reads only the first page of a list, except the check for
+ * hidden memberships, which reads all groups.
  */
 const CALLS = {
   groups: (graph) => firstOf(groupPages(graph)),

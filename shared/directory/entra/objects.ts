@@ -18,7 +18,7 @@ export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGr
 
 /**
  * Returns a user. The address is `mail`, or the user principal name of a user without a mailbox. The principal name of
- * a guest is an artificial name.
+ * a guest is not a real address.
  * @throws DirectoryError `denied` if the application lacks the right to read users and their state
  */
 export function userOf(

@@ -59,7 +59,7 @@ const isFederation = (credential: SignInOptions['credential']): credential is Fe
 
 type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise<unknown>;
 
-/** For each right, a call that needs it. Only the first page of a list is read. */
+/** For each right, a call that needs this right. Only the first page of a list is read. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   groups: (api) => firstOf(groupPages(api)),
   // The administrator is not a group, but the API checks the right to list members before it searches for the group.

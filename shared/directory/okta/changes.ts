@@ -30,7 +30,7 @@ export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: now
  *   ----------------------------|------------------------------------|-------------------------------------------
  *   groups changed since a time | new, renamed, and with new members | deleted groups, members who were deleted
  *   users changed since a time  | new, renamed, enabled or disabled  | deleted users
- *   the System Log              | all of these, and deletions        | late entries, and a few lost entries
+ *   the System Log              | all of these, and deletions        | entries that are late or lost
  */
 export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);

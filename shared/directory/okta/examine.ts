@@ -30,7 +30,7 @@ type Right = (typeof RIGHTS)[number];
 /** The scope for groups also allows reading members. */
 const SCOPE_OF: Readonly<Record<Right, string>> = { ...SCOPES, members: SCOPES.groups };
 
-/** For each right, a call that needs it. Only the first page of a list is read. */
+/** For each right, a call that needs this right. Only the first page of a list is read. */
 const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown>>> = {
   groups: (api) => firstOf(groupPages(api)),
   async members(api) {

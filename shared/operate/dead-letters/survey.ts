@@ -64,7 +64,6 @@ export function isSelected({ message, group, connection }: DeadLetter, selection
   );
 }
 
-/** True if the text is the id of the message, or a prefix of the id. */
 export const isNamed = (message: Pick<DeadLetter['message'], 'id'>, id: string): boolean =>
   id !== '' && message.id.startsWith(id);
 

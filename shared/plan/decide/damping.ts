@@ -23,7 +23,7 @@ const CONTESTED = {
 /**
  * Flap damping: after two restorations within an hour, the group waits for the rest of the hour, because each
  * restoration costs three or four calls. Four things end the wait early: a newer directory event, a managed member that
- * must be removed, an approved hold, and an operator's `sync`.
+ * must be removed, an approved hold, and a suspected change without a version, such as an operator's `sync`.
  */
 export function decideDamping(facts: Facts): Decision | undefined {
   const { state, nowMs, wanted, views } = facts;
@@ -47,7 +47,7 @@ function dampingNow({ flapDamping }: GroupState, nowMs: number): FlapDamping | u
 }
 
 const passesDamping = ({ suspectedChange, approval }: GroupState): boolean =>
-  isOperatorSync(suspectedChange) || approval !== undefined;
+  isUnversioned(suspectedChange) || approval !== undefined;
 
 /** Whether a user that groupsync added must be removed. A user that another client added does not count. */
 function hasLeaver({ group }: Wanted, { base }: Views): boolean {
@@ -56,8 +56,8 @@ function hasLeaver({ group }: Wanted, { base }: Views): boolean {
   return [...(current?.users ?? [])].some(([user, isManaged]) => isManaged && !users.has(user));
 }
 
-/** Whether the suspected change comes from an operator's `sync`. Such a change has no version. */
-export const isOperatorSync = (suspectedChange: SuspectedChange | undefined): boolean =>
+/** Whether the change has no version: from `sync`, or because the group was missing or differed in the same version. */
+export const isUnversioned = (suspectedChange: SuspectedChange | undefined): boolean =>
   suspectedChange?.version === null;
 
 /**
@@ -80,7 +80,7 @@ export function flapDampingAfter(
  *
  *     the stored counter                                       | this restoration
  *     ---------------------------------------------------------|----------------------------------
- *     is missing or over 2 h old, or an operator ran `sync`    | counts as the first
+ *     is missing or over 2 h old, or change without version    | counts as the first
  *     is under 1 h old                                         | counts as one more
  *     is 1 to 2 h old, had no damping                          | counts as the first
  *     is 1 to 2 h old, had damping, no write after the hour    | is not counted
@@ -91,7 +91,7 @@ function countedAgain(
   nowMs: number,
 ): FlapDamping {
   const first = { sinceMs: nowMs, count: 1 };
-  if (flapDamping === undefined || isOperatorSync(suspectedChange)) return first;
+  if (flapDamping === undefined || isUnversioned(suspectedChange)) return first;
   const { sinceMs, count } = flapDamping;
   if (nowMs - sinceMs >= 2 * HOUR_MS) return first;
   if (nowMs - sinceMs < HOUR_MS) return { sinceMs, count: count + 1 };

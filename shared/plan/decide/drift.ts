@@ -25,7 +25,7 @@ import {
 import type { Facts, Listing, Views, Wanted } from '../facts.ts';
 import { treatmentOf } from '../treatment.ts';
 import { lateWrites } from '../uncertain.ts';
-import { flapDampingAfter, isOperatorSync, NO_USERS } from './damping.ts';
+import { flapDampingAfter, isUnversioned, NO_USERS } from './damping.ts';
 import { decideMissing, OBSERVED_GONE } from './missing.ts';
 
 /**
@@ -47,10 +47,10 @@ const UNPROVEN_READ = {
  *     the known version and content                | undefined: nothing changed
  *     the known version and content, after a 404   | observe that nothing changed
  *     another version within 60 s of a write       | wait
+ *     any content, but the view is unreadable      | observe; see `decideUnreadable`
  *     the known version, fewer users, within 60 s  | wait
  *     the known version, fewer users, after 60 s   | observe: the users are hidden; wanted users are sent again
  *     any other version or content                 | observe
- *     any content, but the view is unreadable      | observe; see `decideUnreadable`
  *     nothing (404)                                | see `decideMissing`
  */
 export function decideFetched(facts: Facts): Decision | undefined {
@@ -107,14 +107,14 @@ export function decideUnreadable(facts: Facts, fetched: ObservedGroup): Decision
 }
 
 /**
- * Returns the decision that ends the suspected change. An operator's `sync` also resets the flap counter, so that a
- * damped group is written now.
+ * Returns the decision that ends the suspected change. A change without a version, such as an operator's `sync`, also
+ * resets the flap counter, so that a damped group is written now.
  */
 export const clear = ({ fetched, nowMs, state: { flapDamping, suspectedChange } }: Facts): Decision => ({
   kind: 'observe',
   observed: fetched as ObservedGroup,
   flapDamping:
-    flapDamping !== undefined && isOperatorSync(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
+    flapDamping !== undefined && isUnversioned(suspectedChange) ? { sinceMs: nowMs, count: 0 } : undefined,
 });
 
 /**

@@ -16,7 +16,7 @@ export const endHold = (...ends: readonly HeldSetName[]): EndHold => ({ kind: 'h
 export const settleUnheld = (facts: Facts, as: SettledState): Decision => endUnneeded(facts) ?? settle(as);
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
-  /** Whether the group may not be deleted now. */
+  /** Whether the deletion of a group without users is held. */
   readonly isDeletionHeld?: boolean;
 }
 
@@ -29,8 +29,9 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
  *     removes no user and no group, and a set exists    | end the set (`endUnneeded`)
  *     removes no user and no group                      | the plan may be written
  *     has removals that must wait in a new hold         | hold (`judgeByHolds`)
- *     has a set that covers none of its removals        | end the set
- *     has only removals that an operator decided        | keep or remove these users, as decided
+ *     has a set that no longer applies to its removals  | end the set (`judgeByHolds`)
+ *     has only decided or waiting removals              | write without the rejected and waiting removals
+ *     has undecided removals, and the guard is off      | the plan may be written
  *     has undecided removals that are not reserved      | reserve
  *     has undecided removals that the guard allows      | the plan may be written
  *     exceeds the limit only with a second worker       | wait for that worker (`isOnlyTwo`)

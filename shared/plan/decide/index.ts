@@ -22,7 +22,7 @@ import { decideWanted } from './write.ts';
  *     the group                                          | decision
  *     ---------------------------------------------------|------------------------------------------------
  *     has an open intent                                 | settle the intent; see `decideIntent`
- *     was released by an operator                        | see `decideRelease`, then settle as `excluded`
+ *     was released, by an operator or a takeover         | see `decideRelease`, then settle as `excluded`
  *     had an intent that the platform refused            | see `decideRejected`, and `decideMissing` after a 404
  *     is excluded by the settings                        | end a waiting hold, then settle as `excluded`
  *     was restored repeatedly within an hour             | wait for the rest of the hour; see `decideDamping`

@@ -22,7 +22,7 @@ const ADDED_BY_PLATFORM = 1;
  *     the result of the intent      | observe             | observe               | –
  *     possibly an outdated state    | wait                | wait; drop if refused | see `decideDeletion`
  *     any other content             | observe             | observe               | see `decideDeletion`
- *     nothing (404, not listed)     | drop after 3 misses | drop                  | see `decideDeletion`
+ *     nothing (404, not listed)     | wait, then drop     | drop                  | see `decideDeletion`
  *     nothing, in an untrusted list | `decideUnlisted`    | –                     | –
  */
 export function decideIntent(facts: Facts, intent: Intent): Decision {

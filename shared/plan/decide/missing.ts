@@ -9,7 +9,7 @@ import { withSpokeId } from '../names.ts';
 import { treatmentOf } from '../treatment.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 
-/** After this many searches without a result, a POST counts as having had no effect. */
+/** A POST counts as having had no effect after this many searches without a result, but not before `createSettleMs`. */
 export const CREATE_MISSES = 3;
 
 /** Ends the suspected external change, because there is no platform group to read. */

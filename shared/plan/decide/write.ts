@@ -85,8 +85,8 @@ function decideDraft(input: Drafting, known: Known, treatment: GroupTreatment): 
 }
 
 /**
- * Returns the hidden users that the plan treats as additions. During the search for refused users, these are only the
- * users that the current attempt excludes. All other hidden users may be in the group, so every attempt sends them.
+ * Returns the wanted users that the plan adds again if they are hidden. During the search for refused users, these are
+ * only the users that the attempt excludes. All other hidden users count as present, so every attempt sends them.
  */
 const sentAgain = (
   { isNarrowed, excluded = new Set() }: Facts,

@@ -89,7 +89,7 @@ export function mapGroups<Target extends TargetGroup>(
   };
 }
 
-/** The comparison of addresses and external ids ignores case. */
+/** The comparison with the address or the external id of a target ignores case. */
 const folded = (key: string | undefined): string | undefined => key?.toLowerCase();
 
 /** Returns the groups by a key, without the groups whose key is missing or empty. */

@@ -10,7 +10,7 @@ const MAX_MISSING_SHARE = 0.05;
  *
  *   groups known | missing                   | wrong
  *   -------------|---------------------------|------
- *   none         | none                      | no
+ *   any          | none                      | no
  *   any          | all                       | yes
  *   two or more  | one                       | no
  *   any          | two or more, at most 5 %  | no

@@ -37,7 +37,7 @@ export type ReadOutcome =
  *   below the count  3 or more                any                   no addition, no name  again: short
  *   below the count  3 or more                any                   addition or new name  changes, no removals
  *   all              any                      any                   none                  equal
- *   all              any                      first time            some                  again: empty
+ *   all              any                      yes, not confirmed    some                  again: empty
  *   all              any                      no, or confirmed      superseded only       again: superseded
  *   all              any                      no, or confirmed      some, ≤ 1,000 users   snapshot
  *   all              any                      no, or confirmed      some, more users      changes

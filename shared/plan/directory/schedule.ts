@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const ROLLING_MS = 23 * HOUR_MS;
 /** In a directory without a longer lag, an answer may show the earlier state for this time after a change. */
 export const SHOWN_AFTER_MS = 2 * 60_000;
-/** The time until the next run. */
+/** The shortest wait before the next read. The next run that starts after it reads the group. */
 const SOON_MS = 60_000;
 
 export interface WholeRead {
@@ -24,7 +24,7 @@ export interface WholeRead {
   readonly below: readonly GroupId[];
   /** The addresses of the nested groups. An address that the lists do not show is missing. */
   readonly belowAddresses: readonly string[];
-  /** The directory's count of direct members. If the count was not read, the number of listed direct members. */
+  /** The directory's count of direct users. If the count was not read, the number of listed direct users. */
   readonly counted: number | undefined;
   readonly nowMs: number;
   /** The lag of the directory: for this time after a reported change, a read may show the state before the change. */
@@ -113,7 +113,7 @@ export const isUnreadable = ({ failingMs, missingMs, shortMs = [] }: ReaderGroup
   failingMs !== undefined &&
   (nowMs - failingMs >= LASTING_MS || isShortForLong({ shortMs }));
 
-/** Whether three reads within an hour were short, without a later full read. */
+/** Whether three reads within an hour were short, without a later read that equals the desired state. */
 export const isShortForLong = ({ shortMs = [] }: Pick<ReaderGroup, 'shortMs'>): boolean =>
   shortMs.length >= MAX_SHORT_READS;
 

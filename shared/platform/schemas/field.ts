@@ -17,10 +17,8 @@ export function openEnum<const Known extends string>(known: readonly Known[]): z
   return z.string().meta({ examples: [...known] }) as unknown as z.ZodType<Open<Known>>;
 }
 
-/** A calendar date in the form YYYY-MM-DD. */
 export const CalendarDate = z.lazy(() => z.iso.date());
 
-/** An RFC 3339 time with its UTC offset. */
 export const OffsetTime = z.lazy(() => z.iso.datetime({ offset: true }));
 
 /** The platform advises against larger pages (Workforce Platform API, Limits). */
@@ -50,7 +48,6 @@ const LocationCode = z.lazy(() =>
   }),
 );
 
-/** Workforce Platform API, Address. */
 export const Address = z.lazy(() =>
   z.object({
     streetLine1: text,

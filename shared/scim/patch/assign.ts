@@ -82,7 +82,7 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   return withoutDuplicates(list, list.length - 1, attribute);
 }
 
-/** Replaces the list. New items without `value` are merged into existing items instead. */
+/** Replaces the list if a new item has a `value`. Otherwise, the new items are merged into the existing items. */
 function replacedBy(
   read: readonly ScimValue[],
   before: readonly ScimValue[],

@@ -14,8 +14,8 @@ import { linkTo, recordLateWrite } from './external-change.ts';
 
 /**
  * Returns the last view of an adopted platform group from its previous link. The view shows which members groupsync had
- * added. The previous link was a link of this directory group, or of a group of a removed connection. Accepted drift of
- * this directory group stays accepted.
+ * added. The previous link was a link of this directory group, or of the group from which the claim was taken over.
+ * Accepted drift of this directory group stays accepted.
  */
 export async function readPreviousLink(
   state: Pick<GroupState, 'ref' | 'previousLink'>,
@@ -23,8 +23,8 @@ export async function readPreviousLink(
   { connection, ports: { groups, claims } }: PreviousLinkReading,
 ): Promise<View | undefined> {
   const own = await previousView(state, id, groups);
-  // The view of another connection's group matters only with the membership `additive`, because only then external
-  // members may stay.
+  // The view of another directory group matters only with the membership `additive`, because only then external members
+  // may stay.
   if (own !== undefined || connection.settings.membership !== 'additive') return own;
   const previous = await claims.previousOwner(connection.company, id);
   const before = previous && (await groups.read(previous));
@@ -50,9 +50,9 @@ async function previousView(
 
 /**
  * Claims a platform group for adoption. The claim fails if the external id of the platform group is exactly the id of
- * another directory group without a platform group. An exact external id proves more than the same name, or another
- * form of the external id.
- * @returns the reason why the platform group cannot be adopted; undefined if the claim succeeded
+ * another directory group of the connection that has no platform group yet. An exact external id proves more than the
+ * same name, or another form of the external id.
+ * @returns the other directory group that prevents the adoption; undefined if the claim succeeded
  */
 export async function claimAdopted(
   { id, spokeId }: ListedGroup,

@@ -45,13 +45,13 @@ type PartialReport = Pick<ApplyReport, 'outcome' | 'lagMs' | 'cause' | 'unlinkin
 const MAX_PASSES = 3 * MAX_CONFLICTS;
 
 /**
- * Makes one platform group equal to the desired state. The message contains only the id of the group. Apply reads all
- * facts itself, with consistent reads.
+ * Makes one platform group equal to the desired state. The message only names the group. Apply reads all facts itself.
+ * Its reads of the table are strongly consistent.
  *
  *     group item ──▶ open intent settled ──▶ registers ──▶ resolve, plan, guard ──▶ change, intent
  *       ──▶ platform call ──▶ view ──▶ audit ──▶ commit (view pointer, version, intent cleared, dirty cleared if rev is unchanged)
  *
- * The process may die at any arrow. The next apply finds the open intent and settles it (invariant 2).
+ * The process may die at any arrow. If it has stored the intent, the next apply settles the intent (invariant 2).
  * @throws StoreError or another error if the table or the queue fails. SQS then delivers the message again
  */
 export async function applyGroup(ref: GroupRef, ports: ApplyPorts): Promise<ApplyReport> {
@@ -116,7 +116,7 @@ async function applyOnce(
 
 /**
  * Whether this worker may run a pass: the group needs work, no other worker is active, and the wake-up is not early.
- * After the first pass, the wake-up is checked only if another worker has changed the group.
+ * After the first pass, the wake-up is checked only if another worker changed the group during the last pass.
  */
 function mayRunPass(
   state: GroupState | undefined,
@@ -159,8 +159,8 @@ function prepareNextPass(
 }
 
 /**
- * Whether this attempt shows that the platform is available. The platform is available if it answered a write or a
- * fetch, or refused a write because of the content.
+ * Whether this attempt shows that the platform is available. The platform is available if it accepted a write, answered
+ * the fetch of an attempt that ends in sync (`hasFetched`), or refused a write because of its content or its version.
  */
 const hasAnswered = ({ kind }: PassResult, { hasFetched, hasRefused }: Attempt): boolean =>
   kind === 'written' || (kind === 'in_sync' && hasFetched) || hasRefused;
@@ -179,7 +179,7 @@ const needsApply = (state: GroupState): boolean =>
 
 const HOUR_MS = 3_600_000;
 /**
- * Returns the wait before the search continues. If the platform accepted a part of the write, the search continues
+ * Returns the wait before the next search. If the platform accepted a part of the write, the next search begins
  * immediately; otherwise in an hour.
  */
 const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS);

@@ -45,7 +45,7 @@ export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditE
   reason: `no answer came, and a fetch did not show the write; it may take effect until ${new Date(untilMs).toISOString()}`,
 });
 
-/** Returns the cause of a write: an approval, the restoration of drift, or the latest event of the directory. */
+/** Returns the cause of a write: an approval, drift, the latest event of the directory, or rev if no event is known. */
 export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
   const { approval, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };

@@ -14,7 +14,7 @@ import { auditOf, originOf } from './audit.ts';
 import { type ApplyContext, type Bisection, type PassFacts, type Performed, SUPERSEDED } from './context.ts';
 import { giveUp } from './failure.ts';
 
-/** Records the refusal in the audit log, and returns the next part of the write to send, if any. */
+/** Records the refusal, and returns the next part of the write to send. If no part is left, ends the search. */
 export async function refuse(
   { firstly }: Extract<Decision, { kind: 'fail' }>,
   facts: PassFacts,
@@ -53,8 +53,8 @@ function isKnownRefusal(plan: Plan, wanted: Wanted | undefined): boolean {
 }
 
 /**
- * Ends the search when no smaller write is left. Apply tries removals again in an hour. Apply tries any other write
- * again only after the group has changed.
+ * Ends the search when no smaller write is left. Apply tries removals again in an hour. It tries any other write again
+ * after the next change of the group, or after a day.
  */
 async function endSearch(
   { write, cause }: NonNullable<PassFacts['refused']>,
@@ -80,20 +80,19 @@ interface Next {
 /**
  * The order of the search; the first matching line counts:
  *
- *     the refused write has              | next
- *     -----------------------------------|---------------------------------------------------------
- *     the whole group (PUT)              | its changes alone, without name and external id
- *     name or external id, and members   | the members alone
- *     name and external id               | one of them
- *     one of them alone                  | its value is recorded as refused; the search continues with the other parts
- *     removals and additions             | the removals
- *     additions                          | halves of them, until the refused user is found
- *     removals alone                     | nothing; the write is tried again in an hour
+ *     the refused write                        | next
+ *     -----------------------------------------|---------------------------------------------------------
+ *     changes members, and a field or by PUT   | the members alone, by PATCH
+ *     changes both fields, or one by PUT       | one field, by PATCH
+ *     changes one field alone                  | its value is recorded as refused; the search tries the other parts
+ *     has additions, and removes or creates    | the removals, or the new group without members
+ *     has additions                            | halves of them, until the refused user is found
+ *     has removals alone                       | nothing; the write is tried again in an hour
  *
- * Hidden users may be in the group, and a write of users without them would remove them. So every attempt that sends
- * users includes the hidden users, and the search does not try them one by one. The search omits them only if the
- * platform has refused every attempt with them. If a refused write contains a name, and no users except hidden users,
- * the next attempt sends the name alone.
+ * The fields are the name and the external id. Hidden users may be in the group, and a write of users without them
+ * would remove them. So every attempt that sends users includes the hidden users, and the search does not try them one
+ * by one. The search omits them only if the platform has refused every attempt with them. If a refused write contains a
+ * field, and no users except hidden users, the next attempt sends the field alone.
  */
 function nextPart(write: Write, facts: PassFacts, { isKnown, ...before }: Known): Next | undefined {
   const { plan } = write;

@@ -39,8 +39,8 @@ export const recordOf = ({ intent, atMs, removals }: Reservation): GuardRecord =
 
 /**
  * Commits a write that the platform has answered. The answer becomes the group's view, and the intent ends. If the
- * answer lacks a sent user, the member is marked, and stays wanted. If the answer shows a user that the write did not
- * send, the platform or another client added this user.
+ * answer lacks a sent user, the member is marked, and stays wanted. If the answer shows any other user, the platform
+ * has kept a removed user, or the platform or another client has added the user.
  */
 export async function confirmWrite(
   answered: ObservedGroup | undefined,
@@ -100,7 +100,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
   undone: outcome.error,
 });
 
-/** Returns the location of the stored view of a creation, if the platform shows exactly this view. */
+/** Returns the prepared view of a creation, if the platform shows exactly this view. */
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 
@@ -178,7 +178,7 @@ async function markTaken(
 
 /**
  * Marks members that the write sent, and that the platform does not show. Later writes still send these members. A
- * later mark does not change the time of the first mark. The mark ends when a fetch shows the member.
+ * later mark does not change the time of the first mark. The mark ends when an answer or a fetch shows the member.
  */
 async function markUnshown(
   users: readonly PlatformUserId[],
@@ -197,7 +197,8 @@ async function markUnshown(
 
 /**
  * Returns the group after the write. If the answer does not show the sent content, it may show the state from before
- * the write. So the group is fetched. The result is the fetched group, except if it may be earlier than the answer.
+ * the write. So the group is fetched. The result is the fetched group, except after a 404 or if it may precede the
+ * answer.
  */
 async function shownAfter(
   answered: ObservedGroup | undefined,
@@ -213,16 +214,16 @@ async function shownAfter(
   return isUnproven ? answered : fetched;
 }
 
-/** Returns the approved hold that the write used up, and whether the group stays dirty after the write. */
+/** Returns whether the group stays dirty, whether uncertain writes end, and the approval that is used up. */
 function leftovers(
   { write: { consumes, left }, intent, facts: { rejected, state }, context: { bisection } }: Writing,
   outcome: Outcome,
 ): Partial<Commit> {
   const { kept, external, isUndone, unshown } = outcome;
-  // The approval stays if the platform kept some of the users that the approval covers.
+  // The approval stays if the platform kept some of the users that the write removes.
   const isUsedUp = consumes !== undefined && kept.length === 0;
   const isEnded = isCertain(outcome, state);
-  // While an earlier write may still take effect, the group stays dirty, so that a later pass fetches it.
+  // A later pass fetches the group after a refused write, and while an earlier write may still take effect.
   const needsFetchLater = rejected !== undefined || (state.uncertain !== undefined && !isEnded);
   // These holds are about the previous platform group, which the new platform group replaces.
   const isHeldBefore = intent.action === 'create' && holdsOf(state).length > 0;

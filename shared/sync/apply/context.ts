@@ -9,13 +9,13 @@ import type { AuditEntry, AuditLink } from '../ports/logs.ts';
 import type { Platform, PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
 
-/** The connection, the platform and the ports of one invocation for one group. */
+/** The connection, the platform and the ports of one pass for one group. */
 export interface ApplyContext extends Reading {
   readonly platform: Platform;
   readonly ports: ApplyPorts;
   /**
    * Adds an entry to the group's audit. The entry has links to two earlier entries. One is the latest entry of this
-   * invocation, or of the last write if this invocation has none. The other is the entry of an operator's last action.
+   * attempt, or of the last write if this attempt has none. The other is the entry of an operator's last action.
    */
   readonly record: (state: GroupState, entry: AuditEntry) => Promise<AuditLink>;
   /** Returns the times of the calls about the group that count towards the hourly limit. */
@@ -49,7 +49,7 @@ export interface Bisection {
    * refuse the whole group.
    */
   readonly hasWritten: boolean;
-  /** The fields that wait until the members are written. After that, each field is tried in a separate write. */
+  /** The fields that wait until the members are written. Each field is then tried in a separate write. */
   readonly withheld: readonly GroupField[];
 }
 
@@ -60,8 +60,8 @@ export const isUnfinished = ({ batches, withheld }: Bisection): boolean =>
   batches.length > 0 || withheld.length > 0;
 
 /**
- * Returns the search after the platform accepted a write. The next attempt sends the next batch of additions, or the
- * next field if no batch is left.
+ * Returns the search after the platform accepted a write. The next pass sends the next batch of additions, or the next
+ * field if no batch is left.
  */
 export function afterWrite(bisection: Bisection): Bisection {
   const { batches, withheld } = bisection;
@@ -97,7 +97,7 @@ export type PassResult =
   | { readonly kind: 'spent' }
   /** Another worker has changed the group's item during the pass. */
   | { readonly kind: 'superseded' }
-  /** No write is needed now. The platform shows the wanted state, except for held or refused changes. */
+  /** The group is settled, because no write is needed now. */
   | { readonly kind: 'in_sync' }
   | {
       readonly kind: 'written';
@@ -113,7 +113,7 @@ export type PassResult =
   | { readonly kind: 'broken'; readonly cause: PlatformFailure }
   /** The platform refuses a part of the write. The next pass tries a smaller write. */
   | { readonly kind: 'narrowed'; readonly bisection: Bisection }
-  /** The platform refuses the write, and will refuse it again. */
+  /** The platform refuses the write. Apply tries again after the next change of the group, or after a day. */
   | { readonly kind: 'failed'; readonly cause: unknown };
 
 /** The outcome of a performed decision: new facts with which the pass continues, or the result of the pass. */

@@ -53,7 +53,7 @@ export const recordLateWrite = async (
     : { audited: await record(state, foundOf(lateWrite, ports.clock(), version, true)) };
 
 /**
- * Records the external changes that a fetch showed.
+ * Records the external changes that a fetch or the answer to a write showed.
  * @returns undefined if another worker has written the group since `state` was read, because that write may be the
  * change
  */
@@ -79,9 +79,7 @@ async function isUnwrittenSince(
   return now?.intent?.id === intent?.id && now?.link?.view.id === link?.view.id;
 }
 
-/**
- * Returns the link to an observed group. The function stores the view first, if `prepared` does not name a stored view.
- */
+/** Returns the link to an observed group. Stores the view first, if `prepared` names no stored view. */
 export async function linkTo(
   seen: GroupState,
   { id, version }: Pick<ObservedGroup, 'id' | 'version'>,
@@ -102,8 +100,8 @@ const UNLINKING_HELD = {
 export const isUnlinkingHeld = (why: NewGroupError): boolean => why.code === UNLINKING_HELD.code;
 
 /**
- * Ends the link to a group that is gone. The link stays if too many groups are gone at the same time, or if the
- * platform shows the group again.
+ * Ends the link to a group that is gone. The link stays if too many links have ended within an hour, or if the platform
+ * shows the group again.
  */
 export async function unlink(
   { id, difference, acceptedDrift, lateWrite }: Extract<Decision, { kind: 'unlink' }>,
@@ -179,7 +177,7 @@ async function recordDrift(
     };
   });
   const idsOf = (some: readonly DriftRecord[]) => some.map(({ id }) => id);
-  // The records of an attempt that crashed. Another client may have undone their changes since then.
+  // If no difference is left, an attempt that crashed may have stored records whose changes another client has undone.
   const lasting =
     differences.length > 0 ? [] : LASTING_KINDS.map((kind) => idOf(state, { kind }, platformId));
   const all = [...records, ...(await ports.drift.read(state.ref, lasting))];
@@ -206,7 +204,7 @@ function idOf({ ref, link }: GroupState, { kind }: Pick<Difference, 'kind'>, pla
   const view = link?.view.id;
   const parts = JSON.stringify([ref.group, platformId, view ?? null, kind]);
   const hash = createHash('sha256').update(parts).digest('hex').slice(0, 20);
-  // The id begins with the view's id, so records sort by the time of detection.
+  // View ids sort by time. So records sort by the time of the view before the change.
   return `${DATED}${(view ?? '').slice(0, 12).padStart(12, '0')}${hash}`;
 }
 

@@ -42,7 +42,7 @@ export async function handleFailure(
   return !isUnsent(failure) && (await countFailing(ref, failure, ports)) ? 'gate_closed' : 'postponed';
 }
 
-/** Whether the request was never sent. Such a failure shows no fault of the platform. */
+/** Whether groupsync itself decided not to send the request. Such a failure shows no fault of the platform. */
 const isUnsent = ({ kind, call }: PlatformFailure): boolean => kind === 'unreached' && call === undefined;
 
 /** The error of a group while the search for refused users waits for its next attempt. */
@@ -83,7 +83,7 @@ export async function postpone(
   await ports.applyQueue.wake([{ ...ref, afterMs: wakeAtMs - nowMs }]);
 }
 
-/** A write that the platform refused. A refused deletion has no plan. */
+/** A write that failed for good. For a deletion that had no effect, `plan` is undefined. */
 interface Refusal {
   readonly plan?: Plan;
 }
@@ -121,8 +121,8 @@ export async function reportFieldFailure(
 const REJECTED = 'platform_rejected';
 
 /**
- * The parts that identify a failure: the text, the sent fields, and the removals that wait. Two failures with equal
- * parts are reported only once.
+ * The parts that identify a failure: its text and code, the fields, and the removals that were not made. A failure with
+ * the same parts as the last reported failure is not reported again.
  */
 interface Failure {
   readonly message: string;
@@ -132,8 +132,8 @@ interface Failure {
 }
 
 /**
- * Sends a message about the group to the dead-letter queue, once for each failure. After an operator has replayed the
- * message, the same failure is reported again.
+ * Sends a message about the group to the dead-letter queue, except if the last report was about the same failure. After
+ * an operator has replayed the message, the same failure is reported again.
  * @returns the digest of the failure
  */
 async function report(

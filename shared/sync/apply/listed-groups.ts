@@ -16,7 +16,7 @@ interface Reading {
   };
 }
 
-/** Returns the list with one further fact: the owners of its groups, or the groups that it lacks. */
+/** Returns the list with the further facts in `what`: whether it shows managed groups, and whether it lacks groups. */
 export async function readOfList(
   what: readonly StoredFact[],
   facts: Facts,
@@ -35,7 +35,9 @@ interface NamesakeReading extends Reading {
   readonly ports: Reading['ports'] & { readonly groups: Pick<ApplyPorts['groups'], 'readMany'> };
 }
 
-/** Returns the list with the directory groups of this connection that own these platform groups. */
+/**
+ * Returns the list with the other groups of this connection that own these platform groups, without released groups.
+ */
 export async function readNamesakes(
   ids: readonly PlatformGroupId[],
   { listed, state: { ref } }: Facts,
@@ -67,15 +69,14 @@ async function readOwners(
 }
 
 /**
- * The number of missing groups that are fetched by id. The number is small, because each fetch counts towards the
- * group's limit of calls per hour.
+ * At most this many missing groups are fetched by id, because each fetch counts towards the hourly limit of the group.
  */
 const MISSING_ASKED = 3;
 
 /** The result of `findUnlisted` for each list. It is kept because the creations of many groups use the same list. */
 const compared = new WeakMap<Listing['groups'], Promise<UnlistedGroups>>();
 
-/** Returns the groups that the list lacks. Without an open intent, the result is valid for the whole connection. */
+/** Returns whether the list lacks groups. Without an open intent, the result is valid for the whole connection. */
 async function readUnlisted(
   listed: Listing,
   facts: Facts,
@@ -88,7 +89,7 @@ async function readUnlisted(
 }
 
 /**
- * Finds groups that existed before a creation and are missing from the list. If the platform answers 404 for a group,
+ * Finds one group that existed before a creation and is missing from the list. If the platform answers 404 for a group,
  * the group does not count as missing, because it may be gone. Managed groups younger than `createSettleMs` are not
  * checked, because a list may not show them yet.
  */

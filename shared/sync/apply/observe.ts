@@ -19,8 +19,8 @@ import { unreserve } from './write.ts';
  *     no group, and an open intent deletes it   | the intent, and the link
  *     no group                                  | the suspected change
  *     the result of the open intent             | the intent
- *     a change of another client                | the open intent or the suspected change, after a report
- *     the state that groupsync left             | the suspected change
+ *     a change of another client                | the open intent or the suspected change; it records the change first
+ *     the state that groupsync left             | the suspected change, or the record of an earlier 404
  */
 export function observe(decision: Observe, facts: PassFacts, context: ApplyContext): Promise<Performed> {
   const { observed, intent } = decision;
@@ -58,8 +58,8 @@ async function observeOutcome(
   const uncertain = await storeMoved(readRecord(facts), facts, { observed, view }, context);
   const left = { platform, found: { uncertain } };
   // After a 503 with Retry-After, the client repeats a request. If the first request took effect, the platform refuses
-  // the repeated request with a conflict. So the removals of a refused write may have happened, and the guard must
-  // continue to count them.
+  // the repeated request with a conflict. So the removals of a refused write may have happened, and this function keeps
+  // their reservation.
   const next = rejected === undefined ? AGAIN : CONFLICT;
   return unlessSuperseded(commitFound(intent, state, context, { happened: true, left }), next);
 }

@@ -27,26 +27,26 @@ export interface Attempt {
   shown?: Shown | undefined;
   mine?: IntentId;
   /**
-   * Whether another worker changed the group during the attempt. Another pass then follows, because there may be no
+   * Whether another worker changed the group during the last pass. Another pass then follows, because there may be no
    * message about the change.
    */
   isSuperseded: boolean;
-  /** Whether this attempt has read the group from the platform. */
+  /** Whether a pass of this attempt had to read the group: it began with an open intent or a suspected change. */
   hasFetched: boolean;
-  /** Whether the platform has refused a write because of its content. Such a platform is available. */
+  /** Whether the platform has refused a write because of its content or version. Such a platform is available. */
   hasRefused: boolean;
   audited?: AuditLink;
 }
 
 /** The maximum number of times that the client sends one call. */
 const MAX_TRIES = 4;
-/** The number of calls that must be left before a decision. A write needs two, because a fetch may follow it. */
+/** The number of calls that must be left to perform a decision. A write needs two, because a fetch may follow it. */
 const COST: Partial<Record<Decision['kind'], number>> = { write: 2, adopt: 1, unlink: 1 };
-/** The decisions that need only the members of the last change. All other decisions need all members. */
+/** The decisions that need only the members of the last change. A read of the list still needs all members. */
 const SERVED_BY_PART: ReadonlySet<Decision['kind']> = new Set(['read', 'reserve', 'write', 'settle']);
 export const SPENT = { code: 'waiting', message: 'the hourly limit of calls for this group is reached' };
 
-/** Decides and performs until the pass ends. Every decision uses the group's item from the beginning of the pass. */
+/** Decides and performs until the pass ends. Decisions use the item from its beginning and the pass's own changes. */
 export async function runPass(
   state: GroupState,
   connection: Connection,
@@ -83,7 +83,7 @@ async function decideAndPerform(
   }
 }
 
-/** Ends a pass after the calls of this hour are used up. Cancels the reservation of the unsent write. */
+/** Ends a pass because too few calls of this hour are left. Cancels the reservation of the unsent write. */
 async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResult> {
   if (facts.state.intent === undefined) await unreserved(facts, context);
   return { kind: 'spent' };
@@ -91,7 +91,7 @@ async function spend(facts: PassFacts, context: ApplyContext): Promise<PassResul
 
 type ConfirmingContext = ApplyContext & { readonly confirm: () => Promise<void> };
 
-/** Returns the context of one pass. The attempt keeps the state that a later pass needs. */
+/** The attempt keeps the state that a later pass needs. */
 async function contextOf(
   state: GroupState,
   connection: Connection,
@@ -126,7 +126,7 @@ async function contextOf(
   };
 }
 
-/** Opens the platform. Every call about the group counts towards its limit of calls per hour. */
+/** Opens the platform. Calls about the group count towards its hourly limit. Reads of the list do not count. */
 function openCounted({ attempts }: GroupState, connection: Connection, ports: ApplyPorts, attempt: Attempt) {
   // The client repeats a failed call, except if an earlier attempt of the group has failed. Such a group waits for its
   // next attempt instead.

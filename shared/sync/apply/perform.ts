@@ -51,7 +51,6 @@ const PERFORMERS: { readonly [Kind in Decision['kind']]: Performer<Kind> } = {
   settle,
 };
 
-/** Performs one decision, with its effects in a fixed order. */
 export const perform = (decision: Decision, facts: PassFacts, context: ApplyContext): Promise<Performed> =>
   (PERFORMERS[decision.kind] as Performer<Decision['kind']>)(decision, facts, context);
 
@@ -110,8 +109,8 @@ async function reserve(
 
 /**
  * Adds the numbers of deleted groups and of managed groups to the removals of the hour. The claims are read to count
- * the managed groups, but only if the number of deletions reaches the limit. A deleted group may still have a claim, so
- * the function counts each group only once.
+ * the managed groups, but only if the deletions of other groups already reach the limit. Otherwise the number of
+ * managed groups is incomplete. A deleted group may still have a claim, so the function counts each group only once.
  */
 export async function withDeletions(
   { deleted, ...recent }: RecentReservations,

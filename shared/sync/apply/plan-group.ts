@@ -42,7 +42,7 @@ export async function planGroup(
     return planOf(ref, 'none', { note: 'there is no such group' });
   const chosen = settings === undefined ? connection : { ...connection, settings };
   const ask = (now: GroupState) => previewGroup(now, chosen, ports);
-  // Most groups need no read of the platform, because the stored item and view already show that the group is in sync.
+  // If the preview settles the group and did not change its state, the group's item need not be read again.
   const needsProof = ({ decision, facts }: Preview) => decision.kind !== 'settle' || facts.state !== state;
   const preview = await undisturbed(state, ports, ask, needsProof);
   const waiting = waitingFor(preview.decision) ?? waitingOf(state, ports.clock());

@@ -41,7 +41,7 @@ export interface Preview {
   readonly facts: Facts;
   /**
    * The failure of a read of the platform; undefined if no read failed. After a failure, the decision is based on the
-   * stored view, or it is the failed read itself.
+   * stored view, or it is the decision whose read failed.
    */
   readonly unseen: PlatformFailure | undefined;
 }
@@ -232,7 +232,7 @@ function again(
   };
 }
 
-/** Marks the sets of held removals as not applicable, because they are about another platform group. */
+/** Marks all sets of held removals as not applicable, because they belong to the previous platform group. */
 const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
   Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 

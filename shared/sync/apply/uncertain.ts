@@ -33,7 +33,7 @@ export function withUncertain(
 
 /**
  * Returns the record of uncertain writes after a refused write. The reservation `owed` replaces the record's own
- * reservation of removals.
+ * reservation of removals. Without `owed`, returns undefined, because the stored record does not change.
  */
 export const stillOwed = (
   record: Uncertain | undefined,

@@ -77,9 +77,9 @@ async function confirmClearing(observed: ObservedGroup, writing: Writing): Promi
 
 /**
  * Whether the answer to a POST shows the group that the POST created. There are three cases in which the answer shows
- * another group. The shown group existed before the POST, another directory group has claimed it, or the list has a
- * different group with exactly the sent fields. In all other cases, a different name is the platform's form of the sent
- * name.
+ * another group. The shown group existed before the POST, another directory group has claimed it, or the shown group
+ * does not fit the sent fields (`isOurCreation`) and another listed group does. In all other cases, a different name is
+ * the platform's form of the sent name.
  */
 async function isCreated(
   observed: ObservedGroup,
@@ -123,8 +123,8 @@ async function openIntent(
 }
 
 /**
- * Stores the data that must exist before the call. For a new group, this is its complete view. The stored view becomes
- * the group's view if the platform shows exactly this content.
+ * Stores the data that must exist before the call: the changed users, or the complete view of a new group. This view
+ * becomes the group's view if the platform shows exactly this content.
  */
 async function prepareChange(
   { action, after }: Plan,
@@ -179,9 +179,9 @@ function changedFields(plan: Plan, whole: WholeGroup): GroupFields {
 }
 
 /**
- * Handles a failed write. If the write certainly had no effect, its intent ends. Otherwise the intent stays open, and a
- * later fetch settles it. After a 4xx, the pass may fetch the group. If the version has changed, the write had a
- * conflict. If the version is the same, the platform refused the content.
+ * Handles a failed write. If the outcome is unknown, the intent stays open, and a later fetch settles it. If the write
+ * certainly had no effect, its intent ends, but the pass may fetch the group first (`needsFetch`). If the version has
+ * changed, the write had a conflict. If the version is the same, the platform refused the content.
  */
 async function afterFailure(
   cause: PlatformFailure,
@@ -216,8 +216,9 @@ async function afterFailure(
 
 /**
  * Whether the group must be fetched after a 4xx, because another client may have written first. A fetch is always
- * necessary after a conflict status (409, 412). After any other status, a fetch is necessary only if the next step
- * would record a single user or field as refused.
+ * necessary after a conflict status (409, 412). After any other status, a fetch is necessary only if the write has a
+ * single change and is the first refused write of this pass, and the search has an accepted write or no earlier
+ * refusal. The next step may then record the user or field as refused.
  */
 function needsFetch(
   { status = 0 }: PlatformFailure,

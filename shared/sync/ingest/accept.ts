@@ -127,7 +127,7 @@ async function send(
   if (left.length > 0) failures.add(new Error('the dead-letter queue did not accept a message'), left);
 }
 
-/** Decodes a message and rejects only its events of unknown connections. */
+/** Decodes a message. Also rejects events of unknown connections, and events from before an erasure of data. */
 export async function decodeForKnownConnections(
   message: Omit<MessageToDecode, 'receivedAtMs'>,
   ports: Pick<AcceptPorts, 'clock'> & { readonly connections: Pick<AcceptPorts['connections'], 'find'> },

@@ -24,7 +24,7 @@ export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & 
 export interface IngestReport {
   /** The messages that must be received again, after a failed write or wake-up, or because no time was left. */
   readonly failedMessages: ReadonlySet<string>;
-  /** The number of `failedMessages` whose chunk was not started, because the run had no time left. */
+  /** The number of `failedMessages` whose chunk the run did not start. */
   readonly notStarted: number;
   /** The errors, for the log. */
   readonly causes: readonly unknown[];
@@ -44,11 +44,11 @@ export interface RunTimes {
 /**
  * Stores the changes of one batch of messages as desired state, and wakes the groups that they name.
  *
- *     decode ──▶ dead-letter bad messages ──▶ registers acknowledged ──▶ rev + dirty ──▶ read clock ──▶ send
+ *     decode ──▶ dead-letter bad messages ──▶ store registers ──▶ raise rev, mark dirty ──▶ send
  *
  * After a crash at any arrow, SQS still has the messages and delivers them again. Every write can be repeated without
- * harm. The next receipt marks and wakes each group again, except if the group's dirty mark was already set for this
- * batch (invariants 2 and 9).
+ * harm. The next receipt marks and wakes each group again, except if the group has already stored this batch
+ * (`isRepeated`; invariants 2 and 9).
  *
  * The messages of a batch may name ten members or a hundred thousand. So the batch is processed in chunks. If the run
  * has no time left, it still acknowledges the messages of the finished chunks.
@@ -96,7 +96,7 @@ export async function ingest(
   return { ...report, failedMessages: failures.messages, causes: failures.causes };
 }
 
-/** Returns the connections whose producers sent an event. Replays do not count, because an operator sent them. */
+/** Returns the connections whose producers sent an event. Replays and groupsync's own events do not count. */
 function producersOf(
   accepted: readonly AcceptedEvent[],
   messages: readonly IncomingMessage[],
@@ -110,8 +110,8 @@ function producersOf(
 type Store = (events: readonly AcceptedEvent[], failures: Failures) => Promise<void>;
 
 /**
- * Stores events together. If the table can never store one of the events, the function stores each half of the events
- * separately, until the invalid event is alone. So some events are stored twice, which does no harm.
+ * Stores events together. If the table can never store one of the events, the function stores each half of the affected
+ * events separately, until the invalid event is alone. So some events are stored twice, which does no harm.
  * @returns the events that the table can never store
  */
 async function storeEvents(

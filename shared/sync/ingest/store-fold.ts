@@ -119,9 +119,10 @@ const RECALLED = 100;
 
 /**
  * Reads the users and, in the same request, finds the groups that have already stored exactly this change. So a
- * repeated event costs only this request. If the read fails, all changes count as new. If an oversized message is
- * received again, a group that was already marked dirty for it counts as done. If the group's wake-up message was lost,
- * the requeue job finds the group.
+ * repeated event costs only this request. The function does this only for a small batch with data of users, or if an
+ * oversized message is received again. If the read fails, all changes count as new. A group that was already marked
+ * dirty for the oversized message counts as done. If the group's wake-up message was lost, the requeue job finds the
+ * group.
  */
 async function recall(
   connection: ConnectionName,
@@ -168,8 +169,8 @@ async function storeGroups(
   const { groups, ...recalled } = await recall(connection, folds, named, batch);
   const { desired, clock } = batch.ports;
   const nowMs = clock();
-  // New members are matched here. Only the members of an oversized message are matched later, because its users are
-  // stored after its groups.
+  // New members are matched here if `recall` has read the users. Otherwise `storeUsers` matches them. The members of an
+  // oversized message are always matched later, because its users are stored after its groups.
   const matchesNow = batch.oversized === undefined && !isOver(batch);
   const match = matchesNow ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const updates = new Map<GroupId, GroupUpdate>();
@@ -266,7 +267,8 @@ async function storeUsers(
  * Matches new members before they are stored. So the first write of a member contains the binding, and two workers of
  * apply cannot create different bindings. The match uses the current settings, because a binding by earlier match rules
  * would stay. Apply later matches the members without a result here.
- * @returns a function that stores a note about each member with the matching persons, and then matches the members
+ * @returns a function that stores a note about each member with the matching persons, and then matches the members;
+ * undefined if the users were not read, or the connection only observes
  */
 async function firstBindings(
   named: readonly UserFold[],

@@ -19,8 +19,8 @@ import type { Resolution } from './resolve.ts';
 const TWO_HOURS_MS = 7_200_000;
 
 /**
- * Whether apply may read only the changed members. There are three conditions. The group was in sync before the last
- * change, this change named its members, and the group needs no work except this change.
+ * Whether apply may read only the changed members. The group was in sync before the last change, this change named its
+ * members, and the group needs no other work. No setting and no nested group lets other users stay in the group.
  */
 export function mayReadPart(facts: Facts, { replanSinceMs }: Connection): boolean {
   const { state, settings, nowMs } = facts;
@@ -94,7 +94,7 @@ export async function membersAfter(
     if (resolution?.kind !== 'person') return undefined;
     const { cause, id = '' } = eligibilityOf(resolution.person, undefined, settings);
     const shown = platformUserId(id);
-    // In these cases, the user was a member before and after the change, or is also the user of another member.
+    // In these cases, the user cannot be a member, its membership did not change, or another member has the same user.
     if (cause !== 'solved' || base.users.has(shown) === isIn || membersByUser.has(shown) === isIn)
       return undefined;
     if (isIn) membersByUser.set(shown, [{ member, revision: resolution.person.revision }]);

@@ -9,7 +9,7 @@ import { resolveUser } from './resolve.ts';
 /** Whether a member can be written, and the reason if it cannot. */
 export interface MemberEligibility {
   readonly cause: PendingCause | 'solved';
-  /** The decisive role of the member's person. The binding to this person may not be stored yet. */
+  /** The decisive role of the member's person, whose binding may not be stored yet. Without a match: the bound role. */
   readonly person: Person | undefined;
 }
 

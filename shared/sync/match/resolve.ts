@@ -15,7 +15,7 @@ export type Resolution =
       readonly kind: 'person';
       /** The decisive role. */
       readonly person: Person;
-      /** The person of the binding. The binding may not be stored yet. */
+      /** The ids of the binding, which may not be stored yet. */
       readonly boundTo: BoundTo;
       /**
        * Set if the member has no binding. The match then depends on the current value of an attribute. Another person
@@ -79,9 +79,10 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
 
 /**
  * Finds the persons of users. An existing binding stays, even if a value such as an address now belongs to another
- * person. Only changed attributes of the member (`review`) cause a new match. If the new match is the same person, the
- * review ends. If it is another person, the member is `ambiguous` until an operator confirms the match. A first match
- * is stored as a binding only if the person may be a member now, because a newcomer may get a leaver's address.
+ * person. Only changed attributes of the member (`review`) cause a new match. If the new match is the same person or no
+ * person, the review ends. If it is another person or several, the member is `ambiguous` until an operator confirms the
+ * match. A first match is stored as a binding only if the person may be a member now, because a newcomer may get a
+ * leaver's address.
  */
 export async function resolveUsers(
   users: readonly UserState[],
@@ -124,7 +125,7 @@ async function resolveAndBind(
 }
 
 /**
- * Returns the present person of a user, without a write.
+ * Returns the present person of a user. It stores no binding.
  * @param record the role to which the user is bound, if the caller has read it
  */
 export async function resolveUser(

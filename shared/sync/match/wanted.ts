@@ -20,7 +20,7 @@ import { mayReadPart, membersAfter } from './changed-members.ts';
 import { eligibilityOf, isUnshownLately, refusedRevisionOf } from './eligibility.ts';
 import { type Resolution, resolveUsers } from './resolve.ts';
 
-/** Returns the users of accepted drift that the directory removed later, each with the stamp of the removal. */
+/** Returns the users whose members left the group (after accepted drift, if there is any), with the removal stamps. */
 export async function readDeparted({ wanted, views, state }: Facts, reading: Reading) {
   const { connection, ports } = reading;
   const seen = views?.base?.acceptedDrift?.seen ?? STAMP_ZERO;
@@ -142,8 +142,8 @@ const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember
 });
 
 /**
- * Returns the users of the present registers, and whether they count as members. The item of a user with a copy is not
- * read.
+ * Returns the users of the present registers, and whether they count as members. If a copy has a role, the item of the
+ * user is not read.
  */
 async function usersNamed(
   state: GroupState,

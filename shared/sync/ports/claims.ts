@@ -2,7 +2,7 @@ import type { ConnectionName, GroupRef, PlatformGroupId } from '../../domain/ids
 
 export interface Owners {
   readonly now: ReadonlyMap<PlatformGroupId, GroupRef>;
-  /** The last owners of platform groups that are gone. `retire` sets how long a last owner is stored. */
+  /** The last owners of platform groups that are gone or were released. `retire` sets how long an owner is stored. */
   readonly before: ReadonlyMap<PlatformGroupId, GroupRef>;
 }
 
@@ -28,8 +28,8 @@ export interface ClaimStore {
   /** The directory group from which the claim was taken over; undefined if the claim was not taken over. */
   previousOwner(company: string, id: PlatformGroupId): Promise<GroupRef | undefined>;
   /**
-   * Ends the claim of `owner` to a platform group that is gone, so that any directory group may claim it. `owner` stays
-   * stored as the last owner at least until `untilMs`.
+   * Ends the claim of `owner` to a platform group that is gone or was released, so that any directory group may claim
+   * it. `owner` stays stored as the last owner at least until `untilMs`.
    */
   retire(
     company: string,
@@ -37,6 +37,6 @@ export interface ClaimStore {
     how: { readonly owner: GroupRef; readonly untilMs: number },
   ): Promise<void>;
   claimedBy(company: string, connection: ConnectionName): Promise<readonly Claim[]>;
-  /** Returns the owners of these platform groups. Platform groups that never had an owner are in neither map. */
+  /** Returns the owners of these platform groups. Platform groups without a stored owner are in neither map. */
   owners(company: string, ids: readonly PlatformGroupId[]): Promise<Owners>;
 }

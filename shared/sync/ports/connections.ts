@@ -57,9 +57,7 @@ export type Connection = Readonly<z.infer<typeof Connection>> & {
 };
 
 export interface Replanned {
-  /**
-   * Notes that all groups are marked dirty for the change at `sinceMs`. The call has no effect after a later change.
-   */
+  /** Notes that all groups are marked dirty for the change at `sinceMs`. Has no effect after a later change. */
   replanned(name: ConnectionName, sinceMs: number): Promise<void>;
 }
 
@@ -97,7 +95,7 @@ export interface ConnectionStore extends Connections, CurrentConnections, Replan
 
 export interface Ended {
   readonly removedMs: number;
-  /** The time at which the data of the connection was erased. If an earlier time is stored, it stays. */
+  /** The time at which the data of the connection was erased. If absent, a stored time stays. */
   readonly erasedMs?: number;
 }
 

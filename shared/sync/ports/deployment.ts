@@ -27,10 +27,10 @@ export interface QueueFacts {
 
 export interface TableFacts {
   readonly active: boolean;
-  /** The TTL attribute; undefined if TTL is off, null if the credentials do not permit reading it. */
+  /** The TTL attribute; undefined if TTL is off; null on the local stack, or without the right to read it. */
   readonly timeToLive: string | undefined | null;
   readonly indexes: readonly string[];
-  /** Whether point-in-time recovery is on; null if the credentials do not permit reading it. */
+  /** Whether point-in-time recovery is on; null for the same reasons. */
   readonly recoverable: boolean | null;
   /** Whether the table is protected against deletion; undefined on the local stack. */
   readonly isProtected?: boolean | undefined;
@@ -40,7 +40,7 @@ export interface TableFacts {
 
 export interface FunctionFacts {
   readonly state: string;
-  /** The state of the event source; undefined if there is none. If there are several, a disabled one comes first. */
+  /** The state of an event source, first of one that is not enabled; `missing` if none; undefined if not read. */
   readonly eventSource: string | undefined;
   /** The function's reserved concurrency; undefined if it has none, or if the number cannot be read. */
   readonly reserved?: number | undefined;
@@ -102,7 +102,7 @@ export interface Deployment {
   readonly isLocal: boolean;
   /** Whether the functions run on this machine: as a local stack, or in an emulator. */
   readonly allowsLoopback: boolean;
-  /** True in the deployed console. Its IAM role may read only the numbers of messages and the schedule of the feed. */
+  /** True in the deployed console, whose IAM role permits only some of these reads, such as `queue`. */
   readonly isConsole?: boolean | undefined;
   /** Returns the account of the credentials; undefined on the local stack. */
   account(): Promise<string | undefined>;

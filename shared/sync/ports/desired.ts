@@ -8,13 +8,12 @@ import type { Presence, Register } from '../../domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { BoundTo } from './people.ts';
 
-/** Stores the desired state of groups. A method that writes one item does so in one conditional write. */
 export interface DesiredStore {
   /** Notes that a change of this user must reach the group. The note is never removed. */
   noteMembership(ref: GroupRef, member: MemberId): Promise<void>;
   /**
    * Joins the register with the stored register: the later stamp wins. `nowMs` sets the expiry of a tombstone.
-   * @returns the change; undefined if the stored register is later and stays
+   * @returns the change; undefined if the stored register is equal or later, and stays
    */
   joinMember(ref: GroupRef, entry: MemberEntry, nowMs: number): Promise<ChangedMember | undefined>;
   /** Notes and stores the first members of a new group, whose id no other request knows yet. */
@@ -33,8 +32,13 @@ export interface DesiredStore {
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
+<<<<<<< HEAD
    * Whether the group has already stored this batch as its latest batch, and need not be woken again.
    * @param mayBeDirty whether the result can be true for a dirty group, because the requeue job finds dirty groups
+=======
+   * Whether the group has stored this batch as its latest, and is not dirty, failed or contained in another group.
+   * @param mayBeDirty whether the result is true for a dirty group too, because the requeue job finds dirty groups
+>>>>>>> main
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Notes the groups within the group, before the caller writes their registers. The note is never removed. */
@@ -51,7 +55,7 @@ export interface DesiredStore {
 /** The changes of a group's registers in one batch. The digest also covers the changes of its members. */
 export interface GroupUpdate extends GroupRegisters {
   readonly digest?: string;
-  /** All members that the batch changes; undefined if the batch may change any member. */
+  /** All members that the batch changes; undefined if apply must read all members. */
   readonly changedMembers?: readonly ChangedMember[] | undefined;
 }
 
@@ -61,7 +65,7 @@ export interface Dirty {
   readonly wakeAtMs: number;
   /** The time from which the requeue job may wake the group; undefined for the usual time. */
   readonly dueMs?: number;
-  /** Whether the write replaces a stored wake-up. A command sets this, because an operator waits for the result. */
+  /** Whether the write replaces a stored wake-up, as commands and reconcile need it to read the group soon. */
   readonly isAtOnce?: boolean;
   /**
    * Whether apply only reads the group again, without a change. The group's calls of this hour then still count towards
@@ -177,7 +181,7 @@ export interface UserStore {
    */
   rebind(connection: ConnectionName, member: MemberId, to: BoundTo): Promise<UserState>;
   /**
-   * Changes the role of the binding from `from`, with the same effects as `rebind`.
+   * Changes the role of the binding from `from`. The effects are those of `rebind`, but a review stays open.
    * @returns undefined if the member is no longer bound to the role `from`
    */
   followRole(
@@ -194,13 +198,13 @@ export interface UserStore {
   /** Returns the groups that the member may be in, in pages. */
   groupsOf(connection: ConnectionName, member: MemberId): AsyncIterable<readonly GroupId[]>;
   /**
-   * Copies the user to a member register. The copy replaces a missing copy, an older copy, and a copy without a role.
-   * @param isRenewal whether a copy of the same revision stays as it is
+   * Copies the user to a member register, in place of no copy, an older copy, or one of this revision without a role.
+   * @param isRenewal whether every copy of the same revision stays as it is
    */
   copyToMember(ref: GroupRef, member: MemberId, copy: UserCopy, isRenewal?: boolean): Promise<void>;
   /**
-   * Erases the attribute values of a user. Each attribute keeps its stamp, so a replay or an older event cannot restore
-   * the value. A newer event can set a value again.
+   * Erases the attribute values of a user, except `ACTIVE_ATTRIBUTE`. Each attribute keeps its stamp, so a replay or an
+   * older event cannot restore the value. A newer event can set a value again.
    * @returns the number of erased values; undefined if there is no such user
    */
   forget(connection: ConnectionName, member: MemberId, atMs: number): Promise<number | undefined>;

@@ -49,7 +49,7 @@ export interface Directory {
    * @param nested `ignore` if the caller does not need the groups among the members. This may save calls
    */
   membersOf(group: GroupId, nested?: 'flatten' | 'ignore'): AsyncIterable<MemberPage>;
-  /** Returns whether the group exists and has this direct member. Unlike a list, this answer cannot be incomplete. */
+  /** Returns whether the group directly contains the other group. Unlike a list, this answer cannot be incomplete. */
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /**
    * @param key the id of a user, or an address
@@ -218,17 +218,17 @@ export const ReaderPosition = z.lazy(() =>
 );
 export type ReaderPosition = Frozen<z.infer<typeof ReaderPosition>>;
 
-/** The stored state of the reader. After another run has taken the lease, the store refuses earlier runs' writes. */
+/** The stored state of the reader. The position and each group refuse writes with an older lease than the last. */
 export interface ReaderStore {
   /**
-   * Begins a run. The store then refuses writes of all earlier holders of the lease.
+   * Begins a run. The store then refuses writes of the position by all earlier holders of the lease.
    * @returns undefined if a later holder has already begun
    */
   begin(
     connection: ConnectionName,
     lease: Lease,
   ): Promise<{ readonly position: ReaderPosition | undefined } | undefined>;
-  /** Returns undefined before the first run. */
+  /** Returns undefined before the first write. */
   position(connection: ConnectionName): Promise<ReaderPosition | undefined>;
   write(connection: ConnectionName, position: ReaderPosition, lease: Lease): Promise<boolean>;
   /** Returns all known groups. If a group has moved to another source, `other` has its id in that source. */

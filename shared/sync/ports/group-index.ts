@@ -13,7 +13,7 @@ export interface GroupSummary {
   readonly hasHolds: boolean;
   /** Whether removals wait for a decision. */
   readonly holdWaits: boolean;
-  /** The time at which a dirty group is read again; undefined if no time is scheduled. */
+  /** The time from which the requeue job may wake the dirty group; undefined if no wake-up is scheduled. */
   readonly dueMs?: number;
 }
 
@@ -29,7 +29,7 @@ export interface GroupIndex {
     at: { readonly nowMs: number; readonly limit: number },
   ): Promise<readonly GroupSummary[]>;
   /**
-   * Replaces the wake-up of a dirty group. Returns false if the group's item no longer has the values of `group`.
+   * Replaces the wake-up of a dirty group. Returns false if the group is clean or has another due time.
    * @param at.dueMs the time at which the wake-up counts as lost; undefined for the usual time
    */
   reschedule(

@@ -41,13 +41,13 @@ export interface Findings {
 /** The state of a group after the outcome of a platform write is known. */
 export interface Commit {
   readonly intent: IntentId;
-  /** The group's item from which the write was planned. The dirty mark is cleared only if rev is still the same. */
+  /** The item when the write was planned. The group stays dirty if rev or the hold changed, or if it is paused. */
   readonly seen: GroupState;
   /** The time of the write; undefined if the platform refused the write. */
   readonly writtenAtMs: number | undefined;
   /** The time of the next wake-up, if the group is still dirty after the commit. */
   readonly wakeAtMs: number;
-  /** The linked platform group; undefined if it is gone or released. */
+  /** The linked platform group; undefined if it is gone. */
   readonly platform?: LinkedGroup;
   readonly createdAtMs?: number;
   /**
@@ -57,13 +57,13 @@ export interface Commit {
   readonly settled: SettledState | undefined;
   readonly counts: MemberCounts;
   readonly calledMs?: readonly number[];
-  /** Whether the group stays dirty, because apply must write further changes. */
+  /** Whether the group stays dirty, because apply must write or fetch the group again. */
   readonly unfinished?: boolean;
-  /** The approved hold whose removals the write made. */
+  /** The digest of the approved hold whose removals the write made. */
   readonly consumedHold?: string;
   /** Whether every record in `openDrift` was closed. */
   readonly driftClosed?: boolean;
-  /** Set if the platform group shows changes that groupsync's write did not make. */
+  /** The conclusions from the answer to the write, or from a later fetch. */
   readonly found?: Findings;
   /** Whether the record of uncertain writes ends, because no earlier write can still take effect. */
   readonly isCertain?: boolean;
@@ -78,7 +78,7 @@ export interface ReportedError extends GroupError {
 
 export interface Postponement extends Pick<GroupState, 'attempts' | 'calledMs'> {
   readonly retryAtMs: number;
-  /** An earlier time that replaces `retryAtMs` if the group has changed since `seen` was read. */
+  /** The time that replaces `retryAtMs` if the group has changed since `seen` was read. */
   readonly soonerMs: number;
   readonly error: GroupError;
   /** The id of this worker's last intent. */
@@ -113,7 +113,7 @@ export interface GroupStore {
   readView(ref: GroupRef, pointer: ViewPointer): Promise<View | undefined>;
   /** Stores a view. The caller may store the returned pointer only while the group still has the view of `seen`. */
   prepareView(seen: GroupState, id: IntentId, view: View): Promise<ViewPointer>;
-  /** Stores the users that uncertain writes may change. */
+  /** Stores the users that an intent changes, or that uncertain writes may change. */
   prepareChange(seen: GroupState, id: IntentId, change: UserChange): Promise<ViewPointer>;
   /** Returns undefined if the stored set does not match the pointer. */
   readChange(ref: GroupRef, pointer: ViewPointer): Promise<UserChange | undefined>;
@@ -122,9 +122,14 @@ export interface GroupStore {
    */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
+<<<<<<< HEAD
    * Stores the observed platform group as the view. The dirty mark stays. The suspected change of `seen` is removed.
    * @returns false if another worker opened an intent, changed the view, settled the group or noted another suspected
    * change since `seen` was read
+=======
+   * Stores the observed platform group as the view, or ends the link. Ends the suspected change. The dirty mark stays.
+   * @returns false if an intent, a view, a suspected change or a settlement was stored since `seen` was read
+>>>>>>> main
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**
@@ -139,7 +144,7 @@ export interface GroupStore {
   decideHold(seen: GroupState, decided: HoldDecided, at: Dirty): Promise<boolean>;
   /**
    * Links a platform group that an operator chose, raises rev and marks the group dirty.
-   * @returns false if the group has changed since `seen` was read
+   * @returns false if another worker has opened an intent or changed the view since `seen` was read
    */
   adopt(seen: GroupState, link: LinkedGroup, at: Dirty): Promise<boolean>;
   /**
@@ -161,7 +166,7 @@ export interface GroupStore {
    */
   resume(ref: GroupRef, at: Dirty & { readonly pausedAtMs: number }): Promise<boolean>;
   /**
-   * Reads many groups. The result may be used only for comparisons.
+   * Reads many groups, each with a consistent read. Groups that do not exist are omitted.
    * @param onUnreadable called for each unreadable item. The result omits this item. Without this callback, an
    * unreadable item causes an error
    */
@@ -189,7 +194,7 @@ export interface GroupStore {
   /** Counts a search that did not find a created group, or an answered deletion without effect. */
   noteMiss(ref: GroupRef, intent: Intent): Promise<boolean>;
   /**
-   * Ends an intent whose write the platform refused, or whose effect a search did not find.
+   * Ends an intent without a new view. Examples are a refused write, and a write whose effect no fetch shows.
    * @param left.uncertain the new record of uncertain writes; undefined if the record does not change
    * @param left.isRefused whether the platform refused the write. If so, the write's stored sets are deleted
    */
@@ -208,8 +213,8 @@ export interface GroupStore {
    */
   commit(ref: GroupRef, commit: Commit): Promise<{ readonly clean: boolean } | undefined>;
   /**
-   * Clears the dirty mark of a group without differences. Returns false if rev or the view has changed since `seen` was
-   * read.
+   * Clears the dirty mark of a group that needs no write now. Returns false if the group is paused or has an open
+   * intent, or if rev, the view or the hold has changed since `seen` was read.
    * @param how.driftClosed whether every record in `openDrift` was closed
    * @param how.againAtMs if given, the group stays dirty until this time, and apply then reads the group again
    * @param how.failing the error about a refused field, if this field is the only difference
@@ -227,11 +232,11 @@ export interface GroupStore {
   /**
    * Stores the time of the next attempt, and the error. The group stays dirty. Other workers may settle this worker's
    * open intent immediately.
-   * @returns the stored wake-up, which is `soonerMs` if rev has changed; undefined if another worker has an open intent
+   * @returns the stored wake-up, `soonerMs` if rev has changed; undefined for a clean group or another open intent
    */
   postpone(seen: GroupState, how: Postponement): Promise<number | undefined>;
   /**
-   * Stops the attempts until the next change of the group.
+   * Stops the attempts until the next change of the group. After a day, the sweep wakes the group.
    * @returns false if the group has changed since `seen` was read
    */
   fail(seen: GroupState, error: ReportedError, audited: AuditLink): Promise<boolean>;
@@ -239,11 +244,11 @@ export interface GroupStore {
   hold(seen: GroupState, held: HeldRemovals, audited: AuditLink): Promise<boolean>;
   /**
    * Ends sets that no longer cover a removal.
-   * @returns false if rev has changed
+   * @returns false if rev has changed, or no such set is stored
    */
   dropHold(seen: GroupState, drops: readonly HeldSetName[], audited: AuditLink): Promise<boolean>;
   readHeld(ref: GroupRef, hold: Hold): Promise<HeldSet | undefined>;
-  /** Finds the held removals with this digest, and their location. Returns undefined if they are no longer stored. */
+  /** Finds the held removals with this digest, and their location. If they are no longer stored, `chunks` is 0. */
   findHeld(
     ref: GroupRef,
     digest: string,

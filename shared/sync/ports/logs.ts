@@ -54,7 +54,7 @@ export type Caller = () => Promise<AuditActor>;
 export type AuditLink = string;
 
 /**
- * An entry about a successful write to the platform, a write that certainly failed, or an operator's action. An entry
+ * An entry about a write to the platform, another action of groupsync such as a hold, or an operator's action. An entry
  * is kept for 400 days.
  */
 export const AuditEntry = z.lazy(() =>
@@ -108,7 +108,7 @@ export interface AuditLog {
   record(ref: GroupRef, entry: AuditEntry): Promise<AuditLink>;
   /** Returns undefined if there is no such group. */
   head(ref: GroupRef): Promise<AuditHead | undefined>;
-  /** Stores the link of the newest action. Returns false if another entry was added since `seen` was read. */
+  /** Stores the link of the newest action. Returns false if another action was stored since `seen` was read. */
   endWith(ref: GroupRef, action: AuditLink, seen: AuditHead): Promise<boolean>;
   /** Returns the group's entries in pages, newest first. */
   read(ref: GroupRef): AsyncIterable<readonly KeptEntry[]>;
@@ -122,7 +122,7 @@ const Settlement = z.lazy(() => z.enum(['restore', 'report', 'adopt']));
 /** A difference on the platform that groupsync did not make, with its initiator and its outcome. */
 export const DriftRecord = z.lazy(() =>
   z.object({
-    /** A hash of group, platform group, earlier view and kind. So the same difference has the same record. */
+    /** For an external change: a hash of group, platform group, earlier view and kind. Equal changes share it. */
     id: text,
     group: groupText,
     platformId: platformGroupText.nullable(),

@@ -17,7 +17,7 @@ export const Person = z.lazy(() =>
     values: z.record(text, text).transform((values) => new Map(Object.entries(values))),
     /** Each change raises this number. */
     revision: number,
-    /** Set if the state or the user id has changed, and the affected groups have not been woken yet. */
+    /** Set until the groups are woken, after a change of the state or user id, or after a new role of a user. */
     fanOutDue: z.boolean().default(false),
     /**
      * The earlier user id, if the change behind `fanOutDue` replaced it. The groups of members who are bound to the
@@ -66,10 +66,16 @@ export interface PeopleStore {
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
+<<<<<<< HEAD
    * Binds the member to this person. An existing binding stays. If the member has changed since `revision` was read,
    * the method binds nothing. If `isFirst` is false, the method first stores a note about the member with the person.
    * For a first binding, `holding` has stored this note.
    * @returns the person that the member is bound to now
+=======
+   * Binds the member to this person. A binding to another role stays. If the member has changed since `revision` was
+   * read, binds nothing. For a first binding, `holding` must have noted the member. Otherwise this method does so.
+   * @returns the person that the member is bound to now; the given person if the member has no binding
+>>>>>>> main
    */
   bind(
     connection: ConnectionName,

@@ -25,7 +25,7 @@ export interface RejectedMessage extends Rejection {
 
 export interface DeadLetterQueue {
   /**
-   * Sends the messages. A message that is too large is not sent.
+   * Sends the messages. If a part of a received message is too large, no part of it is sent.
    * @returns the ids of messages that were not sent or not accepted. These messages must stay in their queue
    */
   send(deadLetters: readonly RejectedMessage[]): Promise<readonly string[]>;

@@ -109,7 +109,7 @@ export interface EndedWrite {
   readonly listedAt?: Stamp | undefined;
 }
 
-/** SCIM resources and their index entries. A change of a resource is one conditional write. Reads are consistent. */
+/** SCIM resources and their index entries. Each write of a resource is one conditional write. Reads are consistent. */
 export interface ScimStore {
   read(connection: ConnectionName, type: TypeName, ids: readonly string[]): Promise<readonly ScimResource[]>;
   /**
@@ -157,8 +157,7 @@ export interface ScimStore {
   /**
    * Raises the revision of a live resource in one write, without a read. Its attributes do not change. With `isChange`,
    * its version changes too.
-   * @returns undefined if there is no such resource, its time is later than `nowMs`, or its revision differs from
-   * `seen`
+   * @returns undefined if no such live resource exists, its time is later than `nowMs`, or its revision is not `seen`
    */
   advance(
     connection: ConnectionName,
@@ -170,10 +169,7 @@ export interface ScimStore {
   /** Ends a write of a group's members, after the registers are written. It also has the effect of `settle`. */
   endWrite(connection: ConnectionName, resource: ScimResource, ended: EndedWrite): Promise<void>;
   remove(connection: ConnectionName, resource: ScimResource): Promise<void>;
-  /**
-   * Stores the two lists of a replacement. Readers see `before` until the write ends. The call has no effect after the
-   * end of the write.
-   */
+  /** Stores the two lists of a replacement. Readers see `before` until the write ends. Has no effect after its end. */
   holdList(ref: GroupRef, write: string, list: ListToHold): Promise<HeldList>;
   /** Returns undefined if the write has ended. */
   heldList(

@@ -35,10 +35,10 @@ export interface Checking {
 }
 
 /**
- * Compares the shown versions with the known versions. A known version comes from groupsync's own write and costs no
- * further call. Any other version is a suspected external change. The write that stores the suspected change raises rev
- * and marks the group dirty. Apply then fetches the group. Platform groups without a claim are never written (invariant
- * 6). If such a group has the spokeId of a linked group, it is recorded as a duplicate.
+ * Compares the shown versions with the known versions. A known version comes from groupsync's last write or read and
+ * costs no call. Any other version is a suspected external change. The write that stores the suspected change raises
+ * rev and marks the group dirty. Apply then fetches the group. Platform groups without a claim are never written
+ * (invariant 6). If such a group has the spokeId of a linked group, it is recorded as a duplicate.
  * @returns the number of groups with a known version, and the number of newly recorded unmanaged groups
  */
 export async function checkGroups(
@@ -111,7 +111,7 @@ async function fetchGroups(ids: readonly PlatformGroupId[], { platform }: Checki
   return new Map(shown.map((group) => [group.id, group]));
 }
 
-/** Returns undefined if a group is malformed. The caller then reads the list, which skips malformed groups. */
+/** Returns undefined if a group is malformed. In the list, which is read next, such a group has no version. */
 async function readEach(ids: readonly PlatformGroupId[], platform: Platform) {
   try {
     const read = await mapConcurrently(READS_IN_FLIGHT, ids, (id) => platform.groups.get(id));
@@ -138,9 +138,9 @@ export async function markSuspected(
 }
 
 /**
- * Merges a suspected change with the stored suspected change, and keeps the activity events of both. The write is
- * conditional. If another worker has stored a suspected change since the read, this change is read and merged too. If
- * apply has already handled the change, its drift record gets the initiator.
+ * Merges a suspected change with the stored suspected change, and keeps the latest activity events of both. The write
+ * is conditional. If another worker has stored a suspected change since the read, this change is read and merged too.
+ * If apply has already handled the change, its drift record gets the initiator.
  * @returns the group, if apply must fetch it
  */
 async function mark(

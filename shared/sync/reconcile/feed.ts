@@ -123,7 +123,7 @@ async function readToTheEnd(start: FeedPosition, reading: Reading): Promise<Prog
   }
 }
 
-/** Drops the cursor if events were missed: no run reached the feed's end for longer than the platform keeps events. */
+/** Drops the cursor if no run has reached the feed's end for 89 days, because events may have been missed. */
 const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
   nowMs - start.readAtMs > LOOK_BACK_MS
     ? { ...start, cursor: null, lastEventAt: null, needsSweep: true }
@@ -131,9 +131,9 @@ const withoutOldCursor = (start: FeedPosition, nowMs: number): FeedPosition =>
 
 /**
  * Whether the platform refuses the cursor. The specification defines neither a lifetime of a cursor nor an error for
- * it. A 4xx, or an answer 200 with the member `error`, counts as a refusal immediately. A failure that may have another
- * cause, such as a 500, counts as a refusal after an hour. If the failure does have another cause, the read by date
- * fails too, and the position stays.
+ * it. A 4xx for which `meaningOf` returns `refuse`, or a malformed 2xx, counts as a refusal immediately. A failure that
+ * may have another cause, such as a 500, counts as a refusal after an hour. If the failure does have another cause, the
+ * read by date fails too, and no event is skipped.
  */
 function isRefusal(failure: PlatformFailure, { cursor, readAtMs }: FeedPosition, nowMs: number): boolean {
   const { whose, next } = meaningOf(failure);

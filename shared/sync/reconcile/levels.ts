@@ -21,7 +21,7 @@ export interface Levels {
   readonly unauthorized: boolean;
   /** Present if the holder of the credential has left, or leaves within 30 days. */
   readonly holderLeaves?: true;
-  /** The time since the feed was last read to its end; undefined before the first read. */
+  /** The time since the feed was last read to its end, or since the first run; undefined before the first run. */
   readonly feedCursorAgeSeconds?: number;
   /** The time since the last successful check of the credential; undefined before the first successful check. */
   readonly credentialUncheckedSeconds?: number;

@@ -69,7 +69,7 @@ const newest = (events: readonly FeedEvent[], before: string | null): string | n
     null,
   );
 
-/** Returns the start of a read by date: the time of the newest known event, but at most 89 days ago. */
+/** Returns the start of a read by date: the time of the newest known event; 89 days ago if older or unknown. */
 export function startOf({ lastEventAt }: FeedPosition, nowMs: number): number {
   const earliestMs = nowMs - LOOK_BACK_MS;
   const atMs = millis(lastEventAt);

@@ -49,7 +49,7 @@ export async function reportOf(
   };
 }
 
-/** Returns the report of a feed run that included a sweep. Each drift is counted once. */
+/** Returns the report of a feed run that included a sweep. Drift is counted only as in the report of the feed. */
 export const together = (feed: ReconcileReport, sweep: ReconcileReport): ReconcileReport => ({
   ...feed,
   groupsTouched: feed.groupsTouched + sweep.groupsTouched,

@@ -30,7 +30,7 @@ const MAX_MISSING_SHARE = 0.05;
 const MIN_MISSING = 2;
 /** Up to this number of groups with other content than the stored view, each is fetched in the same sweep. */
 const MIN_CHANGED = 10;
-/** A group is stuck if it has been dirty for longer than this and has no future wake-up. */
+/** A group is stuck if it has been dirty and overdue for longer than this. Without a due time, it is overdue. */
 const STUCK_MS = 15 * 60_000;
 /**
  * The groups are divided into this number of parts. Each hourly sweep cleans one part, so each group is cleaned daily.
@@ -225,8 +225,8 @@ async function pickUp(page: readonly GroupSummary[], sweeping: Sweeping): Promis
   const stuck = page
     .filter((group) => isStuck(group, nowMs) || isForgotten(group, nowMs))
     .map(({ ref }) => ref);
-  // The sweep wakes at most as many groups as one run of the requeue job, so that a large backlog is processed at a
-  // limited rate.
+  // The sweep wakes at most as many stuck groups as one run of the requeue job, so that a large backlog is processed at
+  // a limited rate.
   await wake(stuck.slice(0, Math.max(0, REQUEUE_BATCH - totals.reenqueued)), sweeping);
   const turn = Math.floor(nowMs / HOUR_MS) % GARBAGE_TURNS;
   const inTurn = page.filter(({ ref, hasHolds }) => turnOf(ref) === turn || hasHolds).map(({ ref }) => ref);

@@ -11,7 +11,7 @@ import type { Checking, Linked } from './check-groups.ts';
 
 /** The maximum number of ids in one drift record. */
 const MOST_NAMED = 1_000;
-/** The maximum number of ids that are looked up in the people index to decide whether to list the employees. */
+/** The number of ids that are looked up together in the people index, until one id is not found. */
 const LOOKED_UP = 1_000;
 
 type IdField = Connection['settings']['memberIdField'];

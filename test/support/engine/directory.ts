@@ -72,7 +72,7 @@ function eventOf({ kind, group, members, withEmail, second, index }: Move, posit
   return of('user.upserted', { user: { id: first, email: `${first}@acme.test` } });
 }
 
-/** Returns the final groups of the platform that the independent reading of the events expects. */
+/** Returns the final groups of the platform that the reference model expects. */
 export function expectedGroups(
   events: readonly RawEvent[],
 ): ReadonlyMap<string, { readonly name: string; readonly users: readonly string[] }> {

@@ -76,7 +76,7 @@ export interface PlatformOptions extends Partial<Traits> {
 }
 
 /** The list of ids to which a platform fault applies. `add` adds an id, and `clear` removes all ids. */
-export interface Named {
+export interface IdList {
   add(id: string): void;
   clear(): void;
 }
@@ -98,11 +98,11 @@ export class TestPlatform {
   /** Ids of groups of other clients that groupsync may write to. A test adds the groups that groupsync adopts. */
   readonly adopted = new Set<string>();
   /** Users that the platform silently leaves out of every write. */
-  readonly refused: Named;
+  readonly refused: IdList;
   /** Users that the platform silently keeps in a group when a write removes them. */
-  readonly kept: Named;
+  readonly kept: IdList;
   /** Users for which the platform refuses the whole write with status 422. */
-  readonly unacceptable: Named;
+  readonly unacceptable: IdList;
   /** Ids of groups that the platform shows with the name null, which the specification does not allow. */
   readonly odd = new Set<string>();
   /** Whether the platform answers every request about the group with this id with 404, although the group exists. */
@@ -168,7 +168,7 @@ export class TestPlatform {
   }
 
   /** Starts a platform fault that never ends. @returns the list of ids to which the fault applies */
-  #about(platformFault: PlatformFault): Named {
+  #about(platformFault: PlatformFault): IdList {
     const about = [NO_ID];
     this.begin(platformFault, 1, about);
     return { add: (id) => about.push(id), clear: () => about.splice(1) };
@@ -239,7 +239,7 @@ export class TestPlatform {
       if (refused === undefined) throw error;
       return refusedWith(refused);
     } finally {
-      this.#judge();
+      this.#checkWrites();
     }
   }
 
@@ -304,12 +304,12 @@ export class TestPlatform {
   #postpone(sent: Sent, by: string): void {
     const run = () => {
       if (this.#refusalOf(sent) === undefined) this.#simulated.arrive(sent, by);
-      this.#judge();
+      this.#checkWrites();
     };
     this.#late.push({ run, latestMs: this.#nowMs() + LATEST_MS });
   }
 
-  #judge(): void {
+  #checkWrites(): void {
     for (; this.#checkedWrites < this.writes.length; this.#checkedWrites += 1) {
       const { action, id, spokeId, madeBy, by } = this.writes[this.#checkedWrites] as PlatformWrite;
       const others = [...this.groups.values()].filter(

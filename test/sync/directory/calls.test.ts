@@ -56,7 +56,7 @@ async function requestsOf({ requests }: Reader, vendor: Vendor): Promise<readonl
 }
 
 /**
- * Runs the reader for 40 minutes, which includes the first read of a change and the read that confirms it.
+ * Runs the reader for 40 minutes. In this time, the reader reads a change and confirms it.
  * @returns all calls, and the calls for pages of changes and of members
  */
 async function callsOf(reader: Reader, vendor: Vendor) {
@@ -101,7 +101,7 @@ describe.each(['google', 'entra', 'okta'] as const)('calls of the reader after a
 });
 
 describe('hourly list of the groups of Google', () => {
-  it('the hourly list finds a new name and a new number of members without a report', async () => {
+  it('the hourly list of groups shows a new name and a new number of members without a change report', async () => {
     const reader = await settled('google', 8);
     await reader.simulated.control('settings', { lostLogEntries: 1 });
     await reader.change(added('g1'), { kind: 'changeGroup', group: 'g2', name: 'Crew' });

@@ -56,7 +56,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('the reader reads a reported group again until two reads twenty minutes apart agree', async () => {
+  it('after a reported change of a group, the reader reads the group until two reads twenty minutes apart agree', async () => {
     const reader = await settled({ rowing: ['a'] });
     await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
     await reader.passMinutes(10);
@@ -72,7 +72,7 @@ describe('reader of Entra ID', () => {
     for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(20);
   });
 
-  it('the reader sends a change that the list shows only minutes after the report', async () => {
+  it('the reader sends a change, even if the member list shows it only ten minutes after the report', async () => {
     const reader = await settled({ rowing: ['a'] });
     await reader.entra.control('settings', { lagSeconds: { members: 600 } });
     await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
@@ -93,7 +93,7 @@ describe('reader of Entra ID', () => {
   });
 
   it.each(['syncStateNotFound', 'resyncRequired'])(
-    'after %s, the reader reads everything, finds the lost change and removes nothing else',
+    'after the error %s, the reader reads everything, finds the lost new member and removes no member',
     async (error) => {
       const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
       await reader.change({ kind: 'addMember', group: 'chess', member: 'd' });
@@ -115,7 +115,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
-  it('the reader reads every group at least once a day, and so finds a change without a report', async () => {
+  it('the reader reads every group at least once a day, and finds a change that the directory did not report', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const cut = roundOf(reader, 'groups', []);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
@@ -137,7 +137,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('outer')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('the reader keeps the members of a group with hidden membership after it loses the permission to read them', async () => {
+  it('a group with hidden membership keeps its members after the reader loses the permission to read them', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] }, { hidden: 'rowing' });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
     await reader.entra.control('rights', { roles: RIGHTS });
@@ -163,7 +163,7 @@ describe('disabled users of Entra ID', () => {
     userPrincipalName: `${id}@acme.test`,
   });
 
-  it('a disabled user leaves the groups after the lag, although the first answers show the user as enabled', async () => {
+  it('a disabled user leaves the groups, although the first answers still show the user as enabled', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const body = JSON.stringify({ '@odata.context': 'x', ...enabled('a') });
     await reader.entra.control('faults', [{ match: { path: '*/users/a' }, times: 1, status: 200, body }]);
@@ -193,13 +193,13 @@ describe('disabled users of Entra ID', () => {
   const statesIn = (bodies: readonly Body[]) =>
     bodies.flatMap(({ data }) => data.user?.['scim:active'] ?? []);
 
-  it('a disabled user leaves the groups after the lag, although a stale list showed the user as enabled', async () => {
+  it('a disabled user leaves the groups, although a member list still showed the user as enabled', async () => {
     const reader = await readLateList(12);
     await reader.passMinutes(30);
     expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
-  it('a list that is read within the lag of the report does not enable a disabled user again', async () => {
+  it('a member list that is read soon after the report does not enable a disabled user again', async () => {
     const reader = await readLateList(5);
     await reader.passMinutes(30);
     expect(statesIn(reader.takeSent())).toEqual(['false']);
@@ -241,7 +241,7 @@ describe('deleted users and groups of Entra ID', () => {
     expect(reader.takeSent()).toEqual([]);
   });
 
-  it('a group with a reported deletion is deleted, even if the list shows it for a while', async () => {
+  it('a group is deleted after its deletion is reported, even if the list still shows the group for a while', async () => {
     const reader = await settled({ rowing: ['a'], chess: ['b'], sport: ['c'] });
     await reader.entra.control('settings', { lagSeconds: { groups: 300, members: 300 } });
     await reader.change({ kind: 'deleteGroup', group: 'rowing' });
@@ -264,7 +264,7 @@ describe('deleted users and groups of Entra ID', () => {
     ['its deletion', { id: 'inner', '@removed': { reason: 'deleted' } }],
     ['a change of the group', { id: 'inner' }],
   ])(
-    'the users of a deleted unselected group leave the outer group, even if the directory reports only %s',
+    'the users of a deleted nested group leave the outer group, even if the directory reports only %s',
     async (_, reported) => {
       const groups = { outer: ['a', 'inner'], inner: ['b'], chess: ['c'] };
       const reader = await settled(groups, { nested: 'flatten', exclude: ['inner'] });

@@ -71,7 +71,7 @@ describe('freshness and health of a directory reader', () => {
     expect(await findingsOf(reader)).toEqual(['reader_stopped']);
   });
 
-  it('the reader reports that it stopped because groups are missing, and later that it reads again', async () => {
+  it('the reader reports a stop because of missing groups, and later reports that it continues', async () => {
     const reader = await started();
     const short = { status: 200, body: '{"kind":"admin#directory#groups"}' };
     await reader.google.control('faults', [{ match: { path: '*/groups' }, ...short }]);

@@ -10,7 +10,7 @@ async function readerWith(groups: Readonly<Record<string, readonly string[]>>) {
 }
 
 describe('group whose name another source uses', () => {
-  it('after a full read, a skipped group of the reader causes one call per hour', async () => {
+  it('after a full read, a group that the reader skips because of its name keeps its due time', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(120);
@@ -25,7 +25,7 @@ describe('group whose name another source uses', () => {
     expect(new Set(dues).size).toBe(1);
   });
 
-  it('the reader skips a group while the two names differ only in case and white space', async () => {
+  it('the reader skips a group while another source has a group whose name differs only in case and white space', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
     await reader.tell({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
     await reader.passMinutes(130);

@@ -19,7 +19,7 @@ async function readerWith(
 const aboutGroups = (reader: Reader) => kindsOf(reader.takeSent()).filter((kind) => kind.startsWith('group'));
 
 describe('group that the reader owns', () => {
-  it('an event of another source about a group of the reader causes only a read', async () => {
+  it('an event of another source about a group that the reader owns changes nothing, and causes a read of the group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     reader.takeSent();
@@ -117,7 +117,7 @@ describe('group that events own', () => {
     ['backendError', 5],
     ['notFound', 1],
   ])(
-    'failed calls (%s) about groups of another source are cleared after the next successful call',
+    'the reader does not report groups of another source as unreadable after temporary errors (%s)',
     async (error, times) => {
       const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
       const reader = await readerWith(groups);

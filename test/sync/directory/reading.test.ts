@@ -32,7 +32,7 @@ describe('reading a directory', () => {
     expect(users.sort()).toEqual(['a', 'b']);
   });
 
-  it('the event of a user tells whether the user is active, and the reader sends it again after a change', async () => {
+  it('the event about a user shows whether the user is active, and the reader sends a new event after a change', async () => {
     const reader = await openReader({ world: company({ rowing: ['a', 'b'] }) });
     await reader.hire('a', 'b');
     await reader.run();
@@ -84,7 +84,7 @@ describe('reading a directory', () => {
     expect(groups).toEqual(['rowing']);
   });
 
-  it('the reader finds a new group and a new name after a report', async () => {
+  it('the reader finds a new group and a new name after the directory reports them', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'] }) });
     await reader.hire('a', 'b');
     await reader.passMinutes(10);
@@ -111,7 +111,7 @@ describe('reading a directory', () => {
     expect(await reader.run()).toMatchObject({ read: 12, waiting: 0 });
   });
 
-  it('a full read reads every group, even if the group is not due', async () => {
+  it('a full read reads every group, even if no read of the group is due', async () => {
     const reader = await openReader({ world: company({ rowing: ['a'], chess: ['c'] }) });
     await reader.hire('a', 'b', 'c');
     await reader.passMinutes(30);

@@ -73,7 +73,7 @@ async function reported(count: number) {
 }
 
 describe('many reports of a directory', () => {
-  it('a run of the reader stops its requests for reported users at its time limit, and the next runs request the others', async () => {
+  it('a run of the reader stops its requests for reported users at its time limit, and the next runs request the remaining users', async () => {
     const { reader, asked, state } = await reported(30);
     const begunMs = reader.world.nowMs();
     const report = await reader.run({ deadlineMs: begunMs + 13 * MINUTE_MS });
@@ -90,7 +90,7 @@ describe('many reports of a directory', () => {
     expect(asked).toHaveLength(30);
   });
 
-  it('a run that fails during its requests for reported users keeps the reports that it has recorded', async () => {
+  it('after a run fails during its requests for reported users, the next run requests only the remaining users', async () => {
     const { reader, asked, state } = await reported(10);
     state.failsAt = 6;
     await expect(reader.run()).rejects.toThrow('too many calls');

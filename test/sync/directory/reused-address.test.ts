@@ -33,7 +33,7 @@ function hideDeletions({ google: { directory } }: Reader) {
 }
 
 describe('new group with the address of a deleted group', () => {
-  it('the deleted group is removed and the new group is synced separately within two runs of the reader', async () => {
+  it('a deleted group is removed, and a new group with its address is synced as a separate group', async () => {
     const reader = await settled();
     await reader.change(deleteGroup('chess'));
     await reader.pass(30_000);
@@ -43,7 +43,7 @@ describe('new group with the address of a deleted group', () => {
     expect(await reader.stored('chess')).toBeUndefined();
   });
 
-  it('both groups are correct if a run of the reader happens between the deletion and the creation', async () => {
+  it('a new group with the address of a deleted group is synced if the reader runs between deletion and creation', async () => {
     const reader = await settled();
     await reader.change(deleteGroup('chess'));
     await reader.passMinutes(10);
@@ -52,7 +52,7 @@ describe('new group with the address of a deleted group', () => {
     expect([reader.shown('chess'), reader.shown('chess-2')]).toEqual([[], [['u-d']]]);
   });
 
-  it('the reader finds the new group even if the directory does not report the deletion', async () => {
+  it('the reader finds a new group with the address of a deleted group, even if the deletion is not reported', async () => {
     const reader = await settled();
     hideDeletions(reader);
     await reader.change(deleteGroup('chess'));
@@ -81,7 +81,7 @@ describe('new group with the address of a deleted group', () => {
     expect(shown).toEqual([[], [], [['u-b']]]);
   });
 
-  it('a group that takes the earlier address of another group is read when it changes', async () => {
+  it('the reader finds changes of a group that took the earlier address of another group', async () => {
     const reader = await settled();
     await reader.change(
       { kind: 'changeGroup', group: 'chess', email: 'games@acme.test', aliases: [] },
@@ -96,7 +96,7 @@ describe('new group with the address of a deleted group', () => {
 });
 
 describe('new user with the address of a deleted user', () => {
-  it('the deleted user leaves the groups, and the new user is a member only of the new groups', async () => {
+  it('a new user with the address of a deleted user does not get the groups of the deleted user', async () => {
     const reader = await settled();
     await reader.change({ kind: 'deleteUser', user: 'c' });
     await reader.pass(30_000);

@@ -68,7 +68,7 @@ describe.each(['google', 'entra', 'okta'] as const)('lists of %s that are older 
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
-  it('the next run reads a list again if the list still shows a member with a reported removal', async () => {
+  it('the next run reads a list again if it still shows a member whose removal the directory reported', async () => {
     const reader = await settled(vendor, { rowing: ['a', 'b'] });
     const { nowMs } = reader.world;
     showEarlier(reader.simulated.directory, 'rowing', { members: ['a', 'b'], times: 1, nowMs });

@@ -32,7 +32,7 @@ const emailOf = async ({ world, ports }: Reader, id: string) => {
 };
 
 describe('reported user', () => {
-  it('a suspended user leaves within two runs, although the first answer shows the user as active', async () => {
+  it('a suspended user leaves the groups within two runs, although the first answer shows the user as active', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     await reader.google.control('settings', { lagSeconds: { users: 90 } });
     await reader.change({ kind: 'suspendUser', user: 'a' });
@@ -43,7 +43,7 @@ describe('reported user', () => {
     expect(reader.shown('rowing')).toEqual([['u-b']]);
   });
 
-  it('the reader processes a report that is two minutes old only once', async () => {
+  it('if a report is older than two minutes, the reader requests the user only once', async () => {
     const reader = await settled({ rowing: ['a', 'b'] });
     const questions = callsTo(reader, /\/v1\/users\/./);
     await questions();
@@ -56,7 +56,7 @@ describe('reported user', () => {
 });
 
 describe('deleted user', () => {
-  it('a deleted user leaves every group after the directory reports the deletion, although no group is reported', async () => {
+  it('a deleted user leaves every group after the directory reports the deletion, although it reports no change of a group', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['a', 'c'] });
     await reader.change({ kind: 'deleteUser', user: 'a' });
     await reader.passMinutes(5);

@@ -509,7 +509,7 @@ describe('deletion that apply finds before the feed reports it', () => {
     expect(await records(world)).toMatchObject(named);
   });
 
-  it('a deletion is attributed if the feed reported it while apply was processing it', async () => {
+  it('a deletion is attributed, even if the feed reports the deletion while apply processes it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
     await tell(world, joins('late'));

@@ -84,7 +84,7 @@ describe('run of the feed', () => {
     expect(await world.ports.feed.read(CONNECTION)).toBeUndefined();
   });
 
-  it('a feed run that reaches its time limit keeps the pages that it has read, and the next run continues there', async () => {
+  it('a feed run that reaches its time limit keeps the pages that it has read, and the next run continues after them', async () => {
     const { world, starts } = await worldWith(({ cursor }) => {
       world.advance(MINUTE_MS);
       return cursor === 'c10'
@@ -168,7 +168,7 @@ describe('gap in the feed', () => {
 });
 
 describe('groups that the feed names', () => {
-  it('a feed event about a version that groupsync wrote marks and wakes no group', async () => {
+  it('a feed event about a version that groupsync wrote marks no group as suspected and wakes no group', async () => {
     const { world } = await worldWith(() => [page([event('a')], 'c1', true)]);
     await world.link('g');
     expect((await run(world))?.report).toMatchObject({ eventsRead: 1, groupsTouched: 1, echoes: 1 });

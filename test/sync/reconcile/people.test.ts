@@ -163,7 +163,7 @@ describe('refresh of people', () => {
       let effects = 0;
       const slow = workerBefore(/^(put|delete) /, async () => {
         effects += 1;
-        // Another refresh runs completely. It finds the person with the earlier address again.
+        // Another refresh runs completely. In its list, the person has the earlier address again.
         if (effects === stop) await run(world, [[ann()]]);
       });
       await run(world, [[ann({ email: 'other@acme.test' })]], slow).catch(() => {});
@@ -402,7 +402,7 @@ describe('review of pending members', () => {
     expect((await run(world, [[noId]])).woken).toBe(0);
   });
 
-  it('an ambiguous member is not tried again if another person than the bound person has the address', async () => {
+  it('an ambiguous member is not tried again if a person other than the bound person has the address', async () => {
     const world = await company();
     await withMember(world, 'ambiguous');
     await run(world, [[ann({ email: 'first@acme.test' })]]);

@@ -133,7 +133,7 @@ describe('users of Entra ID', () => {
     expect(state).toMatchObject({ userName: 'one@acme.test', email: 'one@acme.test', employeeNumber: '42' });
   });
 
-  it('a PATCH that replaces a missing work address also deactivates the user', async () => {
+  it('a PATCH can deactivate a user and set a missing work address', async () => {
     const { id } = (await entra.post('/Users', { userName: 'u3@acme.test', active: true })).body;
     const changed = await entra.patch(`/Users/${id}`, [
       { op: 'Replace', path: 'active', value: 'False' },
@@ -193,7 +193,7 @@ describe('users of Entra ID', () => {
     expect(await facts(u1)).toMatchObject({ userName: '', email: '', externalId: '' });
   });
 
-  it('users with a custom extension are accepted, and the server does not store the extension', async () => {
+  it('a PATCH of a custom extension is accepted, and the server does not store the extension', async () => {
     const urn = 'urn:ietf:params:scim:schemas:extension:Custom:2.0:User';
     const changed = await entra.patch(`/Users/${u1}`, [{ op: 'Add', path: `${urn}:tag`, value: 'x' }]);
     expect(changed.status).toBe(200);

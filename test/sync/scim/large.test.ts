@@ -160,7 +160,7 @@ describe('large SCIM list', () => {
     expect(await count()).toBe(3);
   });
 
-  it('a list shows a user that was saved after the read of a page, even if the id of the user is older', async () => {
+  it('a list shows a user that was saved after the first read, even if the user sorts before the users of that read', async () => {
     const read = async () =>
       (await client.get('/Users')).body.Resources.map(({ userName }: Body) => userName);
     let save = () => {};
@@ -253,7 +253,7 @@ describe('SCIM answer of more than 6 MB', () => {
     expect(byCursor).toEqual(seen);
   }, 60_000);
 
-  it('a group whose answer exceeds 6 MB is refused, and pages of users show its members', async () => {
+  it('a read of a group is refused if its answer exceeds 6 MB, and a filter lists its users in pages', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 7; n += 1) ids.push((await client.post('/Users', { userName: `u${n}` })).body.id);
     const group = await make('Larger', [...ids, ...longIds(0, 5_600)]);

@@ -7,7 +7,7 @@ import { type Client, createWorld } from './support/server.ts';
 
 /*
  * SCIM requests must have the same result as the equivalent native events. This test derives the events from the
- * changes that the client intends. An independent reader, which shares no code with the engine, reads the events.
+ * changes that the client intends. The reference model, which shares no code with the engine, reads the events.
  */
 
 const USERS = ['u0', 'u1', 'u2', 'u3'];

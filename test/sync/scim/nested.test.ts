@@ -185,7 +185,7 @@ describe('nested SCIM group', () => {
     expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
   });
 
-  it('a PUT can replace a nested group, an unchanged PUT keeps it, and filters find it', async () => {
+  it('a PUT can replace a nested group, an unchanged PUT keeps the version, and filters find the outer group', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const other = await makeGroup('Other', ['b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
@@ -205,7 +205,7 @@ describe('nested SCIM group', () => {
     expect(await membersOf(outer)).toEqual([]);
   });
 
-  it('explain names the nested group through which a user is in the outer group', async () => {
+  it('explain shows a nested user as a member of the outer group, and the user has both groups', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     await engine.tell();
@@ -218,7 +218,7 @@ describe('nested SCIM group', () => {
     expect(groups.toSorted()).toEqual([inner, outer].toSorted());
   });
 
-  it('a nested user that the platform refused is listed as pending in the outer group', async () => {
+  it('a nested user that the platform refuses is counted as pending in the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     engine.world.platform.unacceptable.add('u-a');

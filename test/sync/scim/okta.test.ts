@@ -64,7 +64,7 @@ describe('connector test and import of Okta', () => {
 });
 
 describe('group push of Okta', () => {
-  it('Okta can create an empty group, and groupsync writes it to the platform', async () => {
+  it('Okta can create an empty group, and the server stores and wakes the group', async () => {
     const { status, body } = await okta.get(`/Groups/${group}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ schemas: [GROUP], id: group, displayName: 'Engineering', members: [] });
@@ -115,7 +115,7 @@ describe('group push of Okta', () => {
     }
   });
 
-  it('a PUT replaces a large member list, which adds and removes members', async () => {
+  it('a PUT of a large member list adds and removes members', async () => {
     const many = Array.from({ length: 400 }, (_, n) => `member-${String(n).padStart(3, '0')}`);
     const put = (members: readonly string[]) =>
       okta.put(`/Groups/${group}?excludedAttributes=members`, {

@@ -117,7 +117,7 @@ describe('read during a write of members', () => {
   });
 
   it('a read shows the previous version if the write begins after the read', async () => {
-    const previousLink = await client.get(group);
+    const before = await client.get(group);
     let isDone = false;
     interrupt = async (operation) => {
       if (operation !== 'query' || isDone) return;
@@ -125,8 +125,8 @@ describe('read during a write of members', () => {
       await client.patch(group, [remove('members[value eq "m1"]')]);
     };
     const read = await client.get(group);
-    const tags = new Set([etagOf(previousLink), etagOf(read)]);
-    expect(tags.size === 1).toBe(membersOf(read).length === membersOf(previousLink).length);
+    const tags = new Set([etagOf(before), etagOf(read)]);
+    expect(tags.size === 1).toBe(membersOf(read).length === membersOf(before).length);
     expect(read.body).toEqual((await client.get(group, NO_TAG)).body);
   });
 });
@@ -164,14 +164,14 @@ describe('If-Match during a write of members', () => {
 });
 
 describe('request that crashed during a write of members', () => {
-  const die = async () => {
+  const crash = async () => {
     afterRegisters(5, () => Promise.reject(new Error('died')));
     expect((await client.patch(group, [add('members', valuesOf(people(10, 1_000)))])).status).toBe(500);
     interrupt = async () => {};
   };
 
   it('a crashed request makes the server refuse If-Match for at most a minute', async () => {
-    await die();
+    await crash();
     const read = await client.get(group);
     expectError(await put(people(3), { 'if-match': etagOf(read) }), 412);
     world.time.nowMs += 60_000;
@@ -182,7 +182,7 @@ describe('request that crashed during a write of members', () => {
   });
 
   it('the next write of a whole list supersedes a crashed request, and its version can be used immediately', async () => {
-    await die();
+    await crash();
     const answer = await put(people(120));
     expect(answer.status).toBe(200);
     const read = await client.get(group);
@@ -191,7 +191,7 @@ describe('request that crashed during a write of members', () => {
   });
 
   it('the group contains no data of a crashed request after a later request has changed the members', async () => {
-    await die();
+    await crash();
     world.time.nowMs += 60_000;
     await client.patch(group, [remove('members[value eq "m1"]')]);
     const [item] = [...world.table.items.values()].filter(({ pk }) => pk === 'S#default#Group');

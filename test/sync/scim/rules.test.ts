@@ -32,8 +32,8 @@ const statuses = (answers: readonly { status: number }[]) => [
 describe('simultaneous changes of members', () => {
   it('simultaneous additions and removals of members all take effect, because each writes only its own members', async () => {
     const joining = people(40).map((value) => patch({ op: 'Add', path: 'members', value: [{ value }] }));
-    const releasedPlatformId = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
-    expect(statuses(await Promise.all([...joining, ...releasedPlatformId]))).toEqual([204]);
+    const leaving = ['m0', 'm1'].map((id) => patch(remove(`members[value eq "${id}"]`)));
+    expect(statuses(await Promise.all([...joining, ...leaving]))).toEqual([204]);
     expect(await members()).toEqual(['m2', ...people(40)]);
     const { body } = await client.get(`/Groups/${group}`);
     expect(body.members).toHaveLength(41);

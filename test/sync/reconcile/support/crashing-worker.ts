@@ -2,25 +2,25 @@ import { expect } from 'vitest';
 import { Crash, type Worker } from '../../../../simulate/worker.ts';
 
 /** Returns a worker that crashes before its n-th effect, counted from 1. The worker has no effect after the crash. */
-export function crashingWorker(diesAt: number): Worker {
+export function crashingWorker(crashAt: number): Worker {
   let effects = 0;
   return {
-    name: 'mortal',
+    name: 'crashing',
     skewMs: 0,
-    isDead: () => effects >= diesAt,
+    isDead: () => effects >= crashAt,
     effect: async (kind) => {
       effects += 1;
-      if (effects >= diesAt) throw new Crash(kind);
+      if (effects >= crashAt) throw new Crash(kind);
     },
   };
 }
 
-/** Runs `live` several times. Each time, the worker crashes one effect later, until a worker completes. */
-export async function crashBeforeEachEffect(live: (mortal: Worker, where: string) => Promise<unknown>) {
-  for (let diesAt = 1, survived = false; !survived; diesAt += 1) {
-    const mortal = crashingWorker(diesAt);
-    await live(mortal, `died at ${diesAt}`);
-    survived = !mortal.isDead();
+/** Runs `work` several times. Each time, the worker crashes one effect later, until a worker completes. */
+export async function crashBeforeEachEffect(work: (crashing: Worker, where: string) => Promise<unknown>) {
+  for (let crashAt = 1, survived = false; !survived; crashAt += 1) {
+    const crashing = crashingWorker(crashAt);
+    await work(crashing, `crash at effect ${crashAt}`);
+    survived = !crashing.isDead();
   }
 }
 

@@ -29,7 +29,7 @@ const memberIs =
     event(`group.member.${how}`, { group: { id: 'g' }, members: [member(id)] }, second);
 export const [joins, leaves] = [memberIs('added'), memberIs('removed')];
 
-/** Creates a linked group of six members that is in sync. Its creation is long past. */
+/** Creates a linked group of six members that is in sync. An hour passes after its creation. */
 export async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
   const people = [...MEMBERS, 'late'].map((role) => ({ role, email: `${role}@acme.test` }));
   const world = await createWorld({ random: seededRandom(1), people, settings, platform: options });
