@@ -32,13 +32,8 @@ export interface DesiredStore {
    */
   markDirty(ref: GroupRef, dirty: Dirty, update?: GroupUpdate): Promise<WakeUpState>;
   /**
-<<<<<<< HEAD
-   * Whether the group has already stored this batch as its latest batch, and need not be woken again.
-   * @param mayBeDirty whether the result can be true for a dirty group, because the requeue job finds dirty groups
-=======
    * Whether the group has stored this batch as its latest, and is not dirty, failed or contained in another group.
    * @param mayBeDirty whether the result is true for a dirty group too, because the requeue job finds dirty groups
->>>>>>> main
    */
   isRepeated(ref: GroupRef, digest: string, mayBeDirty: boolean): Promise<boolean>;
   /** Notes the groups within the group, before the caller writes their registers. The note is never removed. */

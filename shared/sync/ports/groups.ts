@@ -122,14 +122,8 @@ export interface GroupStore {
    */
   openIntent(seen: GroupState, intent: Intent): Promise<boolean>;
   /**
-<<<<<<< HEAD
-   * Stores the observed platform group as the view. The dirty mark stays. The suspected change of `seen` is removed.
-   * @returns false if another worker opened an intent, changed the view, settled the group or noted another suspected
-   * change since `seen` was read
-=======
    * Stores the observed platform group as the view, or ends the link. Ends the suspected change. The dirty mark stays.
    * @returns false if an intent, a view, a suspected change or a settlement was stored since `seen` was read
->>>>>>> main
    */
   storeObserved(seen: GroupState, platform: LinkedGroup | undefined, found?: Findings): Promise<boolean>;
   /**

@@ -66,16 +66,9 @@ export interface PeopleStore {
     sought: readonly { field: string; value: string }[],
   ): Promise<PeopleStore>;
   /**
-<<<<<<< HEAD
-   * Binds the member to this person. An existing binding stays. If the member has changed since `revision` was read,
-   * the method binds nothing. If `isFirst` is false, the method first stores a note about the member with the person.
-   * For a first binding, `holding` has stored this note.
-   * @returns the person that the member is bound to now
-=======
    * Binds the member to this person. A binding to another role stays. If the member has changed since `revision` was
-   * read, binds nothing. For a first binding, `holding` must have noted the member. Otherwise this method does so.
+   * read, binds nothing. For a first binding, `holding` must have noted the member. For a later binding, this method does so.
    * @returns the person that the member is bound to now; the given person if the member has no binding
->>>>>>> main
    */
   bind(
     connection: ConnectionName,
