@@ -115,8 +115,8 @@ function nestedOf(
 }
 
 /**
- * Returns the members that are neither users nor generated groups. The fourth group has every user as a member. One in
- * ten groups has external people, and one in forty has an external group.
+ * Returns the members that are neither users nor generated groups. The fourth group has every user as a member. The
+ * second group and a tenth of the other groups have external people. About 3 % of the groups have an external group.
  */
 function othersOf(index: number, random: SeededRandom): MemberInput[] {
   const everyone: MemberInput[] = index === 3 ? [{ member: 'everyone', kind: 'everyone' }] : [];

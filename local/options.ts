@@ -27,7 +27,7 @@ export interface StartOptions {
   readonly data: string | undefined;
   readonly json: boolean;
   readonly console: boolean;
-  /** If true, the stack serves the console of a deployed stage, with an OIDC provider on this machine. */
+  /** If true, the console has the sign-in of a deployed stage, with an OIDC provider on this machine. */
   readonly consoleLogin: boolean;
   readonly localFile: string;
 }
@@ -35,12 +35,12 @@ export interface StartOptions {
 const EXAMPLES = `
 Examples:
   npm start                                       run the example company until Ctrl-C
-  npm start -- --once                             run the example company until every group is in sync
+  npm start -- --once                             run the example company until no change waits
   npm start -- --empty --data .groupsync/data     start without events, and keep the state for the next start
   npm start -- --events mine.jsonl --world mine.json --once
   npm start -- --directory google                 read the example company from a directory through its API
   npm start -- --directory entra --once           read the example company once from Entra ID
-  npm start -- --console-login                    serve the console of a deployed stage, with a sign-in
+  npm start -- --console-login                    serve the console with the sign-in of a deployed stage
   npm start -- --setting guard=null --setting drift=report
   npm start --silent -- --once --json | jq .groups
 `;
@@ -103,7 +103,7 @@ export function commandLine(): Command {
     .description(
       'Runs groupsync on this machine: queues, table, platform and the deployed handlers, in one process.',
     )
-    .option('--once', 'exit with code 0 when every group is in sync, or with code 1 after --timeout')
+    .option('--once', 'exit with code 0 when no change waits, or with code 1 after --timeout')
     .option('--timeout <seconds>', 'how long --once waits', seconds, 120)
     .option('--events <file>', 'publish this JSONL file with one event per line (repeatable)', collect)
     .option('--world <file>', 'world file of the platform, as JSON')
@@ -129,7 +129,7 @@ export function commandLine(): Command {
     .option('--data <dir>', 'keep tables and platform in this folder')
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--no-console', 'do not start groupsync console')
-    .option('--console-login', 'serve the console of a deployed stage, with an OIDC provider on this machine')
+    .option('--console-login', 'serve the console with sign-in, and an OIDC provider on this machine')
     .addOption(
       new Option('--local-file <path>', 'file for the addresses of this run').default(
         DEFAULT_LOCAL_FILE,

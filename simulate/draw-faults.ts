@@ -315,7 +315,7 @@ export function drawDeepFaults(
   { seed, crashes, endMs }: { readonly seed: number; readonly crashes: number; readonly endMs: number },
 ): readonly Happening[] {
   const { name: connection } = town;
-  const deaths = Array.from({ length: crashes }, (_, n): Happening => {
+  const crashHappenings = Array.from({ length: crashes }, (_, n): Happening => {
     const action = ALL_CRASHES[(seed * crashes + n) % ALL_CRASHES.length] as AwsAction;
     return { atMs: between(random, 0, endMs / 3), connection, actor: 'aws', action };
   });
@@ -323,7 +323,7 @@ export function drawDeepFaults(
     (platformFault) => PLATFORM_FAULTS[platformFault][0] > 0,
   );
   return [
-    ...deaths,
+    ...crashHappenings,
     ...[0, 1].flatMap(() => {
       const one = drawPlatformFault(random, town, random.pick(platformFaults), endMs);
       return one.flatMap((each) => [each, ...drawMeanwhile(random, town, each)]);

@@ -150,10 +150,10 @@ function drawTowns(
     const share = (weights[index] ?? 1) / sum;
     const company = companies[index] ?? name;
     const isGuest = companies.indexOf(company) < index;
-    const deadLetter = random.fork(`ids ${name}`).chance(0.4) ? 'G' : 'g';
+    const prefix = random.fork(`ids ${name}`).chance(0.4) ? 'G' : 'g';
     const groups = Array.from(
       { length: Math.max(3, Math.round(size.groups * share)) },
-      (_, group) => `${deadLetter}${group}${isGuest ? name : ''}`,
+      (_, group) => `${prefix}${group}${isGuest ? name : ''}`,
     );
     const count = Math.max(8, Math.round(size.people * share));
     const hasScim = index === 0 && random.chance(0.4);

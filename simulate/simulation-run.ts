@@ -115,8 +115,9 @@ export type Happening = At &
 
 /**
  * Members are named by their ids in the directory. Most members have the address `<id>@<connection>.test` in each
- * event. The address of a member `h…` is only in a profile. A member `n…` has an employee number and no address. Groups
- * `s…` and members `q…` exist only in the SCIM server, and the server assigns other ids to them.
+ * event. The address of a member `h…` is only in a profile. A member `n…` has an employee number, and no address that
+ * matches an employee. Groups `s…` and members `q…` exist only in the SCIM server, and the server assigns other ids to
+ * them.
  */
 export type DirectoryAction =
   | { readonly kind: 'name'; readonly group: string; readonly name: string }

@@ -4,11 +4,11 @@ import { plural, shellWords, visible } from './words.ts';
 const SHOWN = 10;
 
 /**
- * Warns about new groups whose names already exist on the platform, with the commands that adopt the existing groups.
+ * Warns about new groups that already exist on the platform, with the commands that adopt the existing groups.
  */
 export function* clashLines(clashes: readonly AdoptedPair[]): Generator<string> {
   if (clashes.length === 0) return;
-  yield `warning: ${plural(clashes.length, 'group')} on the platform would be duplicated: same name, not managed by groupsync`;
+  yield `warning: ${plural(clashes.length, 'group')} on the platform would be duplicated: same name or external id, not managed by groupsync`;
   for (const { group, name, platformId } of clashes.slice(0, SHOWN)) {
     yield `  ${platformId} "${visible(name)}"; to adopt it instead: groupsync adopt ${shellWords(group, platformId)}`;
   }

@@ -4,6 +4,7 @@ import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
   type Configuration,
+  ClientError,
   calculatePKCECodeChallenge,
   discovery,
   enableNonRepudiationChecks,
@@ -39,9 +40,10 @@ interface ProviderOptions {
   /** Returns undefined for a client without a secret. */
   readonly clientSecret: () => Promise<string | undefined>;
   readonly clock: () => number;
+  /** The time limit of each request to the provider. */
+  readonly timeoutSeconds?: number;
 }
 
-const TIMEOUT_SECONDS = 5;
 /** The endpoints of the provider are read again after this time, because the provider may change them. */
 const CONFIGURATION_MS = 3_600_000;
 
@@ -85,20 +87,25 @@ export function createProvider(options: ProviderOptions): Provider {
   };
 }
 
-async function discover({ settings, clientSecret }: ProviderOptions): Promise<Configuration> {
+async function discover(options: ProviderOptions): Promise<Configuration> {
+  const { settings, clientSecret, timeoutSeconds = 5 } = options;
   const { issuer, clientId } = settings;
   const secret = await clientSecret();
   const isLoopback = issuer.startsWith('http:');
   const execute = [enableNonRepudiationChecks, ...(isLoopback ? [allowInsecureRequests] : [])];
-  const options = { execute, timeout: TIMEOUT_SECONDS };
+  const client = { execute, timeout: timeoutSeconds };
   return secret === undefined
-    ? discovery(new URL(issuer), clientId, undefined, None(), options)
-    : discovery(new URL(issuer), clientId, secret, undefined, options);
+    ? discovery(new URL(issuer), clientId, undefined, None(), client)
+    : discovery(new URL(issuer), clientId, secret, undefined, client);
 }
 
-/** Returns true if the provider sent no answer, so that the person can try again. */
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError');
+/** Returns true if the provider sent no answer in time, or reported a failure or too many requests. */
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  if (!(error instanceof ClientError)) return false;
+  if (error.code === 'OAUTH_TIMEOUT') return true;
+  return error.cause instanceof Response && (error.cause.status >= 500 || error.cause.status === 429);
+}
 
 /** Returns only codes, because other parts of an answer may contain personal data. */
 function codeOf(error: unknown): string {

@@ -15,7 +15,6 @@ export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   /** The address of the request, which only some dialects need. */
   readonly url?: string;
-  /** The number of the request, in the order of arrival. */
   readonly requestNumber: number;
 }
 

@@ -20,7 +20,6 @@ const CURVES: Readonly<Record<string, string>> = {
   ES512: 'secp521r1',
 };
 
-/** A JSON Web Key (RFC 7517). */
 export const Jwk = z.looseObject({
   kty: z.enum(['RSA', 'EC']),
   kid: z.string().optional(),

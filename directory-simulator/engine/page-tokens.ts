@@ -1,6 +1,5 @@
 /** The state that decides which page tokens are valid. */
 export interface PageTokens {
-  /** Invalidates all tokens that exist at this time. */
   expireAll(): void;
   generation(): number;
   /** Returns the number of the next listing with this key. */

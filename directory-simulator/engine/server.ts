@@ -25,7 +25,6 @@ export interface Served {
   readonly dialect: Dialect;
   readonly faults: Faults;
   readonly log: RequestLog;
-  /** Receives the errors that are defects of the simulator. */
   readonly onDefect: (error: unknown) => void;
 }
 

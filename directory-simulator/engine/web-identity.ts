@@ -43,7 +43,6 @@ export function keyOf(pem: string, algorithm: Algorithm): SigningKey {
   return { id, algorithm, privateKey: createPrivateKey(pem), publicKey };
 }
 
-/** Returns the schema of `POST /_simulator/web-identity`. */
 export const webIdentityRequest = (usual: {
   readonly audience: string;
   readonly algorithm: 'RS256' | 'ES384';

@@ -67,7 +67,6 @@ interface Gate {
   readonly quota: Quota;
 }
 
-/** Checks token, right and quota, in this order. */
 function admit({ application, quota }: Gate, endpoint: Endpoint, headers: IncomingHttpHeaders): void {
   if (endpoint.scopes === undefined) return;
   if (headers.authorization === undefined) throw invalidToken('Access token is empty.');

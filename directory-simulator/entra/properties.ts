@@ -28,7 +28,6 @@ export function principalNameOf({ primaryEmail, vendorFields }: User, domain: st
   return `${primaryEmail.replace('@', '_')}#EXT#@${domain}`;
 }
 
-/** Returns all properties of a user. */
 export function userProperties(user: User, domain: string): Properties {
   const isGuest = user.vendorFields['userType'] === 'Guest';
   const others = user.aliases.map((alias) => `smtp:${alias}`);

@@ -51,7 +51,6 @@ export const userMethods = (simulation: Simulation) => [
 interface Listed {
   readonly path: string;
   readonly users: readonly User[];
-  /** The properties of an answer without `$select`. */
   readonly usual: readonly string[];
 }
 

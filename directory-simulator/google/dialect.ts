@@ -69,7 +69,6 @@ interface Gate {
   readonly quota: Quota;
 }
 
-/** Checks token, scope, right and quota, in this order. */
 function admit({ signIn, federation, quota }: Gate, endpoint: Endpoint, headers: IncomingHttpHeaders): void {
   if (endpoint.scopes === undefined) return;
   const [, text] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];

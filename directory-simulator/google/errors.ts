@@ -11,7 +11,6 @@ interface Shape {
   readonly details?: readonly unknown[];
 }
 
-/** Returns an error in the form of Google's JSON APIs. */
 function apiError({ status, domain, reason, message, canonical, details }: Shape): DirectoryError {
   const error = {
     code: status,

@@ -11,7 +11,6 @@ export interface AccessToken {
 
 export interface AccessTokens {
   issue(token: Omit<AccessToken, 'expiresAtMs'>, issuer: string): string;
-  /** Returns the token with this text; undefined if it is unknown or has expired. */
   find(text: string): AccessToken | undefined;
   expireAll(): void;
 }

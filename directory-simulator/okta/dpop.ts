@@ -35,7 +35,6 @@ export interface Dpop {
   thumbprint(proof: string | undefined, expected: ProofExpected): string;
   /** Returns the nonce that new proofs must have. */
   nonce(): string;
-  /** Makes all earlier nonces invalid. */
   expireNonces(): void;
 }
 

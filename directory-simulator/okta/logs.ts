@@ -19,7 +19,6 @@ const DEFAULT_PERIOD_MS = 7 * DAY_MS;
 
 interface StoredEvent {
   readonly uuid: string;
-  /** The time of the change. */
   readonly publishedMs: number;
   /** The time at which the log stored the event. */
   readonly storedMs: number;

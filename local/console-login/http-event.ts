@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 
-/** A request as API Gateway receives it. */
 export interface HttpRequest {
   readonly method: string;
   /** Path and query, percent-encoded. */

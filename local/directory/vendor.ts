@@ -3,7 +3,6 @@ import type { DirectorySimulator } from '../../directory-simulator/engine/simula
 import type { DirectorySetting } from '../../shared/contract/settings.ts';
 
 export interface Access {
-  /** Value of the setting `directory`. */
   readonly setting: DirectorySetting;
   /** Content of the directory's secret. */
   readonly key: Readonly<Record<string, unknown>>;

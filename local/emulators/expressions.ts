@@ -32,7 +32,6 @@ const CHECKS_VALUES = /between|attribute_type/i;
  */
 const MAX_CACHED = 1000;
 
-/** Returns a function like `parse` that caches the syntax trees. */
 function caching(parse: ExpressionParser['parse']): ExpressionParser['parse'] {
   const cache = new Map<string, Template>();
   return (text, options) => {

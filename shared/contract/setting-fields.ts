@@ -32,7 +32,7 @@ interface Definition {
 
 const definitionOf = (schema: z.ZodType) => schema.def as unknown as Definition;
 
-/** Returns every setting of a connection, in the order of the schema. The settings of a group follow the group. */
+/** Returns every setting in the order of the schema. A group of settings has its own field only if it may be null. */
 export const settingFields = (): readonly SettingField[] =>
   fieldsOf(
     ConnectionSettings,

@@ -14,9 +14,7 @@ export const Gate = z.lazy(() =>
     closings: number,
     /** The version of the secret that the platform refused. A new version opens the gate. */
     secretVersion: text.exactOptional(),
-    /**
-     * The time at which the platform refused the secret. The tokens are not refreshed again within an hour after it.
-     */
+    /** The time of the first refusal of `secretVersion`. The tokens are not refreshed within an hour after it. */
     refusedAtMs: number.exactOptional(),
     /**
      * Groups that failed in a row, although the connection itself works. The group that failed last is at the end. The

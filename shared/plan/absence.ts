@@ -29,7 +29,7 @@ const unproven = (id: PlatformGroupId | undefined) =>
 const STILL_SHOWN = {
   code: 'kept',
   message:
-    'the platform received a deletion and still shows the group: the group will be read again in a minute',
+    'groupsync sent a deletion, and the platform still shows the group: the group will be read again within a minute',
 };
 const NOT_DELETED = {
   code: 'platform_rejected',
@@ -128,9 +128,9 @@ export function decideDeletion(
 }
 
 /**
- * Returns the decision about the first candidate that may be adopted: adopt the candidate, wait, or read more.
- * Candidates that are gone, or that another group keeps, are skipped.
- * @returns undefined if no candidate is left
+ * Returns the decision about the first candidate that counts: to adopt it, or to wait or read more first. A candidate
+ * does not count if it is gone, or if another group owns it and neither `isForSame` nor `mayBeReleased` is true.
+ * @returns undefined if no candidate counts
  */
 export function decideAdoption(facts: Facts, candidates: readonly ListedGroup[]): Decision | undefined {
   const { passedOver, state } = facts;
@@ -168,7 +168,7 @@ const releasedSoon = ({ id }: ListedGroup, { group }: GroupRef): Wait => ({
   waitMs: RELEASED_SOON_MS,
   why: {
     code: 'owned',
-    message: `the platform group ${id} belongs to group ${group}: this group waits a minute, in case the directory deleted group ${group}`,
+    message: `the platform group ${id} belongs to group ${group}: this group waits at most a minute, in case the directory deleted group ${group}`,
   },
 });
 

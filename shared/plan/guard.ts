@@ -58,7 +58,7 @@ export type GuardVerdict =
 
 /**
  * Returns the number of users before the removals of the rolling hour: the present size plus these removals. The sum is
- * too high if other users joined in the hour, so the result is at most the largest size before one of these removals:
+ * too high if other users joined in the hour, so the result is at most the largest known size of the hour:
  *
  *     the group of 10 lost 2, and now loses 3             | size 8, removed 2, largest 10 | 10
  *     one user of 3 is replaced for the third time        | size 3, removed 2, largest 3  | 3, not 5

@@ -97,7 +97,7 @@ const isClosedForAll = (gate: Gate): boolean =>
  *     -----------------|--------------|------------|---------------------------------------
  *     the connection's | –            | –          | gate `backoff` until Retry-After, or with a backoff
  *     probe            | fails        | –          | gate `unauthorized` or `backoff`
- *     probe, `gate`    | succeeds     | refuse     | gate as after a failed `/me`, until the groups answer
+ *     probe, `gate`    | succeeds     | refuse     | gate `unauthorized` or `backoff`, until the groups answer
  *     anything else    | –            | –          | only the caller waits
  *
  * @param group the group of the call
@@ -169,8 +169,7 @@ async function otherLinkedGroup(
 
 /**
  * Returns the failure if the platform refuses both the fetch of the witness and the list of groups. In this case, the
- * credential can access no group.
- * For the witness, a 404 counts as a refusal.
+ * credential can access no group. A 404 for the witness counts as a refusal.
  */
 export async function refusalAtGroups(
   witness: PlatformGroupId,

@@ -86,8 +86,8 @@ async function letIn(name: ConnectionName, gate: Gate, ports: GateKeeperPorts): 
 
 /**
  * Returns the waiting group to try first; undefined if no group waits. Groups that were not tried since they became
- * dirty come first, then groups that were tried, then groups that failed recently. The first two kinds are sorted by
- * due time, and the groups that failed by the time of the failure. So every waiting group is tried at some time.
+ * dirty come first, then groups that were tried, then groups that failed recently. Groups that failed recently are
+ * ordered by the time of the failure, all other groups by due time. So every waiting group is tried at some time.
  */
 async function nextCanary(
   name: ConnectionName,

@@ -231,7 +231,7 @@ function checkGate({ samples, shown: { levels } }: Compared, wrong: Wrong): void
   const isShownClosed = levels.gateClosedSeconds > 0;
   const isTrue = levels.unauthorized === (first.gate === 'unauthorized') && isClosed === isShownClosed;
   if (isTrue) return;
-  const sentence = `The gate is ${first.gate}. The levels show it closed for ${levels.gateClosedSeconds} s, unauthorized ${levels.unauthorized}.`;
+  const sentence = `The gate is ${first.gate}. The levels show a gate that is closed for ${levels.gateClosedSeconds} s, with unauthorized ${levels.unauthorized}.`;
   wrong('gate', sentence);
 }
 

@@ -37,7 +37,7 @@ describe('audit log of operator actions', () => {
     ['', 'connections set default drift=report', 'connections_set', DRIFT_IS_REPORTED],
     ['', 'connections remove default', 'connections_remove', change('remove_connection', 'company', null)],
   ])(
-    'the entry of group %s has the operator, the reason and the previous value: %s',
+    'the audit entry (group "%s") of %s has the operator, the reason and the previous value',
     async (of, command, action, changed) => {
       const { cli, newest, clock } = await heldWorld();
       clock.ms += 1_000;
@@ -143,7 +143,7 @@ describe('audit log of operator actions', () => {
     for (const secret of [clientSecret, rotated.clientSecret]) expect(stored).not.toContain(secret);
   });
 
-  it('groupsync audit shows the previous and the new value', async () => {
+  it('groupsync audit shows the previous and the new value of a setting', async () => {
     const { cli } = await heldWorld();
     await cli('connections', 'set', 'default', 'drift=report', '--yes');
     expect((await cli('audit')).stdout).toContain('"restore" → "report": drift');
@@ -182,7 +182,7 @@ describe('holds approve and holds reject after a decision', () => {
     expect(stderr).toMatch(/already decided: approved by Bob at .*ticket 12/);
   });
 
-  it('a decision that another operator makes during the confirmation stays, and the error names that operator', async () => {
+  it('holds approve keeps a decision that another operator has made in the meantime, and names that operator', async () => {
     const { cliOfBob, ports, refOf } = await heldWorld();
     const { groups } = ports;
     let reads = 0;

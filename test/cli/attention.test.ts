@@ -100,7 +100,7 @@ describe('groupsync events validate', () => {
       ),
     );
 
-  it('events validate validates as ingest does and refuses an event of an unknown connection', async () => {
+  it('events validate refuses an event of an unknown connection', async () => {
     const { cli } = await sixInSync();
     const { code, json } = await cli('events', 'validate', file(), '--json');
     expect(code).toBe(1);
@@ -146,7 +146,7 @@ describe('preview of a setting', () => {
     );
   });
 
-  it('two previews of a setting are compared by the changes of their plans', () => {
+  it('the effect of a setting is the difference between the plans before and after the change', () => {
     const change = (kind: string, member: string) => ({
       kind,
       member,
@@ -165,7 +165,7 @@ describe('preview of a setting', () => {
 });
 
 describe('audit of a connection', () => {
-  it('the audit of a connection lists edits and discards of dead-lettered messages with and without a group', async () => {
+  it('the audit of a connection lists discards of dead-lettered messages with and without a group', async () => {
     const { cli, mailboxes, clock } = await sixInSync();
     const body = JSON.stringify({
       specversion: '1.0',
@@ -189,7 +189,7 @@ describe('audit of a connection', () => {
 });
 
 describe('tables of the command line', () => {
-  it('CSV tables have times that a program can read', async () => {
+  it('CSV tables contain times in the form of ISO 8601', async () => {
     const world = await heldWorld();
     await world.publish(added('g', 'zoe'));
     await world.apply('g');
@@ -205,7 +205,7 @@ describe('tables of the command line', () => {
     }
   });
 
-  it('a CSV file of dead-letter causes has instants instead of ages', async () => {
+  it('dlq list --output csv shows times instead of ages', async () => {
     const { cli, mailboxes } = await sixInSync();
     mailboxes.events.add({ id: 'm-1', body: '{', code: 'invalid_json', connection: 'default' });
     const { stdout, stderr } = await cli('dlq', 'list', '--output', 'csv');
@@ -213,7 +213,7 @@ describe('tables of the command line', () => {
     expect(stderr).toMatch(/invalid_json.*\d{4}-\d\d-\d\dT\S+Z.*\d{4}-\d\d-\d\dT\S+Z/);
   });
 
-  it('explain -o csv reports that the command has no table', async () => {
+  it('explain --output csv reports that the command has no CSV output', async () => {
     const { cli } = await sixInSync();
     expect(await cli('explain', 'g', 'm-ann', '--output', 'csv')).toMatchObject({
       code: 0,

@@ -10,7 +10,7 @@ import { worldOf } from './directory-fixture.ts';
 type Check = { readonly name: string; readonly ok: boolean };
 
 describe('connect --directory', () => {
-  it('connect --directory shows the groups and stores the key and the setting', async () => {
+  it('connect --directory google shows the number of groups, and stores the key and the setting "directory"', async () => {
     const { connect, stored, setting, google } = await worldOf();
     const { code, json, stderr } = await connect();
     expect(OUTPUT_SCHEMAS.connect.parse(json)).toMatchObject({
@@ -38,8 +38,11 @@ describe('connect --directory', () => {
   });
 
   it.each([
-    ['a scope is missing', { scopes: ['https://www.googleapis.com/auth/admin.directory.group.readonly'] }],
-    ['nothing is delegated', { scopes: [] }],
+    [
+      'the service account lacks a scope',
+      { scopes: ['https://www.googleapis.com/auth/admin.directory.group.readonly'] },
+    ],
+    ['the service account has no scope', { scopes: [] }],
   ])('connect --directory stores nothing if %s', async (_, delegation) => {
     const { connect, stored, setting, google } = await worldOf();
     await google.control('delegation', delegation);
@@ -49,7 +52,7 @@ describe('connect --directory', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('connect --directory stores nothing while groups of another source exist, and names the command that takes them over', async () => {
+  it('connect --directory stores nothing while another source owns groups, and names the command that changes their source', async () => {
     const { connect, stored, setting } = await worldOf(sixInSync);
     const { code, json, stderr } = await connect();
     expect(code).toBe(1);
@@ -67,7 +70,7 @@ describe('connect --directory', () => {
     expect((await connection())?.observing).toBe(true);
   });
 
-  it('connect --directory asks for the administrator and the key', async () => {
+  it('connect --directory google exits with 2 without an administrator and a credential', async () => {
     const { run } = await worldOf();
     const { code, stderr } = await run('connect', 'default', '--directory', 'google');
     expect(code).toBe(2);
@@ -98,7 +101,7 @@ async function keylessWorld(saved?: Parameters<typeof worldOf>[0]) {
 }
 
 describe('connect --directory without a key', () => {
-  it('without a key, the function tests the access to the directory, the setting is stored, and a stored key is deleted', async () => {
+  it('without a key, the deployed function tests the access, and connect stores the setting and deletes an earlier key', async () => {
     const { connect, stored, setting, google } = await keylessWorld();
     const { code, json, stderr } = await connect();
     expect(stderr).toContain('4 groups in the directory, 4 selected');
@@ -133,7 +136,7 @@ describe('connect --directory without a key', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('connect --directory without a key stores nothing if a step of the access fails, and names the fix', async () => {
+  it('connect --directory without a key stores nothing if a step of the sign-in fails, and names the fix', async () => {
     const { connect, stored, setting, google } = await keylessWorld();
     await google.control('federation', { allowedSubjects: [] });
     const { code, stderr } = await connect();
@@ -148,7 +151,7 @@ describe('doctor', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof worldOf>>) =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('doctor tests each step of reading the directory', async () => {
+  it('doctor has a check for each step of reading Google Workspace', async () => {
     const world = await keylessWorld();
     await world.connect();
     expect((await checksOf(world)).map(({ name, ok }: Check) => [name, ok])).toEqual(
@@ -173,7 +176,7 @@ describe('doctor', () => {
     ]);
   });
 
-  it('doctor reports that the directory refused a call because of its rate limit', async () => {
+  it('doctor names the rate limit of Google if Google refuses calls because of this limit', async () => {
     const world = await keylessWorld();
     await world.connect();
     await world.google.control('faults', [

@@ -8,7 +8,7 @@ import { entraWorldOf } from './directory-fixture.ts';
 type Check = { readonly name: string; readonly ok: boolean; readonly fix: string };
 
 describe('connect --directory entra', () => {
-  it('connect shows the groups, and stores the setting and the client secret from standard input', async () => {
+  it('with --secret-stdin, connect shows the number of groups, and stores the client secret and the setting "directory"', async () => {
     const { connect, stored, setting, entra } = await entraWorldOf();
     const { code, json, stderr } = await connect(`${SECRET}\n`, '--secret-stdin');
     expect(stderr).toContain('6 groups in the directory, 6 selected');
@@ -23,7 +23,7 @@ describe('connect --directory entra', () => {
     });
   });
 
-  it('with --federated, the function tests the access to the directory, and a stored secret is deleted', async () => {
+  it('with --federated, the deployed function tests the access to the directory, and connect deletes an earlier secret', async () => {
     const { connect, stored, setting } = await entraWorldOf();
     const { code, json } = await connect('', '--federated');
     expect([code, json.stored, json.listed]).toEqual([0, true, 6]);
@@ -50,7 +50,7 @@ describe('connect --directory entra', () => {
     expect(stored).toEqual([]);
   });
 
-  it('connect stores nothing while another source owns groups, and names the command that moves them to the reader', async () => {
+  it('connect stores nothing while another source owns groups, and names the command that changes their source', async () => {
     const { connect, stored, setting } = await entraWorldOf(sixInSync);
     const { code, json, stderr } = await connect(SECRET, '--secret-stdin');
     expect([code, json]).toMatchObject([1, { stored: false, others: ['g'] }]);
@@ -60,7 +60,7 @@ describe('connect --directory entra', () => {
     expect([stored, await setting()]).toEqual([[], null]);
   });
 
-  it('connect asks for tenant, client id and credential', async () => {
+  it('connect exits with 2 without tenant and client id, or without exactly one credential', async () => {
     const { run, connect } = await entraWorldOf();
     const without = await run('connect', 'default', '--directory', 'entra', '--federated');
     const both = await connect(SECRET, '--federated', '--secret-stdin');
@@ -85,7 +85,7 @@ describe('connect --directory entra for a connection that already reads this dir
     return world;
   }
 
-  it('connect replaces the secret although another source owns groups, and keeps all settings of the reader', async () => {
+  it('connect replaces the secret even if another source owns groups, and keeps the setting "directory"', async () => {
     const { connect, stored, setting } = await readingWorld(sixInSync, { corrects: true });
     const before = await setting();
     const { code, json } = await connect(SECRET, '--secret-stdin');
@@ -101,7 +101,7 @@ describe('connect --directory entra for a connection that already reads this dir
     expect([stored, await setting()]).toMatchObject([[], { tenant: 'other' }]);
   });
 
-  it('connect keeps the stored baseUrl and audience if the command does not name them', async () => {
+  it('connect keeps the stored baseUrl and audience if the command line does not name these values', async () => {
     const audience = 'api://own';
     const { run, entra, setting } = await readingWorld(undefined, { federation: { audience } });
     await entra.control('federation', { audience });
@@ -144,7 +144,7 @@ describe('doctor of a connection that reads Entra ID', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof entraWorldOf>>): Promise<readonly Check[]> =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('doctor tests each step of reading the directory', async () => {
+  it('doctor has a check for each step of reading Entra ID', async () => {
     const world = await entraWorldOf();
     await world.connect('', '--federated');
     const steps = ['web identity', 'token exchange', 'groups', 'members', 'users', 'reports'];
@@ -153,7 +153,7 @@ describe('doctor of a connection that reads Entra ID', () => {
     );
   });
 
-  it('doctor names the missing permission, and the federated credential that does not match', async () => {
+  it('doctor names a missing permission, and the role that the federated credential must trust', async () => {
     const world = await entraWorldOf();
     await world.connect('', '--federated');
     await world.entra.control('rights', { roles: ['User.Read.All'] });

@@ -25,7 +25,7 @@ describe('connect --directory okta', () => {
     expect(await setting()).toMatchObject({ keyArn: okta.credentials.keyArn });
   });
 
-  it('with --secret-stdin, the command stores the API token of standard input', async () => {
+  it('with --secret-stdin, connect stores the API token from standard input', async () => {
     const { connectByToken, stored, setting, okta } = await oktaWorldOf();
     expect((await connectByToken()).code).toBe(0);
     expect(stored).toEqual([{ apiToken: okta.credentials.apiToken }]);
@@ -79,7 +79,7 @@ describe('doctor of a connection that reads Okta', () => {
   const checksOf = async ({ run }: Awaited<ReturnType<typeof oktaWorldOf>>): Promise<readonly Check[]> =>
     (await run('doctor', '--json')).json.checks.filter(({ name }: Check) => name.includes(': directory'));
 
-  it('doctor tests each step of reading the directory', async () => {
+  it('doctor has a check for each step of reading Okta', async () => {
     const world = await oktaWorldOf();
     await world.connectByKms();
     const steps = ['signature', 'token exchange', 'groups', 'members', 'users', 'reports'];

@@ -112,7 +112,7 @@ describe('connect and the write scopes', () => {
     },
   );
 
-  it('connect stores nothing if both write scopes are refused, but a read of the same unknown group is not refused', async () => {
+  it('connect stores nothing if the platform refuses both writes to an unknown group, but not a read of this group', async () => {
     const { scripted, stored } = await worldOf({ refusesWrite: async () => true });
     const { code, json } = await scripted();
     expect(code).toBe(1);
@@ -130,7 +130,7 @@ describe('connect and the write scopes', () => {
       },
     ],
   ])(
-    'connect does not refuse a credential if a read of the same unknown group %s',
+    'connect accepts a credential whose writes to an unknown group are refused if a read of this group %s',
     async (_, hidesGroups) => {
       const { scripted, stored } = await worldOf({ refusesWrite: async () => true, hidesGroups });
       const { code, json } = await scripted();
@@ -143,7 +143,7 @@ describe('connect and the write scopes', () => {
     },
   );
 
-  it('connect refuses a credential without one write scope, even if a read of the unknown group is refused with 403', async () => {
+  it('connect refuses a credential that lacks one write scope, even if a read of an unknown group is refused with 403', async () => {
     const { scripted } = await worldOf({
       refusesWrite: async (scope) => scope === 'members',
       hidesGroups: async () => true,

@@ -33,7 +33,7 @@ describe('dlq commands', () => {
     expect(deadLetters.ids()).toHaveLength(2);
   });
 
-  it('dlq lists all messages as CSV, and plan reports that it has no table', async () => {
+  it('dlq --output csv lists all messages, and plan --output csv suggests --json', async () => {
     const { cli, deadLetters } = await worldOf();
     for (let at = 0; at < 30; at += 1)
       deadLetters.add({ id: `deadLetter-${at}`, body: '{', code: 'invalid_json' });
@@ -65,7 +65,7 @@ describe('dlq commands', () => {
     expect([code, stdout]).toEqual([3, expect.stringMatching(expected)]);
   });
 
-  it('dlq edit and dlq discard accept dead-lettered messages of an unknown company', async () => {
+  it('dlq show suggests connect, replay, edit and discard for a message of an unknown connection', async () => {
     const { cli, deadLetters } = await worldOf();
     const event = { ...{ specversion: '1.0', id: 'e', source: 's' }, time: '2026-11-20T10:00:00Z' };
     const of = { type: 'directory.group.deleted', connection: 'umbrella', data: { group: { id: 'g' } } };
@@ -83,7 +83,7 @@ describe('dlq commands', () => {
     expect(stderr).toContain(verbs.map((verb) => `next: groupsync ${verb}\n`).join(''));
   });
 
-  it('dlq discard --group takes a whole group id of one company, and rejects an ambiguous name', async () => {
+  it('dlq discard --group accepts the complete id of a group of the connection, and rejects an ambiguous name', async () => {
     const { cli, deadLetters, publish } = await worldOf();
     await publish(group('new-1', 'Blue'));
     for (const [id, of] of [['new'], ['new-1'], ['new', 'umbrella']]) {

@@ -92,7 +92,7 @@ describe('groupsync deploy', () => {
     ]);
   });
 
-  it('a table of a stage with retainData=false is not protected', async () => {
+  it('the table of a stage with retainData=false gets no deletion protection', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     await runCli(['deploy', '--set', 'retainData=false', '--yes'], { cdk });
     expect(calls.slice(1)).toEqual(['deploy', 'unprotect table']);
@@ -131,7 +131,7 @@ describe('groupsync deploy', () => {
     expect([code, stdout]).toEqual([0, 'nothing was deployed\n']);
   });
 
-  it('deploy prints the plan and changes nothing with --dry-run, also with --bootstrap and --yes', async () => {
+  it('with --dry-run, deploy prints the plan and changes nothing, even with --bootstrap and --yes', async () => {
     const { cdk, calls } = cdkWith(UPGRADE);
     const { code, stderr } = await runCli(['deploy', '--dry-run', '--bootstrap', '--yes', '--details'], {
       cdk,
@@ -186,7 +186,7 @@ describe('groupsync deploy', () => {
     [['destroy', '--set', '=x'], '--set: expected KEY=VALUE, got "=x"'],
     // The CDK would load this file as a plugin.
     [['deploy', '--set', '--plugin=/tmp/x.js'], '--set: expected KEY=VALUE, got "--plugin=/tmp/x.js"'],
-  ])('deploy refuses %j with exit code 2', async (args, says) => {
+  ])('the command %j is refused with exit code 2', async (args, says) => {
     const { code, stderr } = await runCli(args);
     expect(code).toBe(2);
     expect(stderr).toContain(says);

@@ -123,7 +123,7 @@ describe('directory disconnect', () => {
     });
   });
 
-  it('while the reader owns a group, directory disconnect is refused, and so is a connection to another directory', async () => {
+  it('while the reader owns a group, directory disconnect and the setting directory=null are refused', async () => {
     const { connect, run, setting, stored, world } = await worldOf();
     await connect();
     const upserted = makeStamp({ time: '2026-11-20T10:00:00Z', id: 'e', source: READER_SOURCE });
@@ -160,7 +160,7 @@ const WITHOUT_KEY = [
 ];
 
 describe('directory that is read without a key', () => {
-  it('directory groups --compare shows the same groups with a key and without one', async () => {
+  it('directory groups --compare shows the same groups with and without a key', async () => {
     const saved = () => savedWorld({ adoptExisting: 'byName', nested: 'flatten' });
     const { named, run, google, asked, world } = await worldOf(saved);
     world.platform.addForeign({ name: 'Sales', spokeId: '', users: ['u-x'] });
@@ -182,7 +182,7 @@ describe('directory that is read without a key', () => {
     expect(without.json).toEqual(withKey.json);
   });
 
-  it('directory groups --compare uses the function to read the directory of the connection', async () => {
+  it('without options, directory groups --compare lets the deployed function read the directory of the connection', async () => {
     const federation = { provider: PROVIDER, serviceAccount: SERVICE_ACCOUNT.email };
     const base = { kind: 'google', administrator: ADMIN, federation };
     const { run, google, world } = await worldOf();
@@ -194,7 +194,7 @@ describe('directory that is read without a key', () => {
     expect([code, json.totals.create]).toEqual([0, 3]);
   });
 
-  it('a refused sign-in changes nothing, and the message names the failed call', async () => {
+  it('directory takeover changes nothing if the sign-in is refused, and names the failed call', async () => {
     const { run, google } = await worldOf();
     await google.control('federation', { allowedSubjects: [] });
     const url = ['--directory-url', google.url];

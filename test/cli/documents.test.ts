@@ -69,7 +69,7 @@ describe('documents of --json', () => {
     );
   });
 
-  it('connections prints documents that match their schemas', async () => {
+  it('connections show, set, confirm and remove print documents that match their schemas', async () => {
     const { document } = await worldOf();
     const shown = await document('connections show', ['connections', 'show']);
     expect(shown.json).toMatchObject({ name: 'default', credential: { goodAt: null, failure: null } });
@@ -123,7 +123,7 @@ describe('documents of --json', () => {
     ]);
   });
 
-  it('directory status, groups and read match their schemas', async () => {
+  it('directory status, groups and read print documents that match their schemas', async () => {
     const { document, ports, table, clock } = await worldOf({ directory: GOOGLE });
     const store = createReaderStore(table);
     const lease = { name: 'directory', token: 1 };
@@ -184,7 +184,7 @@ describe('documents of --json', () => {
     expect(await runCli(args, { ports: { ...ports, functions } })).toMatchObject({ code: 3, json: skipped });
   });
 
-  it('plan --with prints a document that matches its schema, and connections set prints its plan before it asks', async () => {
+  it('plan --with prints a document that matches its schema, and connections set shows its effect on the plans', async () => {
     const { document } = await worldOf();
     const with_ = ['--with', 'nameTemplate=HR {name}', '--with', 'drift=report'];
     const { json } = await document('plan', ['plan', 'g', ...with_]);
@@ -333,7 +333,7 @@ describe('documents of --json', () => {
     });
   });
 
-  it('ownership and people commands print documents that match their schemas', async () => {
+  it('adopt, release, rebind and forget print documents that match their schemas', async () => {
     const { document, platform } = await worldOf();
     const [own = ''] = platform.groups.keys();
     const adopt = async (...args: string[]) =>
@@ -353,7 +353,7 @@ describe('documents of --json', () => {
     expect(await document('forget', ['forget', 'm-unknown'])).toMatchObject({ code: 1 });
   });
 
-  it('log and its check print documents that match their schemas', async () => {
+  it('log and audit --verify print documents that match their schemas', async () => {
     const { document } = await worldOf();
     await document('pause', ['pause', '--reason', 'why']);
     expect((await document('log', ['log'])).json.entries).toMatchObject([

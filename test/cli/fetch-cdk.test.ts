@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CdkPackages, fetchCdk } from '../../cli/deploy/fetch-cdk.ts';
@@ -39,6 +39,7 @@ describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
       'package-lock.json',
       'package.json',
     ]);
+    expect(readFileSync(join(folder, 'arguments'), 'utf8')).toContain('--ignore-scripts');
     expect(await fetchCdk(PACKAGES, fetching)).toBe(folder);
     expect(notes).toHaveLength(2);
     expect(await fetchCdk({ ...PACKAGES, lock: '{}' }, fetching)).not.toBe(folder);

@@ -10,7 +10,7 @@ const expecting = (expectEvery: { events?: number; scim?: number; directory?: nu
 });
 
 describe('status', () => {
-  it('status shows when each source was last received, and when it is expected', async () => {
+  it('status shows the age of the last event of a source, and how often events are expected', async () => {
     const world = await sixInSync(expecting({ events: 5 }));
     world.clock.ms += 3 * MINUTE;
     const { code, stdout } = await world.cli('status');
@@ -32,7 +32,7 @@ describe('status', () => {
     });
   });
 
-  it('status needs attention once a source is late, and doctor names the fix', async () => {
+  it('status exits with 3 if events are late, and doctor names the fix', async () => {
     const world = await sixInSync(expecting({ events: 5 }));
     world.clock.ms += 16 * MINUTE;
     const { code, stdout, stderr } = await world.cli('status');
@@ -50,7 +50,7 @@ describe('status', () => {
 });
 
 describe('directory status', () => {
-  it('directory status shows when the directory was last read, and needs attention once a read is late', async () => {
+  it('directory status shows the age of the last read, and exits with 3 if a read is late', async () => {
     const { ports, clock } = await savedWorld({ directory: GOOGLE });
     const name = 'default' as never;
     await ports.sources.noteReceipt(name, { source: 'directory', nowMs: clock.ms, everyMinutes: 5 });

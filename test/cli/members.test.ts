@@ -6,10 +6,7 @@ import { runCli } from '../support/cli/io.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { added, deleted, group, removed, sixInSync } from '../support/operate/world.ts';
 
-/**
- * Creates a group `g` in sync. One member has left since, one is unknown to the platform, and another client added one
- * user.
- */
+/** Creates a group `g` of six members in sync. A seventh member is unknown to the platform. */
 async function mixedWorld() {
   const world = await sixInSync({ membership: 'additive' });
   await world.publish(added('g', 'zoe'));
@@ -19,7 +16,7 @@ async function mixedWorld() {
 }
 
 describe('groupsync members', () => {
-  it('members shows for each member whether the platform has the member, under which id, and why', async () => {
+  it('members shows whether each member is on the platform, with the user id and the reason', async () => {
     const { cli } = await mixedWorld();
     const { json, code } = await cli('members', 'Group g', '--json');
     expect(code).toBe(0);

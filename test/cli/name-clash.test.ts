@@ -17,7 +17,7 @@ async function clashingWorld(settings: Parameters<typeof savedWorld>[0] = {}) {
 const csv = (name: string, id = 'n2') => temporaryFile('clash.csv', `${id},${name},m-ann,ann@acme.test`);
 
 describe('platform group with the name of a new group', () => {
-  it('plan reports the name clash and the command that adopts the group', async () => {
+  it('plan reports that a platform group has the same name, and the command that adopts this group', async () => {
     const { cli, id } = await clashingWorld();
     const { json } = await cli('plan', 'n', '--json');
     expect(json.plans).toMatchObject([

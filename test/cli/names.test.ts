@@ -27,7 +27,7 @@ async function worldOf() {
   return { ...world, cli: (...args: string[]) => runCli(args, { ports: world.ports }) };
 }
 
-/** Returns a drift record that was restored at once. */
+/** Returns a record of drift that groupsync reverted immediately. */
 const driftOf = ({ group: of }: GroupRef, atMs: number) => ({
   ...{ group: of, platformId: null, initiator: 'ROLE', eventIds: ['1'], policy: 'restore' as const },
   ...{ actor: { role: 'r-9', name: 'Marta Okafor-Lindqvist of Operations' }, settledBy: 'restore' as const },
@@ -35,10 +35,13 @@ const driftOf = ({ group: of }: GroupRef, atMs: number) => ({
 });
 
 describe('search for a group or member', () => {
-  it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])('the group is found by %s', async (asked) => {
-    const { cli } = await worldOf();
-    expect((await cli('status', asked)).stdout).toContain('Engineering (g)');
-  });
+  it.each([['g'], ['Engineering'], ['ENGINEERING'], ['engi']])(
+    'status finds the group Engineering (g) by the text %s',
+    async (asked) => {
+      const { cli } = await worldOf();
+      expect((await cli('status', asked)).stdout).toContain('Engineering (g)');
+    },
+  );
 
   it.each([
     ['en', /"en" matches 2 items; give the id: .*Engineering \(g\)/],
@@ -52,7 +55,7 @@ describe('search for a group or member', () => {
   );
 
   it.each([['m-ada'], ['ADA@acme.test'], ['ada archer'], ['ada']])(
-    'a member is found by %s',
+    'commands find the member m-ada by the text %s',
     async (asked) => {
       const { cli } = await worldOf();
       expect((await cli('explain', 'g', asked, '--json')).json).toMatchObject({ member: 'm-ada' });
@@ -66,7 +69,7 @@ describe('search for a group or member', () => {
   );
 
   it.each(['person', 'forget'])(
-    "%s finds a member by the employee's address and the SCIM name",
+    '%s finds a member by the address of the employee and by the SCIM user name',
     async (verb) => {
       const { cli, publish, ports, connection } = await worldOf();
       const users = ['m-bob', 'solo'].map((id) => ({ data: { user: { id, email: `${id}@new.test` } } }));
@@ -146,7 +149,7 @@ describe('names in output', () => {
     expect((await cli('log', '--action', 'nothing')).stdout).toBe('no entries match\n');
   });
 
-  it('the members of a hold are written to a CSV file', async () => {
+  it('holds show --csv writes the members of a hold to a file', async () => {
     const cwd = temporaryFolder();
     const { ports, publish, apply } = await worldOf();
     await publish(removed('g', 'ada', 'bob', 'cid', 'dee'));

@@ -250,7 +250,7 @@ describe('tables', () => {
   });
 
   it.each([200, 30])(
-    'a table of %i columns shows ids next to names with wide characters, on thousands of rows',
+    'a table that is %i characters wide shows ids next to names with wide characters, on thousands of rows',
     (width) => {
       const name = '日本 太郎 🎉 <日本@例.jp>';
       const rows = Array(width * 100).fill(name);
@@ -259,7 +259,7 @@ describe('tables', () => {
     },
   );
 
-  it('tables and lines escape control characters of a name and keep it on its line', async () => {
+  it('tables and lines escape control characters of a name, and print the name on one line', async () => {
     const world = await savedWorld();
     const name = 'B\u202elue\u001b[8m\u009b2J\nall is well';
     await world.publish(group('g', name));
@@ -276,7 +276,7 @@ describe('tables', () => {
 });
 
 describe('holds commands', () => {
-  it('a hold appears in holds and in plan, and can be approved only with the digest that both commands show', async () => {
+  it('holds and plan show the same digest of a hold, and holds approve refuses a different digest', async () => {
     const world = await sixInSync();
     await world.publish(removed('g', 'ann', 'bob', 'cid', 'dee'));
     await world.apply('g');
@@ -395,7 +395,7 @@ describe('Ctrl-C during a command', () => {
   const STOPPED = 'groupsync: stopped; nothing was changed\n';
   const MESSAGE = 'stopped: this line and all later lines were not sent';
 
-  it('events send reports the first line that was not sent, and exits with 3', async () => {
+  it('after Ctrl-C, events send reports the first line that was not sent, and exits with 3', async () => {
     const { cli, taken } = await stoppedAfter(100);
     const { code, json } = await cli(['events', 'send', temporaryFile('e.jsonl', lines(250)), '--json']);
     expect(taken).toHaveLength(100);
@@ -403,7 +403,7 @@ describe('Ctrl-C during a command', () => {
     expect(json.errors[0]).toEqual({ line: 101, message: MESSAGE });
   });
 
-  it('after Ctrl-C, events send and import send no more events, although they have read more lines', async () => {
+  it('after Ctrl-C, events send, events validate and import process no further lines', async () => {
     const { cli, taken, stopping } = await stoppedAfter(1);
     stopping.abort();
     const file = temporaryFile('e.jsonl', lines(3));

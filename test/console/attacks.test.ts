@@ -130,7 +130,7 @@ describe('console requests of an attacker', () => {
     },
   );
 
-  it('a page cannot be framed, and a POST of the page is refused', async () => {
+  it('the page cannot be framed, and a POST to its address is refused', async () => {
     const answer = await ask({}, '/');
     expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'");
     expect((await ask({}, '/', 'POST')).status).toBe(405);

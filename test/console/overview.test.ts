@@ -10,7 +10,7 @@ import { added, group, portsAs, removed, savedWorld } from '../support/operate/w
 const MINUTE_MS = 60_000;
 const AT = '2026-11-20T10:00:00.000Z';
 
-it('the overview shows how long changes waited for a decision today, and the current wait', async () => {
+it('the Home page shows the delay of changes for each quarter of an hour of the last 24 hours', async () => {
   const world = await savedWorld();
   await world.hire('ann', 'bob');
   await world.publish(group('g'), added('g', 'ann'));
@@ -35,7 +35,7 @@ it('every command that the console shows names the connection of the page', asyn
   for (const fix of fixes) expect(fix).toMatch(/ for b$/);
 });
 
-it('the page of a connection shows when each source was last received, and when it is expected', async () => {
+it('the page of a connection shows the age of the last event of a source, and how often events are expected', async () => {
   const { ports, publish, connection, clock } = await savedWorld({
     sources: { expectEvery: { events: 5, scim: null, directory: null } },
   });
@@ -106,7 +106,7 @@ it('a change that weakens four eyes is stored as a request until another operato
   expect(await ask('connection')).toMatchObject({ requests: [], settings: { guard: null } });
 });
 
-it('the overview shows groups with ids such as constructor, which every JavaScript object has', async () => {
+it('the list of dead-lettered messages names groups with ids such as constructor, a property of every object', async () => {
   const { ports, publish, connection, mailboxes } = await savedWorld();
   const ids = ['constructor', '__proto__', 'toString'];
   await publish(...ids.map((id) => group(id, `Group ${id}`)));
@@ -118,7 +118,7 @@ it('the overview shows groups with ids such as constructor, which every JavaScri
   expect(Object.entries(names).sort()).toEqual(ids.map((id) => [id, `Group ${id}`]).sort());
 });
 
-it('the overview shows the users who stay held after some removals were approved and others rejected', async () => {
+it('the page of a hold shows the users who stay held after single removals were approved or rejected', async () => {
   const world = await savedWorld();
   const people = ['ann', 'bob', 'cid', 'dee', 'eve', 'fay'];
   await world.hire(...people);
@@ -165,7 +165,7 @@ it('a search for people shows an exact id first, and finds other people without 
   expect(found.map(({ id }: { id: string }) => id)).toEqual(['nunez', 'm1', 'm2']);
 });
 
-it('activity is searched by keys, quoted values and other words', () => {
+it('a search of the activity consists of keys, quoted values and other words', () => {
   expect(parseSearch('group:sales actor:"Ann Lee" ticket 47')).toEqual({
     group: 'sales',
     actor: 'Ann Lee',
@@ -178,7 +178,7 @@ it('activity is searched by keys, quoted values and other words', () => {
   expect(parseSearch('ticket actor:')).toEqual({ words: 'ticket' });
 });
 
-it('an external change that was left as is disappears when it no longer exists', async () => {
+it('the list of external changes omits reverted changes, and changes that no longer exist', async () => {
   const { connection } = await savedWorld();
   const row = (group: string, kind: string) => ({ group, kind, settledBy: 'report', detectedAt: AT });
   const accepting = { policy: 'report', present: new Set(['u1']), absent: new Set() };

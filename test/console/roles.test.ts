@@ -71,12 +71,12 @@ describe('access to the queries and actions of the page', () => {
   it.each([
     ['viewer', []],
     ['approver', ['approve', 'reject']],
-  ] as const)('a %s of one connection may do only %j', (role, actions) => {
+  ] as const)('a %s of one connection may do only the actions %j', (role, actions) => {
     const allowed = Object.keys(ACTION_ACCESS).filter((name) => may(role, ACTION_ACCESS[name]));
     expect(allowed).toEqual(actions);
     expect(may(role, QUERY_ACCESS['hold'])).toBe(true);
   });
-  it('only an administrator confirms requests and manages sessions, and dead-lettered messages need a role for all connections', () => {
+  it('requests and sessions need an administrator, doctor an operator, and dead-lettered messages a role for all connections', () => {
     for (const access of [
       ACTION_ACCESS['decide-requests'],
       ACTION_ACCESS['end-sessions'],

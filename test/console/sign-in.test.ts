@@ -45,7 +45,13 @@ function consoleOf(settings: object = {}) {
   return createConsoleServer({
     origin: ORIGIN,
     settings: parsed,
-    provider: createProvider({ settings: parsed, redirectUri, clientSecret: async () => 'secret', clock }),
+    provider: createProvider({
+      settings: parsed,
+      redirectUri,
+      clientSecret: async () => 'secret',
+      clock,
+      timeoutSeconds: 1,
+    }),
     sessions: createConsoleSessionStore(table),
     page: { '/app.js': { type: 'text/javascript', body: 'page' } },
     handle: async ({ url }, person) => {
@@ -255,6 +261,18 @@ describe('answers of the provider', () => {
     const failed = await browser.open('/c/acme');
     expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('does not respond')]);
   });
+
+  it.each([
+    ['answers with status 503', 'status'],
+    ['closes the connection', 'closed'],
+    ['sends no answer in time', 'silent'],
+  ] as const)('a token endpoint that %s is reported with status 502, not as a refusal', async (_, outage) => {
+    const browser = browserOf(consoleOf());
+    const answer = await authorized(browser);
+    provider.setFault({ outage });
+    const failed = await browser.open(answer);
+    expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('does not respond')]);
+  });
 });
 
 describe('requests of an attacker to the console with sign-in', () => {
@@ -264,15 +282,18 @@ describe('requests of an attacker to the console with sign-in', () => {
     ['a page of the same host without TLS', { origin: 'http://console.test' }],
     ['a sandboxed page', { origin: 'null' }],
   ];
-  it.each(attacks)('%s is refused, even with the cookie of the session', async (_, headers) => {
-    const browser = await signedIn();
-    for (const method of ['GET', 'POST']) {
-      const sent = { method, headers: { ...OF_PAGE, ...headers } };
-      expect((await browser.open('/api/approve?connection=acme', sent)).status).toBe(403);
-    }
-    expect((await browser.open('/auth/sign-out', { method: 'POST', headers })).status).toBe(403);
-    expect(asked).toEqual([]);
-  });
+  it.each(attacks)(
+    'a request from %s is refused, even with the cookie of the session',
+    async (_, headers) => {
+      const browser = await signedIn();
+      for (const method of ['GET', 'POST']) {
+        const sent = { method, headers: { ...OF_PAGE, ...headers } };
+        expect((await browser.open('/api/approve?connection=acme', sent)).status).toBe(403);
+      }
+      expect((await browser.open('/auth/sign-out', { method: 'POST', headers })).status).toBe(403);
+      expect(asked).toEqual([]);
+    },
+  );
 
   it('a request of a form or link is refused, because it cannot set the header of the page', async () => {
     const browser = await signedIn();
@@ -291,7 +312,7 @@ describe('requests of an attacker to the console with sign-in', () => {
     ['a cookie without the prefix', `groupsync-session=ID`],
     ['two sessions', `${SESSION}=${'0'.repeat(64)}; ${SESSION}=ID`],
     ['the hash of the session', `${SESSION}=HASH`],
-  ])('%s gives no data', async (_, cookie) => {
+  ])('a request with %s gets no data', async (_, cookie) => {
     const browser = await signedIn();
     const id = browser.cookies.get(SESSION) ?? '';
     const [item] = (await table.scan()[Symbol.asyncIterator]().next()).value ?? [];

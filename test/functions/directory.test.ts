@@ -56,7 +56,7 @@ it.each([
   expect(await handler({ connection }, CONTEXT)).toEqual({ reports: [{ connection, skipped }] });
 });
 
-it('the directory function fails after the read if an operator has to check groups', async () => {
+it('the directory function fails after the read if some groups cannot be read', async () => {
   const read = handler({ connection: 'broken' }, CONTEXT);
   await expect(read).rejects.toThrow('2 groups of the directory cannot be read: g1, g2');
   expect(base.logged('read')).toMatchObject([{ connection: 'broken', read: 3, unreadable: 2 }]);

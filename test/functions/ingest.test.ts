@@ -161,7 +161,7 @@ describe('ingest function', () => {
     expect(deadLettered).toMatchObject([{ code: 'unstorable', body: eventOf('g1') }]);
   });
 
-  it('ingest returns the message about a user and keeps the fan-out open if a group could not be woken', async () => {
+  it('if ingest cannot wake a group of a user, it returns the message and keeps the user fan-out open', async () => {
     const record = (type: string, data: object) =>
       recordOf(eventOf(type, { type: `directory.${type}`, data }));
     const user = { id: 'ann' };
@@ -170,7 +170,7 @@ describe('ingest function', () => {
       { Records: [record('group.member.added', { group: { id: 'g1' }, members: [user] })] },
       CONTEXT,
     );
-    // A new user starts no fan-out. An earlier fan-out found no data of the user and stored a note about this.
+    // The first event about a user starts no fan-out.
     await handler(
       { Records: [record('user.upserted', { user: { ...user, email: 'ann@acme.test' } })] },
       CONTEXT,
@@ -204,7 +204,7 @@ describe('ingest function', () => {
     expect(expiry()).toBeUndefined();
   });
 
-  it('ingest reads connection, stamp and sender from the message attributes', async () => {
+  it('ingest reads the connection and the sender from the message attributes', async () => {
     const attribute = (stringValue: string) => ({ stringValue, dataType: 'String' as const });
     const record = recordOf(eventOf('g1'), {
       messageAttributes: { connection: attribute('acme'), sentBy: attribute('ann') },
@@ -334,7 +334,7 @@ describe('ingest function', () => {
       batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
     });
 
-    it('ingest starts no message in the second half of its time, and returns all messages that it did not start', async () => {
+    it('ingest starts no message in the second half of its time, and returns the remaining messages', async () => {
       const Records = ['g1', 'g2', 'g3', 'g4'].map((group) => large(group, '1'));
       expect(await handler({ Records }, within(60_000))).toEqual(back('g3', 'g4'));
       expect(woken.map(({ group }) => group)).toEqual(['g1', 'g2']);
@@ -373,7 +373,7 @@ describe('ingest function', () => {
       expect(woken.map(({ group }) => group)).toEqual(['wide', 'g1']);
     });
 
-    it('ingest sends an invalid message to the dead-letter queue once, and not at each delivery', async () => {
+    it('ingest does not dead-letter an invalid message that it returns because its time is over', async () => {
       const bad = recordOf('{', { messageId: 'bad' });
       expect(await handler({ Records: [large('g1', '1'), large('g2', '1'), bad] }, within(0))).toEqual(
         back('g2', 'bad'),

@@ -47,7 +47,7 @@ const OF_CONSOLE = [
   'secretsmanager:GetSecretValue on groupsync/console-??????',
 ];
 
-it('the console calls two functions, reads only its client secret, and writes no decision about held removals', () => {
+it('the console may invoke only reconcile, read only its client secret, and write no decision about held removals', () => {
   const grants = grantsOf('ConsoleWorkerRole');
   expect(grants).toEqual(expect.arrayContaining(OF_CONSOLE));
   expect(grants.filter((grant) => grant.startsWith('secretsmanager:'))).toHaveLength(1);

@@ -22,7 +22,7 @@ describe('key for the secrets of connections', () => {
     expect(granted({})).toEqual([]);
   });
 
-  it('the functions that use secrets and operators may use the key of the setting, through Secrets Manager only', () => {
+  it('operators, and the functions that use secrets, may use the key of the setting only through Secrets Manager', () => {
     const found = granted({ secretsKey: ARN });
     expect(
       found.map(({ id, actions }) => [id.replace(/(?:Worker.*|[0-9A-F]{8})$/, ''), actions.length]).sort(),

@@ -137,14 +137,14 @@ describe('messages after the handler returns', () => {
   });
 
   it.each<[title: string, answer: () => unknown]>([
-    ['throws', () => Promise.reject(new Error('broken'))],
+    ['returns a rejected promise', () => Promise.reject(new Error('broken'))],
     [
-      'throws synchronously',
+      'throws an error',
       () => {
         throw new Error('broken');
       },
     ],
-    ['answers with a wrong key', () => ({ batchItemFailures: [{ id: 'x' }] })],
+    ['returns a wrong key', () => ({ batchItemFailures: [{ id: 'x' }] })],
   ])('the whole batch is delivered again when the handler %s', async (_, answer) => {
     const queue = await startQueue({ maxReceiveCount: 1 });
     await queue.send('a');

@@ -4,7 +4,7 @@ import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { type PlatformRequest, startTestStack } from './support/stack.ts';
-import { companyOf, jumbled, memberOf, storyOf } from './support/story.ts';
+import { companyOf, shuffledWithDuplicates, memberOf, storyOf } from './support/story.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
@@ -43,7 +43,7 @@ it(
       changes: 400,
       endMs: Date.now(),
     });
-    await stack.send(bodies(jumbled(events, 'any order')));
+    await stack.send(bodies(shuffledWithDuplicates(events, 'any order')));
     const groups = (await stack.converge()).filter(belongsTo('story'));
 
     const expected = expectedGroups(readDirectory(events), companyOf(PEOPLE));
@@ -68,7 +68,7 @@ it(
       const kind = BAD_BODIES[n % BAD_BODIES.length] as (typeof BAD_BODIES)[number];
       return { body: kind.body(n), code: kind.code };
     });
-    const mixed = jumbledOnce([...bodies(good), ...bad.map(({ body }) => body)]);
+    const mixed = shuffled([...bodies(good), ...bad.map(({ body }) => body)]);
     const ids = await stack.send(mixed);
     const groups = await stack.converge();
 
@@ -144,7 +144,7 @@ it(
     const events = eventsOf('burst', [first, ...changes]);
     const { next } = await stack.requests();
     const startedMs = Date.now();
-    await stack.send(bodies(jumbled(events, 'burst')));
+    await stack.send(bodies(shuffledWithDuplicates(events, 'burst')));
     const group = (await stack.converge()).filter(belongsTo('burst'));
 
     expect(reportedGroups(group)).toEqual(expectedGroups(readDirectory(events), companyOf(PEOPLE)));
@@ -171,4 +171,4 @@ it('the logs contain no address, name or token', () => {
 });
 
 const isWrite = ({ method }: PlatformRequest) => method !== 'GET';
-const jumbledOnce = (all: readonly string[]) => [...new Set(jumbled(all, 'mixed'))];
+const shuffled = (all: readonly string[]) => [...new Set(shuffledWithDuplicates(all, 'mixed'))];

@@ -25,7 +25,6 @@ export interface Controls {
   readonly log: RequestLog;
   readonly changeSettings: (settings: Settings) => void;
   readonly reset: () => void;
-  /** Receives the errors that are defects of the simulator. */
   readonly onDefect: (error: unknown) => void;
 }
 

@@ -55,7 +55,7 @@ export const DirectoryStatus = z.object({
   states: z.record(z.enum(DIRECTORY_GROUP_STATES), count),
   due: count.describe('Groups that the next run reads.'),
   otherSource: count.describe(
-    'The number of groups that SCIM or events own. The reader only compares these groups.',
+    'The number of groups that SCIM or events own. The reader compares these groups. With corrects, it also sends corrections for groups with the same id.',
   ),
   differing: count.describe('Groups of other sources that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('The time of the last read of the group that has waited longest.'),

@@ -73,7 +73,6 @@ export const ApiError = z.object({
   }),
 });
 
-/** Answer of signJwt (IAM Credentials). */
 export const SignedJwt = z.object({ signedJwt: filled });
 /** The answer that refuses a token (RFC 6749, section 5.2). */
 export const TokenRefusal = z.object({ error: ErrorCode });

@@ -100,7 +100,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
   undone: outcome.error,
 });
 
-/** Returns the prepared view of a creation, if the platform shows exactly this view. */
+/** Returns the location of the stored view of a creation, if the platform shows exactly this view. */
 const preparedIn = ({ intent }: Writing, { isAsPrepared }: Outcome) =>
   intent.action === 'create' && isAsPrepared ? intent.change : undefined;
 

@@ -49,10 +49,7 @@ export const withoutHold = (state: GroupState, ends: readonly HeldSetName[]): Gr
     Object.entries(state).filter(([name]) => !ends.some((one) => one === name)),
   ) as unknown as GroupState;
 
-/**
- * Writes the audit entry of a change that the caller then stores. If the group has changed, the change is not stored,
- * and the next pass decides again.
- */
+/** Adds the audit entry about holds that begin or end. The caller stores the change after this entry. */
 function recordHold(
   holds: readonly Hold[],
   made: boolean,

@@ -232,7 +232,7 @@ function again(
   };
 }
 
-/** Marks all sets of held removals as not applicable, because they belong to the previous platform group. */
+/** Marks the sets of held removals as not applicable, because they are about another platform group. */
 const ofAnotherGroup = (held: HeldUsers): HeldUsers =>
   Object.fromEntries(Object.entries(held).map(([name, one]) => [name, { ...one, about: undefined }]));
 

@@ -24,7 +24,7 @@ export type IngestPorts = AcceptPorts & StorePorts & OwnedPorts & SourcePorts & 
 export interface IngestReport {
   /** The messages that must be received again, after a failed write or wake-up, or because no time was left. */
   readonly failedMessages: ReadonlySet<string>;
-  /** The number of `failedMessages` whose chunk the run did not start. */
+  /** The number of `failedMessages` whose chunk was not started, because the run had no time left. */
   readonly notStarted: number;
   /** The errors, for the log. */
   readonly causes: readonly unknown[];

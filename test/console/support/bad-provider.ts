@@ -11,6 +11,8 @@ export interface Fault {
   /** Signs with a key that the provider does not publish. */
   readonly isForged?: boolean;
   readonly ageSeconds?: number;
+  /** How the token endpoint fails: it answers with status 503, closes the connection, or sends no answer. */
+  readonly outage?: 'status' | 'closed' | 'silent';
 }
 
 /**
@@ -59,6 +61,9 @@ export async function startBadProvider() {
     for await (const chunk of request) body += chunk;
     const given = new URLSearchParams(body);
     requests.push(given);
+    if (fault.outage === 'status') return send(503, {});
+    if (fault.outage === 'closed') return request.socket.destroy();
+    if (fault.outage === 'silent') return;
     const code = given.get('code') ?? '';
     if (used.has(code)) return send(400, { error: 'invalid_grant' });
     used.add(code);

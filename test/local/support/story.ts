@@ -38,7 +38,7 @@ export interface StoryOptions {
 export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions): RawEvent[] {
   const random = seededRandom(seed);
   const events: RawEvent[] = [];
-  const tell = (type: string, data: RawEvent['data']) => {
+  const addEvent = (type: string, data: RawEvent['data']) => {
     const n = events.length;
     const time = new Date(endMs - (changes + groups - n + (n % 5 === 0 ? 1 : 0)) * 1_000).toISOString();
     const event = {
@@ -57,21 +57,25 @@ export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions):
     ).values(),
   ];
   for (let n = 0; n < groups; n += 1) {
-    tell('group.upserted', { group: { id: `${seed}-g${n}`, name: `Group ${n}` } });
+    addEvent('group.upserted', { group: { id: `${seed}-g${n}`, name: `Group ${n}` } });
   }
   while (events.length < changes + groups) {
     const id = group();
     const choice = random.fraction();
-    if (choice < 0.5) tell('group.member.added', { group: { id }, members: some(6) });
-    else if (choice < 0.75) tell('group.member.removed', { group: { id }, members: some(3) });
-    else if (choice < 0.82) tell('group.upserted', { group: { id, name: `Name ${events.length}` } });
-    else if (choice < 0.85) tell('group.deleted', { group: { id } });
-    else if (choice < 0.88) tell('user.deleted', { user: { id: `m${random.below(people)}` } });
-    else if (choice < 0.94) tell('group.snapshot', { group: { id }, members: some(20) });
+    if (choice < 0.5) addEvent('group.member.added', { group: { id }, members: some(6) });
+    else if (choice < 0.75) addEvent('group.member.removed', { group: { id }, members: some(3) });
+    else if (choice < 0.82) addEvent('group.upserted', { group: { id, name: `Name ${events.length}` } });
+    else if (choice < 0.85) addEvent('group.deleted', { group: { id } });
+    else if (choice < 0.88) addEvent('user.deleted', { user: { id: `m${random.below(people)}` } });
+    else if (choice < 0.94) addEvent('group.snapshot', { group: { id }, members: some(20) });
     else {
       const snapshotId = `s${events.length}`;
       for (const index of [0, 1]) {
-        tell('group.snapshot', { group: { id }, members: some(10), part: { snapshotId, index, count: 2 } });
+        addEvent('group.snapshot', {
+          group: { id },
+          members: some(10),
+          part: { snapshotId, index, count: 2 },
+        });
       }
     }
   }
@@ -81,7 +85,7 @@ export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions):
 /**
  * Returns the entries in random order, and a fifth twice, because a standard queue can deliver messages in this way.
  */
-export function jumbled<Entry>(entries: readonly Entry[], seed: string): Entry[] {
+export function shuffledWithDuplicates<Entry>(entries: readonly Entry[], seed: string): Entry[] {
   const random = seededRandom(seed);
   const all = [...entries, ...entries.filter(() => random.chance(0.2))];
   for (let last = all.length - 1; last > 0; last -= 1) {
