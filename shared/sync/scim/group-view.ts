@@ -94,7 +94,7 @@ const viewOnce = (
 ): Promise<Found | undefined> =>
   replacement ? viewHeld(resource, replacement, context) : viewRegisters(resource, since, context);
 
-/** Returns whether another read is needed: the item now has an open replacement, or a write began during the read. */
+/** Whether another read is needed: the item has an open replacement, or a write began or a replacement ended. */
 function isReadAgain(
   again: ScimResource,
   { view, since, read }: { readonly view: Found | undefined; readonly since: Stamp; readonly read: number },
@@ -130,7 +130,7 @@ async function viewHeld(
   const lists = await ports.scim.heldList(ref, write, held);
   if (lists === undefined) return undefined;
   const members = new Set(lists.before.map(memberId));
-  // Only changes that began after the replacement are added to its list.
+  // Only changes that began after the replacement are applied to the list from before it.
   const isLater = stampOf(resource, MAX_OPERATION) > held.last;
   for (const { member, stamp, value } of isLater ? await ports.scim.memberships(ref) : []) {
     if (stamp <= held.last) continue;
