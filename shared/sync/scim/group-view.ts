@@ -52,12 +52,12 @@ interface Found {
 
 /**
  * Reads the members of a group whose item was already read. Group and members are separate items, so a write may run
- * between the two reads:
+ * between the two reads. The first row that applies decides:
  *
+ *   item with a held list                              a whole list is being written: held list plus later changes
+ *   item with an open write                            the list may be incomplete: use the tag of the content
  *   floor or register later than the item's revision   another write began after the item was read: read both again
  *   floor earlier than `listedAt` of the item          the floor was read before that write ended: read both again
- *   item with an open write                            the list may be incomplete: use the tag of the content
- *   item with a held list                              a whole list is being written: held list plus later changes
  *
  * A replacement stores its two lists before it writes the first register. So if a read found a new register, the next
  * read of the item also finds the stored lists.
