@@ -5,7 +5,7 @@ import { findingsToStore } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import type { Change } from './table.ts';
 
-/** The attribute with the time of the first 404. It is removed when the platform shows the group or the link ends. */
+/** The attribute with the time of the first 404. Removed, for example, when the platform shows the group. */
 export const MISSED = 'missedAt';
 /** The attributes of a group that was released. */
 export const RELEASED = ['released', 'movedTo'];
