@@ -36,5 +36,5 @@ export async function recordRead(
   await recordAction(journalOf(connection), { action, group, changes: [change] }, ports);
 }
 
-/** All these actions begin with this text. */
+/** The names of the actions of `recordRead` begin with this text. */
 export const READ = 'read_';

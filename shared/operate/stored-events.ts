@@ -62,7 +62,7 @@ export interface StoredEventFilter {
 const MAX_GROUPS = 200;
 const MAX_CHANGES = 1_000;
 
-/** Returns an entry for each event that set a current register, in no particular order. */
+/** Returns an entry for each event that set a current register of the selected group or member, in no order. */
 export async function readStoredEvents(
   connection: ConnectionName,
   { group, member }: StoredEventFilter,

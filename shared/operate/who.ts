@@ -82,7 +82,7 @@ export const withWantedState = (facts: Facts, connection: Connection, ports: Who
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** Returns why groupsync does not write the group now, for example a pause; undefined if no reason prevents it. */
+/** Returns why groupsync does not write the group now, for example a pause; undefined without such a reason. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);

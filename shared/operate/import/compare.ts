@@ -201,7 +201,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
       .map(({ member }) => member),
   );
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
-  /** Returns whether the directory has a later event about the member. */
+  /** Returns whether a later event about the member, or about all members of the group, is stored. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.link?.view.size ?? 0);
