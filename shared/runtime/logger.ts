@@ -65,7 +65,7 @@ const MAX_CAUSES = 5;
 /**
  * Returns the names and messages of an error and its causes, for the log. A message of groupsync contains only ids,
  * apart from quoted text of the platform, which is cut off. A message of a library may quote any data, so only the
- * error's name is logged.
+ * error's name is logged. Errors with the name `Error` count as errors of groupsync.
  */
 export const errorFields = (error: unknown) => ({ error: chainOf(error) });
 

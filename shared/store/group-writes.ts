@@ -22,8 +22,8 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
  *     fail            intent and rev as read                        clears the dirty mark
  *
  * For a superseded worker, the condition fails, and the item does not change. If the group was dirty when it was read,
- * `openIntent` and `storeObserved` require the dirty mark. Otherwise a worker could link a group that a later worker has
- * settled, and no wake-up would follow. The dirty mark stays from `openIntent` to `commit`.
+ * `openIntent` and `storeObserved` require the dirty mark. Otherwise a worker could link a group that a later worker
+ * has settled, and no wake-up would follow. The dirty mark stays from `openIntent` to `commit`.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
