@@ -53,7 +53,7 @@ describe('run of the requeue job', () => {
     });
     const { run, emitted } = tasks(world);
     await expect(run('pump')).rejects.toThrow(
-      '1 items could not be handled: user u: expected a directory user',
+      'could not be handled (1): user u: expected a directory user',
     );
     expect(world.woken).toEqual(['g']);
     expect(emitted).toContainEqual(['DirtyGroups', 1, 'default']);
