@@ -108,7 +108,7 @@ const WHY_PENDING: Readonly<
   solved: ({ register }) =>
     register?.pending?.unshown === undefined
       ? ''
-      : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, and at least once an hour',
+      : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, at first again after an hour and later at least once a day',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);

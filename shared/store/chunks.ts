@@ -56,7 +56,7 @@ export async function readChunks(
   return texts.flatMap(linesOf);
 }
 
-/** Returns the lines of a text. An empty list is stored as one empty text, and no line is empty. */
+/** Returns the lines of a text. An empty list is stored as one empty text, and no text has only one empty line. */
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /**

@@ -22,7 +22,7 @@ const MAX_ROUNDS = 12;
 
 export interface DynamoTableOptions {
   readonly tableName: string;
-  /** Waits before the unprocessed items of a batch are sent again. */
+  /** Waits before the unprocessed entries of a batch are sent again. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
