@@ -8,8 +8,9 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
 /*
- * Whole events are not stored. The log of events is derived from the registers. Each register contains its value, the
- * event that set it, and the actor. So an event is not in the log if later events have replaced all its values.
+ * Whole events are not stored. The log of events is derived from the registers. A register contains its value, the
+ * event that set it and, if known, the actor. So an event is not in the log if later events have replaced all its
+ * values.
  */
 
 export type StoredEventPorts = Pick<ToolPorts, 'groups' | 'users'>;

@@ -113,7 +113,7 @@ export const SHORT_ID = 8;
 /**
  * Finds dead-lettered messages by their ids, or by prefixes of ids. At the end, all messages that were read become
  * visible again. The result has the order of the ids, without ids that match no message.
- * @throws NotFound if a prefix matches several messages
+ * @throws NotFound if a prefix matches several of the messages that were read
  */
 export async function findDeadLetters(
   ids: readonly string[],

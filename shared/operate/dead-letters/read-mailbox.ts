@@ -21,7 +21,7 @@ export interface ReadMailboxOptions {
   readonly most?: number;
   /** How long to wait for messages that another consumer has hidden. Callers that read the queue again soon use 0. */
   readonly patienceSeconds?: number | undefined;
-  /** Called before a wait, with the number of messages in flight and the longest wait. */
+  /** Called before each poll of a wait, with the number of messages in flight and the longest remaining wait. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 

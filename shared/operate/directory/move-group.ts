@@ -13,8 +13,8 @@ import { doRecorded } from '../journal.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
 /**
- * How long to wait for the end of an open write. Most writes end within a minute. A retried write may take longer, and
- * then the command fails.
+ * How long to wait for the end of an open write. Most writes end within a minute. If a retried write takes longer, the
+ * group is not moved and is reported as busy.
  */
 const WAIT_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
