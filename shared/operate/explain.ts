@@ -199,7 +199,6 @@ function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who)
   return `added by hand on the platform by ${name === null ? id : `${name} (${id})`} at ${added.at}${end}`;
 }
 
-/** Returns the newest write that added or removed the member. */
 function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who): Explanation['write'] {
   const write = entries.findLast(({ actor }) => actor.kind !== 'platform');
   const change = write?.changes.find(

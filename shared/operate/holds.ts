@@ -160,7 +160,6 @@ interface Given {
   readonly before: HeldSet;
 }
 
-/** Records a decision, stores it and wakes the group. */
 async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Promise<HoldOutcome> {
   const { ref } = state;
   const { kind, reason, chosen } = given;

@@ -78,7 +78,6 @@ function byTimeAndId(a: LogEntry, b: LogEntry): number {
   return a.at < b.at ? -1 : 1;
 }
 
-/** The prefix of actions on dead-lettered messages. */
 const DEAD_LETTERS = 'dlq';
 
 const NONE = { entries: [] as LogEntry[], complete: true };

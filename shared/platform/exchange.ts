@@ -74,7 +74,6 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
   }
 }
 
-/** Returns the facts about this response for an error. */
 export function factsOf(
   request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
   answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },

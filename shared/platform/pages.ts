@@ -86,7 +86,6 @@ export interface PagesOptions<T> extends PageWanted {
   readonly passesOver?: boolean;
 }
 
-/** The position of the next page. */
 interface Place extends PageWanted {
   /** The maximum size of later pages. It is below each size that was too slow since the last skipped item. */
   readonly ceiling: number;

@@ -25,7 +25,6 @@ export interface LoggerOptions {
   readonly write: (line: string) => void;
 }
 
-/** Creates a logger that writes one JSON object per line. */
 export function createLogger(options: LoggerOptions, context: LogFields = {}): Logger {
   const log =
     (level: Level) =>

@@ -162,7 +162,6 @@ async function inRounds<Entry>(
 }
 
 interface Gathering<Question, Answer> {
-  /** The maximum number of questions in one request. */
   readonly most: number;
   readonly requestsInFlight: number;
   /** @returns one answer for each question, in their order */

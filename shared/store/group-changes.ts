@@ -78,7 +78,6 @@ export const acceptedChange = (
 export const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
   platform.view.id !== link?.view.id;
 
-/** Returns the current link in the form of `previousLink`. */
 const linkBefore = ({ link }: GroupState, isGone: boolean) =>
   link && { platformId: link.id, view: link.view, isGone };
 

@@ -92,7 +92,6 @@ export const connectionKey = (connection: ConnectionName): Key => ofConnection(c
 export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
 export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
 export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
-/** The key of the position of the connection's directory reader. */
 export const readerKey = (connection: ConnectionName): Key => ofConnection(connection, 'READER');
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
@@ -154,7 +153,6 @@ export const NOT_DUE = '~';
 export const IN_SYNC = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
-/** The index keys of a group's item. */
 export const placed = (ref: GroupRef, due: string) => ({
   gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
   gsk: groupIndexSort(due, ref.group),

@@ -94,7 +94,6 @@ async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSi
   }
 }
 
-/** Sends dead-lettered messages of one queue again. */
 interface Resend {
   /** @returns the dead-lettered messages that could not be sent */
   send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;
