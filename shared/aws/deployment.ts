@@ -242,7 +242,7 @@ const UNSUPPORTED =
 
 const unlessMissing = <Result>(ask: () => Promise<Result>) => unless(MISSING, undefined, ask);
 
-/** Returns null if the emulator does not support the operation, or if the credentials do not allow it. */
+/** Returns null if the operation is not supported or not allowed, or if AWS finds nothing. */
 const unlessUnsupported = <Result>(ask: () => Promise<Result>) => unless(UNSUPPORTED, null, ask);
 
 async function unless<Result, Instead>(names: RegExp, instead: Instead, ask: () => Promise<Result>) {

@@ -43,8 +43,8 @@ export function createSdk({ region, profile, local }: AwsTarget) {
     ...clients,
     region: async (): Promise<string> => clients.sqs.config.region(),
     /**
-     * Returns a signer for a service that has no client here. Each call creates a client, because a client signs only
-     * for the first service name that it gets.
+     * Returns a signer for requests to a service. Each call creates a client, because a client signs only for the first
+     * service name that it gets.
      */
     signer: async (signingName: string) => {
       const { config } = new STSClient(common);

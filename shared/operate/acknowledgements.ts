@@ -16,7 +16,7 @@ const ACTION = 'acknowledge';
 const DAY_MS = 86_400_000;
 /** The longest time for which an item may be hidden. */
 export const MAX_HIDDEN_DAYS = 30;
-/** The maximum number of journal actions that are read, newest first. Items hidden by older actions are shown again. */
+/** The maximum number of these actions that are read, newest first. Items hidden by older actions are shown again. */
 const MAX_READ = 1_000;
 
 /**

@@ -18,10 +18,10 @@ export type ConfirmPorts = JournalPorts &
   };
 
 /**
- * Confirms or rejects the open requests of a connection. The person who made a request cannot confirm it, but any
- * operator may reject it.
+ * Confirms or rejects the open requests of a connection. A person who made, or may have made, one of the requests
+ * cannot confirm them, but any operator may reject them.
  * @param shown the requests that the operator was shown
- * @throws Refused if the caller made one of the requests and confirms it
+ * @throws Refused if the caller may have made one of the requests and confirms them
  * @throws Error if the open requests differ from the shown requests
  */
 export async function decideRequests(

@@ -62,9 +62,9 @@ const STOPPED = 'stopped: this line and all later lines were not sent';
 
 /**
  * Publishes a file of events, one message per line. Each message gets a stamp for its position in the file, which
- * events without a time use: SQS does not keep the order of messages that are sent in the same millisecond. Lines that
- * ingest would refuse are reported and not sent. Lines that name no connection get `connection`. The journal of
- * `keptBy` records the action.
+ * events without a time use: SQS does not keep the order of messages that are sent in the same millisecond. Invalid
+ * lines are reported and not sent. The names of connections are not checked. Lines that name no connection get
+ * `connection`. The journal of `keptBy` records the action.
  */
 export async function sendEvents(
   lines: AsyncIterable<EventLine>,

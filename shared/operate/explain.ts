@@ -30,7 +30,8 @@ export type ExplainPorts = PreviewPorts &
  * apply.
  * @param text the member's id in the directory, or a value of one of the member's attributes, such as an e-mail
  * address. If no event has named the person, the text may also be an address or id on the platform
- * @throws NotFound if no such member is known, or if the member has never been in the group
+ * @throws NotFound if the group does not exist, if the text matches several members, or if it matches no member, no
+ * person and no user of the group
  */
 export async function explainMember(
   ref: GroupRef,
@@ -92,7 +93,7 @@ const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?
 
 interface Found {
   readonly member: MemberId;
-  /** True for a known member that no event has named in this group. */
+  /** True for a member that no event has named in this group. */
   readonly isOutside?: boolean;
   /** Set if no event has named the member in any group. It is the error for this case, with similar names. */
   readonly stranger?: NotFound;
@@ -125,7 +126,7 @@ async function findMember(
   }
 }
 
-/** Searches for a member in other groups, if no member of this group matches. */
+/** Finds a member of this group by the id on the platform, or else a member of any group. */
 async function findElsewhere(
   ref: GroupRef,
   text: string,
@@ -198,7 +199,6 @@ function formatManualChange(entries: readonly LogEntry[], { platformUser }: Who)
   return `added by hand on the platform by ${name === null ? id : `${name} (${id})`} at ${added.at}${end}`;
 }
 
-/** Returns the newest write that added or removed the member. */
 function lastWrite(entries: readonly LogEntry[], { member, platformUser }: Who): Explanation['write'] {
   const write = entries.findLast(({ actor }) => actor.kind !== 'platform');
   const change = write?.changes.find(

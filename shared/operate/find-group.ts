@@ -13,7 +13,7 @@ export class NotFound extends Error {
   }
 }
 
-/** No item matches the text. The message suggests similar items. */
+/** No item matches the text. The message suggests similar items, if there are any. */
 export class NoMatch extends NotFound {}
 
 /** Used in `catch`: returns undefined if no item matched, and throws any other error. */

@@ -105,8 +105,8 @@ async function isUntouched(state: SuspectedGroup['state'], connection: Connectio
 }
 
 /**
- * Waits until no group is dirty. It ends early if nothing can be written before an operator acts, or if all remaining
- * groups wait for longer than the timeout.
+ * Waits until no group is dirty or, with `writesOnly`, until no write is open. Without `writesOnly`, it ends early if
+ * the gate is closed, if the connection only observes, or if all remaining groups wait for longer than the timeout.
  */
 export async function followGroups(
   refs: readonly GroupRef[],

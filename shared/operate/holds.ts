@@ -160,7 +160,6 @@ interface Given {
   readonly before: HeldSet;
 }
 
-/** Records a decision, stores it and wakes the group. */
 async function carryOut(state: GroupState, given: Given, ports: HoldPorts): Promise<HoldOutcome> {
   const { ref } = state;
   const { kind, reason, chosen } = given;
@@ -226,7 +225,7 @@ function setsAfter(state: GroupState, { kind, chosen, before }: Given) {
 /** The longest time between a cause and the first hold that results from it. */
 const LOOKED_BACK_MS = HOLD_LIFETIME_MS + 86_400_000;
 
-/** @throws Refused if the caller caused the hold, and four eyes is on now or was on when the hold was made */
+/** @throws Refused if the caller may have caused the hold, and four eyes is on now or was on when the hold was made */
 async function refuseAuthors(state: GroupState, hold: Hold, ports: HoldPorts): Promise<void> {
   const { connection } = state.ref;
   const isAskedNow = (await ports.connections.find(connection))?.settings.fourEyes;

@@ -14,7 +14,8 @@ import {
 /*
  * Reads the entries that `log`, `audit`, `explain` and `person` show: writes, actions of operators, and external
  * changes on the platform. The records of one group are read directly, and the records of a connection through the
- * index. The newest are first. The read ends with enough entries, or after MAX_LOOKED records of each kind.
+ * index. The newest records are read first. The read ends with enough entries, or after about MAX_LOOKED records of
+ * each kind.
  */
 
 export type LogPorts = StoredEventPorts & Pick<ToolPorts, 'audit' | 'drift'>;
@@ -77,7 +78,6 @@ function byTimeAndId(a: LogEntry, b: LogEntry): number {
   return a.at < b.at ? -1 : 1;
 }
 
-/** The prefix of actions on dead-lettered messages. */
 const DEAD_LETTERS = 'dlq';
 
 const NONE = { entries: [] as LogEntry[], complete: true };
@@ -93,7 +93,7 @@ async function newestOf<Record extends KeptEntry | DriftRecord>(
     entries.push(...page.map(entryFor).filter((entry) => fits(entry, filter)));
     looked += page.length;
     const isPast = page.some((record) => 'atMs' in record && record.atMs < (filter.sinceMs ?? 0));
-    // The records of a group are ordered by time only if their ids contain the time.
+    // The drift records of a group are ordered by time only if their ids contain the time.
     const isOrdered = page.every((one) => !(filter.group && 'id' in one) || one.id.startsWith(DATED));
     if (isPast) break;
     if ((entries.length > filter.limit && isOrdered) || looked >= MAX_LOOKED)

@@ -19,7 +19,7 @@ export type AdoptOutcome =
   | { readonly kind: 'adopted'; readonly observed: ObservedGroup }
   /** The connection or the directory group does not exist. An adopted platform group would be deleted. */
   | { readonly kind: 'not_in_directory' }
-  /** The directory group already has a platform group, which an operator must release first. */
+  /** The directory group already has another platform group, which an operator must release first. */
   | { readonly kind: 'linked'; readonly platformId: PlatformGroupId }
   /** Another directory group owns the platform group. The connection of that group still exists. */
   | { readonly kind: 'owned'; readonly owner: GroupRef }
@@ -81,8 +81,8 @@ export async function adoptGroup(
 }
 
 /**
- * Releases a group permanently. The platform group is not changed and then has no owner. Only `adoptGroup` links it
- * again. Apply then settles an open write, and ends the link and the claim with an audit entry.
+ * Releases a group permanently. The platform group is not changed and then has no owner. Only `adoptGroup` or a
+ * takeover links it again. Apply then settles an open write, and ends the link and the claim with an audit entry.
  * @returns false if the group does not exist
  */
 export async function releaseGroup(ref: GroupRef, ports: OwnershipPorts): Promise<boolean> {

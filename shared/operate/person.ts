@@ -19,8 +19,8 @@ const AT_ONCE = 8;
 const MOST_ACTIONS = 20;
 
 /**
- * Reports one member of the directory: the person on the platform, operators' actions about the member, and every group
- * in which an event has named the member, with the outcome and its reason.
+ * Reports one member of the directory: the person on the platform, operators' actions about the member, and the groups
+ * that may contain the member (at most `MOST_GROUPS`), with the outcome and its reason.
  * @param text the member's id, or a value of one of its attributes. For a bound member, the text may also be a value of
  * the employee that a match rule compares, such as an address
  * @throws NotFound

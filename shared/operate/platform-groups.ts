@@ -29,7 +29,7 @@ const ORDER = { adoptable: 0, unmanaged: 1, managed: 2 } as const;
 
 /**
  * Returns every group of the platform with its state, and the directory groups that could adopt it. A directory group
- * cannot adopt a platform group if an operator released it, or if the settings exclude it.
+ * cannot adopt a platform group if it is linked, released or deleted, or if the settings exclude it.
  * @throws PlatformFailure if the platform cannot be read
  */
 export async function listPlatformGroups(
@@ -110,7 +110,7 @@ const nameOf = (
   names: ReadonlyMap<string, string | null>,
 ): string | null => (owner.connection === name ? (names.get(owner.group) ?? null) : null);
 
-/** Returns the pairs for which no operator must choose. @param only the platform groups to adopt; undefined: all */
+/** Returns the pairs that need no choice. @param only the platform groups to adopt; undefined: all */
 export function certainPairs(
   { groups }: PlatformGroupsReport,
   only?: ReadonlySet<string>,

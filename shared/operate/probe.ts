@@ -32,7 +32,7 @@ interface TestGroup extends Pick<ProbeRequest, 'connection' | 'signal'> {
   readonly created: ObservedGroup;
   readonly platform: Platform;
   readonly ports: ProbePorts;
-  /** The longest time after a write for which reads still showed the earlier state. */
+  /** The time from the creation of the group until a read by its id first showed it. */
   behindMs: number;
 }
 
@@ -58,7 +58,7 @@ const STEPS: readonly Step[] = [
 /**
  * Tests behaviour of the platform that the specification does not define. The probe creates one group without members,
  * and deletes it in any case.
- * @throws PlatformFailure if no group could be created
+ * @throws PlatformFailure if no group could be created; Refused if the gate is closed
  */
 export async function probePlatform(
   { connection, signal }: ProbeRequest,
@@ -139,7 +139,7 @@ const failureThat = (counts: (failure: PlatformFailure) => boolean) => (error: u
 const isNamed = (name: string, group: ListedGroup): boolean =>
   group.spokeId === name || (isWhole(group) && foldName(group.name) === name);
 
-/** Runs a step. If it fails, its finding is `unknown`, and the next steps still run. */
+/** Runs a step. If a call fails, the finding is `unknown`, and the next steps still run. */
 async function tryStep([about, run]: Step, group: TestGroup): Promise<readonly Finding[]> {
   group.signal.throwIfAborted();
   const found = await run(group).catch(failureThat((failure) => !(failure instanceof ScopeRefused)));
@@ -191,8 +191,8 @@ class ScopeRefused extends PlatformFailure {
 
 /**
  * Sends a write with an old version, and reads the group afterwards. `honoured`: the platform refused the write and the
- * group did not change. `ignored`: the group changed. The result is unknown if the same write with the current version
- * also has no effect.
+ * group did not change. `ignored`: the group changed. The result is unknown if the platform accepted the write without
+ * effect, or if a write with the current version has no effect either.
  */
 async function tryVersion(method: 'patch' | 'put', group: TestGroup): Promise<string> {
   const current = await write(method, { name: `${group.name} ${method}`, users: [] }, group);

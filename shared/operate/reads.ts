@@ -36,5 +36,4 @@ export async function recordRead(
   await recordAction(journalOf(connection), { action, group, changes: [change] }, ports);
 }
 
-/** All these actions begin with this text. */
 export const READ = 'read_';

@@ -41,7 +41,7 @@ export interface SettingsPlan {
   readonly requested: readonly string[];
   /** True if every group must be planned again. */
   readonly replans: boolean;
-  /** True if people must be refreshed, because the people index does not contain values that the new rules compare. */
+  /** True if people must be refreshed, because the match rules or the included states change. */
   readonly needsPeople: boolean;
 }
 
@@ -110,7 +110,7 @@ export async function planSettings(
 /**
  * Saves settings. If plans may change, all groups are marked dirty. The requeue job wakes them after all workers have
  * noticed the change.
- * @param onDiffering called with the changes of other operators since the settings were read. The save keeps these changes
+ * @param onDiffering called with the changes by other operators since the settings were read, which the save keeps
  * @returns how many groups are planned again, and which settings another person must confirm
  * @throws InvalidSettingError if the groups of a directory would have no source
  * @throws Error if another operator has changed the same setting since

@@ -8,8 +8,9 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { UserState } from '../sync/ports/desired.ts';
 
 /*
- * Whole events are not stored. The log of events is derived from the registers. Each register contains its value, the
- * event that set it, and the actor. So an event is not in the log if later events have replaced all its values.
+ * Whole events are not stored. The log of events is derived from the registers. A register contains its value, the
+ * event that set it and, if known, the actor. So an event is not in the log if later events have replaced all its
+ * values.
  */
 
 export type StoredEventPorts = Pick<ToolPorts, 'groups' | 'users'>;
@@ -62,7 +63,7 @@ export interface StoredEventFilter {
 const MAX_GROUPS = 200;
 const MAX_CHANGES = 1_000;
 
-/** Returns an entry for each event that set a current register, in no particular order. */
+/** Returns an entry for each event that set a current register of the selected group or member, in no order. */
 export async function readStoredEvents(
   connection: ConnectionName,
   { group, member }: StoredEventFilter,

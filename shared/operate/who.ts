@@ -82,7 +82,7 @@ export const withWantedState = (facts: Facts, connection: Connection, ports: Who
     ? Promise.resolve(facts)
     : learn({ kind: 'read', what: ['wanted', 'views'] }, facts, readingOf(facts.state, connection, ports));
 
-/** Returns why groupsync does not write the group now, for example a pause; undefined if no reason prevents it. */
+/** Returns why groupsync does not write the group now, for example a pause; undefined without such a reason. */
 export function obstacleTo(state: GroupState, connection: Connection, gate: Gate): Verdict | undefined {
   const { group } = state.ref;
   const stop = stopOf(state, connection, gate);
@@ -108,7 +108,7 @@ const WHY_PENDING: Readonly<
   solved: ({ register }) =>
     register?.pending?.unshown === undefined
       ? ''
-      : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, and at least once an hour',
+      : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, at first again after an hour and later at least once a day',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
     const several = rules.find(({ found }) => found.length > 1);

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 10_000;
 const NO_GROUP = 'groupsync-permission-check';
 /** Failures which prove that the platform did not refuse the call for a missing scope. */
 const ANSWERS: ReadonlySet<string> = new Set(['not_found', 'rejected']);
-/** The time limit of a call. It is short, because an operator waits for the result. */
+/** The time limit of a call with all its attempts. It is short, because an operator waits for the result. */
 const PATIENCE_MS = 15_000;
 
 type StoredOptions = Omit<PlatformsOptions, 'onAttempt'>;
@@ -84,7 +84,8 @@ async function isForbidden(ask: () => Promise<unknown>): Promise<boolean> {
 
 /**
  * Returns how many milliseconds this machine's clock is ahead of the platform's clock. The header Date has whole
- * seconds, so the result can be wrong by half a second. The request contains no credential.
+ * seconds, so the result can be up to a second too large. It includes the time that the answer needs. The request
+ * contains no credential.
  */
 async function skewOf(baseUrl: string, dispatcher: Dispatcher, clock: () => number) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);

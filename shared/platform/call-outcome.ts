@@ -1,12 +1,12 @@
 import type { CallOutcome } from '../sync/ports/platform.ts';
 import type { AttemptFacts } from './call.ts';
 
-/** Statuses below 500 that do not depend on the content of a call. */
+/** The statuses below 500 that count as failed calls. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 402, 403, 429]);
 
 /**
- * Returns the outcome of a call after its last attempt. A status that depends on the content of the call, such as 404,
- * 409 or 422, counts as a success: it shows that the platform works.
+ * Returns the outcome of a call after its last attempt. Any status from 300 to 499 that is not in `REFUSALS`, such as
+ * 404 or 409, counts as a success: it shows that the platform works.
  * @returns undefined if another attempt follows, or if the caller ended the call
  */
 export function outcomeOf({

@@ -87,7 +87,7 @@ export interface AttemptFacts {
   readonly error?: string | undefined;
   /** The wait before the next attempt, in milliseconds; undefined if this attempt is the last one. */
   readonly waitMs?: number | undefined;
-  /** The optional fields that were dropped because they were malformed. */
+  /** The paths of malformed parts of the response that were dropped. */
   readonly ignoredFields?: readonly string[] | undefined;
 }
 

@@ -14,7 +14,7 @@ export type PlatformClient = ReturnType<typeof createPlatformClient>;
  *
  * The last argument of every method has the type CallOptions. Every failure is a PlatformError of `errors.ts`:
  * InvalidRequestError, BadRequestError, UnauthorizedError, ForbiddenError, NotFoundError, ConflictError,
- * RateLimitedError, ServerError, TimeoutError, NetworkError, AbortedError, UnexpectedStatusError or
+ * RateLimitedError, ServerError, TimeoutError, NetworkError, AbortedError, UnexpectedStatusError, ReportedError or
  * UnexpectedBodyError.
  * @throws TypeError if an option is not valid
  */

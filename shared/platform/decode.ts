@@ -61,8 +61,8 @@ function parse<T>(text: string, { prepare, envelope }: Decoding<T>, facts: Platf
 }
 
 /**
- * Matches the JSON escape of half of a surrogate pair. A platform that cuts texts may send only one half, which has no
- * UTF-8 form and cannot be stored.
+ * Matches the JSON escape of a surrogate. A platform that cuts texts may send only half of a surrogate pair, which has
+ * no UTF-8 form and cannot be stored.
  */
 const HALF = /\\u[dD][89a-fA-F]/;
 const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);

@@ -96,7 +96,6 @@ export function mayHaveTakenEffect(error: PlatformError): boolean {
   return status < 300 || status >= 500 || status === 408;
 }
 
-/** Returns the facts for an error about the body of a 2xx response. */
 export const answered = ({ method, path }: { readonly method: string; readonly path: string }) =>
   ({ method, pathTemplate: path, sent: 'answered', status: 200 }) as const;
 

@@ -23,7 +23,10 @@ export interface ExchangeRequest {
   readonly secrets: readonly string[];
 }
 
-/** A response with any status. Header names are lower case. For a repeated header, only the first value is kept. */
+/**
+ * A response with any status. If the status is not 2xx, `text` is only the beginning of the body. Header names are
+ * lower case. For a repeated header, only the first value is kept.
+ */
 export interface ExchangeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -34,7 +37,7 @@ const REQUEST_ID_HEADERS = ['x-request-id', 'x-correlation-id', 'x-amzn-requesti
 
 /**
  * Sends a request once, and reads the whole response within `timeoutMs`. Redirects are not followed.
- * @throws TimeoutError, NetworkError or AbortedError, each with `sent`; UnexpectedBodyError if the response is too
+ * @throws TimeoutError, NetworkError or AbortedError, each with `sent`; UnexpectedBodyError if a 2xx response is too
  * large or is not valid text
  */
 export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<ExchangeResponse> {
@@ -71,7 +74,6 @@ export async function exchange(dispatcher: Dispatcher, request: ExchangeRequest)
   }
 }
 
-/** Returns the facts about this response for an error. */
 export function factsOf(
   request: Pick<ExchangeRequest, 'method' | 'pathTemplate'>,
   answer: { readonly status: number; readonly headers: ExchangeResponse['headers'] },
@@ -190,7 +192,7 @@ interface BodyLimit {
 }
 
 /**
- * Reads a body as UTF-8 text. It never holds more than `limit.max` bytes.
+ * Reads a body as UTF-8 text. The text has at most `limit.max` bytes.
  * @throws UnexpectedBodyError if `limit.whole` is true and the body is too large, wrongly compressed, or not UTF-8
  */
 export async function readBody(

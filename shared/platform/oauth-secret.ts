@@ -19,7 +19,7 @@ interface Tokens {
   readonly mayRefresh: (cause: RefreshCause) => boolean;
 }
 
-/** Creates the credential for a connection's secret. @param tokens gets the secret's new version after each refresh */
+/** Creates the credential for a connection's secret. @param tokens `inUse` gets the version after each refresh */
 export const credentialFor = (
   name: ConnectionName,
   secret: SecretValue,
@@ -41,8 +41,8 @@ function oauthOptions(
   tokens?: Tokens,
 ): OAuthOptions {
   const { clientId, clientSecret, tokenUrl } = secret;
-  // Records the secret's new version after a refresh. The credentials are the same, so the platform's later answers
-  // concern the new version.
+  // Records the secret's new version after a refresh by this worker or another one. The credentials are the same, so
+  // the platform's later answers concern the new version.
   const note = (version: string, storedAtMs: number | undefined) => {
     if (tokens !== undefined && version !== '') Object.assign(tokens.inUse, { version, storedAtMs });
   };
@@ -74,7 +74,7 @@ function oauthOptions(
 
 /**
  * Runs `work` while this worker holds the lease. While another worker holds the lease, this worker waits. Then `reread`
- * finds the other worker's tokens, so no second refresh is needed.
+ * finds the other worker's tokens, so no second refresh is needed. After `LEASE_MS`, it runs `work` without the lease.
  */
 async function withLease<Result>(
   connection: ConnectionName,
@@ -126,9 +126,9 @@ interface Refused {
 }
 
 /**
- * Remembers which version of each connection's secret the platform refused, and since when. A refused version is
- * refreshed only once. Otherwise each probe of a closed gate would store a new version, which the next probe would
- * treat as new.
+ * Remembers which version of each connection's secret the platform refused, and since when. A version that `/me`
+ * refused is not refreshed again for an hour. Otherwise each probe of a closed gate would store a new version, which
+ * the next probe would treat as new.
  */
 export function refusedSecrets(clock: () => number) {
   const refused = new Map<ConnectionName, Refused>();
@@ -146,7 +146,7 @@ export function refusedSecrets(clock: () => number) {
       if (known !== undefined && (!known.isAtGroups || (cause === 'refused' && wasAccepted))) return false;
       return cause === 'expired' || wasAccepted || clock() - storedAtMs >= STORED_LATELY_MS;
     },
-    /** Records a refusal of this version. @returns the time of the first refusal since the last refresh */
+    /** Records a refusal of this version. @returns the time of its first refusal (by `/me`: within an hour) */
     note(name: ConnectionName, { version, wasAccepted }: SecretInUse): number {
       const { atMs = clock() } = refusalOf(name, version) ?? {};
       refused.set(name, { version, atMs, isAtGroups: wasAccepted });

@@ -143,13 +143,13 @@ export interface OAuthOptions {
   readonly onTokens: (tokens: OAuthTokens) => Promise<void>;
   /** Reads the tokens that another process may have stored. Called before each refresh and after `invalid_grant`. */
   readonly reread?: (() => Promise<OAuthTokens>) | undefined;
-  /** Called before each refresh. Returns false if these credentials were refreshed once and then refused again. */
+  /** Called before each refresh. Returns false if another refresh would not help. */
   readonly mayRefresh?: ((cause: 'expired' | 'refused') => boolean) | undefined;
   /** Runs `work` while no other process refreshes the same tokens (a lease). */
   readonly exclusively?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** A token is refreshed this long before it expires. No single call takes longer. */
+/** A token with a lifetime of ten minutes or more is refreshed this long before it expires. */
 const AHEAD_MS = 60_000;
 
 const TokenAnswer = z.lazy(() =>

@@ -66,7 +66,7 @@ export function createListing<T, Query extends PageQuery>(
 export interface PageWanted {
   readonly limit: number;
   readonly offset: number;
-  /** True if a larger page that contained this position failed. */
+  /** True while the read searches for an item that makes its page fail. */
   readonly isNarrowed?: boolean;
 }
 
@@ -86,9 +86,8 @@ export interface PagesOptions<T> extends PageWanted {
   readonly passesOver?: boolean;
 }
 
-/** The position of the next page. */
 interface Place extends PageWanted {
-  /** The maximum page size for later pages. It is smaller than any page that was too slow. */
+  /** The maximum size of later pages. It is below each size that was too slow since the last skipped item. */
   readonly ceiling: number;
   /** At least one item before this offset makes its page fail; undefined if no such item is known. */
   readonly faultyBefore: number | undefined;
@@ -97,15 +96,16 @@ interface Place extends PageWanted {
 }
 
 /**
- * The list fails after this number of failed single items in a row. After each failed single item, the number of
- * skipped positions doubles.
+ * The list fails after this number of failed single items in a row. The first two skip one position each. Each further
+ * one skips twice as many positions as the one before.
  */
 const MOST_FAILED_IN_A_ROW = 8;
 
 /**
  * Reads pages until a page is empty. A short page does not end the list, because the platform may return fewer items
  * than requested. The offset grows by the number of received items, so nothing is skipped. A page that was too slow is
- * requested again with half the size. Then the pages grow again, but never to the size that was too slow.
+ * requested again with half the size. Then the pages grow again, but not to the size that was too slow, until an item
+ * is skipped.
  */
 export async function* readPages<T>(
   options: PagesOptions<T>,
@@ -154,7 +154,7 @@ function isWholeListAgain<T>(
 /**
  * Returns the place to read after a failed page. A page of several items is read again with half the size. A single
  * item is skipped.
- * @throws the error if a smaller page cannot help and the item must not be skipped
+ * @throws the error if a smaller page cannot help, if an item must not be skipped, or if too many items failed in a row
  */
 function afterFailure(
   place: Place,

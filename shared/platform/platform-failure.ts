@@ -47,7 +47,7 @@ function kindOf(error: PlatformError): FailureKind {
   if (error instanceof UnauthorizedError) return 'unauthorized';
   if (error instanceof ForbiddenError || error.status === 402) return 'forbidden';
   if (error instanceof RateLimitedError) return 'throttled';
-  // The token request failed, so the call itself was not sent. The status is the answer to the token request.
+  // If the token request failed, the call itself was not sent, and the status is the answer to the token request.
   if (error.sent === 'no' && !(error instanceof InvalidRequestError)) return 'unreached';
   if (error instanceof NotFoundError || error.status === 410) return 'not_found';
   if (UNAVAILABLE.some((one) => error instanceof one)) return 'unavailable';

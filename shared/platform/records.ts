@@ -38,7 +38,6 @@ export async function* readableEmployees(client: GroupClient, wanted: Wanted, ca
 const listOf = ({ states, isEveryone = false }: Wanted) =>
   isEveryone || states.some((state) => !LISTED_STATES.has(state)) ? { sendAllRoles: true } : {};
 
-/** Returns the part of an employee response that the people index stores. */
 export function recordOf(employee: Employee, fields: readonly EmployeeField[]): EmployeeRecord {
   const { id, userId, roleState } = employee;
   const values = fields.flatMap((field): [EmployeeField, string | null][] => {

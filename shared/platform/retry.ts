@@ -15,8 +15,9 @@
  *     first attempt may have taken effect. Then a repeated PUT or PATCH causes a conflict, and a repeated DELETE a 404.
  *     In these cases the caller reads the group. A repeated POST is not safe: it would create a second group.
  *
- * The wait is Retry-After, or without this header an exponential backoff with full jitter. If the wait would end after
- * the deadline, the call fails. Its error contains retryAfterMs, so that the caller can try again later.
+ * The wait is Retry-After plus up to 250 ms, or without this header an exponential backoff with full jitter. If the
+ * wait would end after the deadline, the call fails. Its error contains retryAfterMs, so that the caller can try again
+ * later.
  */
 
 export type RetryMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,8 +1,8 @@
 /*
- * A platform may send a group's version as a number, because some clients expect a number. JSON.parse keeps only
- * 53 bits: the version 1764161828000000001 would lose its last digits, and the platform would refuse every write as
- * stale. So groupsync stores a number that is not a safe integer of JavaScript as the text `number:<digits>`, and sends
- * the same digits.
+ * A platform may send a group's version as a number, because some clients expect a number. JSON.parse keeps only 53
+ * bits: the version 1764161828000000001 would lose its last digits, and the platform would refuse every write as stale.
+ * So groupsync stores a number that JavaScript would change or write differently as the text `number:<digits>`, and
+ * sends the same digits.
  *
  *   the platform sends     groupsync stores            groupsync sends
  *   "v1"                   "v1"                        "v1"

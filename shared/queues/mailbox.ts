@@ -13,7 +13,7 @@ import type { DeadMessage, Mailbox } from '../sync/ports/queues.ts';
 
 export interface MailboxOptions {
   readonly name: 'events' | 'apply';
-  /** Called when the mailbox sends its first request. @throws Error if the queue does not exist */
+  /** Called for each request. @throws Error if the queue does not exist */
   readonly queueUrl: () => Promise<string>;
   /**
    * Returns the connection to which all messages of a queue belong. In the queue of the directory reader, messages
@@ -36,7 +36,7 @@ const REQUESTS_IN_FLIGHT = 8;
 const TRIES = 3;
 
 export function createMailbox(client: SQSClient, { name, queueUrl, bindingOf }: MailboxOptions): Mailbox {
-  /** Sets the visibility timeout of messages. Expired receipts, which SQS reports in its answer, are ignored. */
+  /** Sets the visibility timeout of messages. Entries that SQS refuses, such as expired receipts, are ignored. */
   const hide = async (messages: Receipts, VisibilityTimeout: number) => {
     const QueueUrl = await queueUrl();
     await pMap(

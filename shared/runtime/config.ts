@@ -77,7 +77,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     scimAllowedIps: list('scimAllowedIps', 'IP addresses and ranges', /^[\da-f:./,]*$/i),
     /** Lambda sets this variable. */
     region: environment['AWS_REGION'] ?? '',
-    /** True in AWS, false on the local stack. */
+    /** True in a function of AWS or of an emulator, false on the local stack. */
     isDeployed: environment['AWS_LAMBDA_FUNCTION_NAME'] !== undefined,
     /** True if an emulator answers the AWS SDK. The platform then runs on the same machine. */
     isEmulated: environment['AWS_ENDPOINT_URL'] !== undefined,

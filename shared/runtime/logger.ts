@@ -25,7 +25,6 @@ export interface LoggerOptions {
   readonly write: (line: string) => void;
 }
 
-/** Creates a logger that writes one JSON object per line. */
 export function createLogger(options: LoggerOptions, context: LogFields = {}): Logger {
   const log =
     (level: Level) =>
@@ -65,7 +64,7 @@ const MAX_CAUSES = 5;
 /**
  * Returns the names and messages of an error and its causes, for the log. A message of groupsync contains only ids,
  * apart from quoted text of the platform, which is cut off. A message of a library may quote any data, so only the
- * error's name is logged.
+ * error's name is logged. Errors with the name `Error` count as errors of groupsync.
  */
 export const errorFields = (error: unknown) => ({ error: chainOf(error) });
 

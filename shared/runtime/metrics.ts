@@ -14,9 +14,9 @@ export interface MetricsOptions {
 
 /**
  * Writes metrics in CloudWatch's embedded metric format. Each value is one log line, and CloudWatch makes a metric of
- * it. Every metric has a dimension set that contains only the prefix. Alarms use this set. A metric with a second
- * dimension also has a set of the prefix and that dimension. The dashboard uses that set. Source: Amazon CloudWatch
- * user guide, "Specification: Embedded metric format".
+ * it. Every metric has a dimension set that contains only the prefix, for alarms. A metric with a second dimension also
+ * has a set of the prefix and that dimension, for the dashboard and for the alarm about refused SCIM requests. Source:
+ * Amazon CloudWatch user guide, "Specification: Embedded metric format".
  */
 export function createMetrics({ prefix, clock, write }: MetricsOptions): Metrics {
   return {

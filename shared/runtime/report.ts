@@ -10,12 +10,13 @@ import type { ScimReport } from '../sync/scim/handle.ts';
 import { errorFields, type Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
+/* Use cases only return facts. The functions of this file write the facts as log lines and metrics. */
+
 interface Telemetry {
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** Use cases only return facts. The functions of this file write the facts as log lines and metrics. */
 export function reportIngest(report: IngestReport, { logger, metrics }: Telemetry): void {
   const byConnection = new Map<string, number>();
   for (const connection of report.acceptedFrom) {
@@ -57,7 +58,7 @@ export function reportApply(report: ApplyReport, { logger, metrics }: Telemetry)
   });
 }
 
-/** Reports that groupsync's own table or queue failed. SQS delivers the message again. */
+/** Reports an error that stopped apply, for example of the table or a queue. SQS delivers the message again. */
 export function reportCrash(ref: GroupRef, error: unknown, { logger, metrics }: Telemetry): void {
   metrics.emit('ApplyFailures', 1, 'retry');
   logger.error('not applied', { connection: ref.connection, group: ref.group, ...errorFields(error) });
@@ -105,7 +106,7 @@ export function reportFeed({ report, duplicates, sweep }: FeedRun, metrics: Metr
   if (sweep !== undefined) reportSweep(sweep, metrics);
 }
 
-/** Reports the drift that the sweep itself found. Apply finds and counts all other drift. */
+/** Reports the drift that the sweep itself found. Apply counts the drift of single groups. */
 export function reportSweep({ report, halted, duplicates, unknownUsers }: SweepRun, metrics: Metrics): void {
   if (halted) metrics.emit('SweepHalted', 1);
   reportDuplicates(duplicates, metrics);
@@ -159,7 +160,7 @@ const MOST_LOGGED = 100;
 
 const ENDPOINTS = /^(?:Users|Groups|Bulk|Me|oauth|\.search|ServiceProviderConfig|ResourceTypes|Schemas)$/;
 
-/** Returns the part of a path that may be logged: the first part after the base path, if it is a known endpoint. */
+/** Returns the first part of a path after the base path if it is a known endpoint, or else `other`, for logs. */
 export function endpointOf(path: string): string {
   const [, , , first = ''] = path.split('/');
   return ENDPOINTS.test(first) ? first : 'other';

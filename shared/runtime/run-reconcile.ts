@@ -21,7 +21,6 @@ interface Run {
   readonly deadlineMs: number;
 }
 
-/** Runs one task for one connection, and emits its metrics. */
 export async function runReconcile(
   connection: Connection,
   { task, all = false, silent = false }: ReconcileInvocation,
@@ -66,7 +65,6 @@ export async function runReconcile(
   }
 }
 
-/** The maximum number of groups that an error message names. */
 const NAMED = 10;
 
 /**

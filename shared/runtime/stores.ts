@@ -16,7 +16,10 @@ import { createSourceStore } from '../store/source-store.ts';
 import type { Table } from '../store/table.ts';
 import { createUserStore } from '../store/user-store.ts';
 
-/** The stores of the workers that call the platform. The store of connections is missing, because it needs a clock. */
+/**
+ * The stores of commands and of the workers that call the platform. The store of connections is missing, because it
+ * needs a clock.
+ */
 export const storesOver = (table: Table, inlineViewBytes?: number) => ({
   groups: createGroupStore(table, inlineViewBytes),
   users: createUserStore(table),

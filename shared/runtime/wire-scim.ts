@@ -8,7 +8,6 @@ import { addressFilter } from './address-filter.ts';
 import { randomHex, systemClock } from './clock.ts';
 import { type Base, wireBase, wireState } from './wire.ts';
 
-/** Returns the ports of the SCIM server: the ports of ingest, and the stores of SCIM resources and tokens. */
 export function wireScim(): Base & {
   readonly ports: ScimPorts;
   /** True if this IP address may send requests. */

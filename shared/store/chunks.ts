@@ -4,9 +4,7 @@ import { type Item, itemsOf, type Key, type Table } from './table.ts';
 
 /** An item may have 400 KB, including its keys and the names of its attributes (Amazon DynamoDB quotas). */
 const MAX_CHUNK_BYTES = 350_000;
-/**
- * The number of chunks that are written at the same time. They fill two BatchWriteItem requests of nearly 9 MB each.
- */
+/** The number of chunks that are written or deleted at a time. They fill two BatchWriteItem requests of nearly 9 MB. */
 export const IN_FLIGHT = 50;
 
 export interface Chunked {
@@ -15,7 +13,9 @@ export interface Chunked {
   readonly hash: string;
 }
 
-/** Packs lines into texts of at most `MAX_CHUNK_BYTES`. The result has at least one text, even for an empty list. */
+/**
+ * Packs lines into texts of at most `MAX_CHUNK_BYTES`. A longer line is a text of its own. Returns at least one text.
+ */
 export function packLines(lines: Iterable<string>): readonly string[] {
   const texts: string[][] = [[]];
   let bytes = 0;
@@ -56,7 +56,7 @@ export async function readChunks(
   return texts.flatMap(linesOf);
 }
 
-/** Returns the lines of a text. An empty list is stored as one empty text, and no line is empty. */
+/** Returns the lines of a text. An empty list is stored as one empty text, and no text has only one empty line. */
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
 /**

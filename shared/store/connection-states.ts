@@ -39,7 +39,7 @@ export function createHealthStore(table: Table): HealthStore {
   };
 }
 
-/** Drops episodes in a form that this release does not know. The next check reports such an episode again. */
+/** If this release does not know a stored subject, it drops all episodes. The next check reports the problems again. */
 const KnownEpisode = z.custom<Episode>((value) =>
   SUBJECTS.includes((value as Partial<Episode>)?.subject as Subject),
 );

@@ -14,7 +14,8 @@ const Tombstone = z.lazy(() => z.object({ company: text, erasedMs: number.exactO
 /**
  * Creates a store that caches connections for `rememberMs`, because connections change rarely and every batch reads
  * them. A missing connection is not cached. Otherwise ingest would reject the first events after `connect`.
- * @param onUnknown called once per connection, with the names of stored settings that this release does not know
+ * @param onUnknown called at the first read, and again after a write, with the stored settings that this release does
+ * not know
  */
 export function createConnectionStore(
   table: Table,

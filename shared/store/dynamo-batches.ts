@@ -22,7 +22,7 @@ const MAX_ROUNDS = 12;
 
 export interface DynamoTableOptions {
   readonly tableName: string;
-  /** Waits before the unprocessed items of a batch are sent again. */
+  /** Waits before the unprocessed entries of a batch are sent again. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function toWire(item: object) {
 export const wireKey = ({ pk, sk }: Key) => ({ pk: { S: pk }, sk: { S: sk } });
 export const fromWire = (item: Parameters<typeof unmarshall>[0]) => unmarshall(item) as Item;
 
-/** Combines simultaneous reads into one request, and simultaneous writes without a condition into another. */
+/** Combines simultaneous reads into few requests. Does the same with simultaneous writes without a condition. */
 export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }: DynamoTableOptions) {
   const shared = { requestsInFlight: REQUESTS_IN_FLIGHT, mayBeCausedByOne: isRefusal };
   return {
@@ -83,8 +83,8 @@ export function createDynamoBatches(client: DynamoDBClient, { tableName, sleep }
 type Outgoing = Key & { readonly wire: ReturnType<typeof toWire>; readonly isOnce: boolean };
 
 /**
- * Prevents the SDK from sending the command again after a request without an answer, because that request may still
- * take effect. After a refusal by DynamoDB, the SDK may send the command again.
+ * Prevents the SDK from sending the command again after a lost answer or a fault of the server (5xx), because the
+ * request may still take effect. After a refusal by DynamoDB (4xx), the SDK may send the command again.
  */
 function sendOnce(command: BatchWriteItemCommand): void {
   let isUnanswered = false;
@@ -145,8 +145,8 @@ const byKey = <Entry extends Key>(entries: readonly Entry[]): readonly Entry[] =
 ];
 
 /**
- * Repeats the entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB). Each wait is longer than the
- * previous one.
+ * Repeats the entries that DynamoDB leaves unprocessed (throttled, or beyond 16 MB). The first wait is 50 ms, and each
+ * further wait is twice as long, up to 2 s.
  */
 async function inRounds<Entry>(
   first: Entry[],
@@ -162,7 +162,6 @@ async function inRounds<Entry>(
 }
 
 interface Gathering<Question, Answer> {
-  /** The maximum number of questions in one request. */
   readonly most: number;
   readonly requestsInFlight: number;
   /** @returns one answer for each question, in their order */
@@ -181,9 +180,9 @@ interface Waiting<Question, Answer> {
 }
 
 /**
- * Combines the questions that callers ask within one iteration of the event loop into one request. Each caller gets the
- * same result as with a request of its own. There is no cache between iterations, so an answer is never older than its
- * question.
+ * Combines the questions that callers ask within one iteration of the event loop into requests of at most `most`
+ * questions. Each caller gets the same result as with a request of its own. There is no cache between iterations, so an
+ * answer is never older than its question.
  */
 export function gathering<Question, Answer>(
   options: Gathering<Question, Answer>,

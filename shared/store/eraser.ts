@@ -47,7 +47,7 @@ const SORTS: Readonly<Record<string, string>> = {
 };
 
 export function createEraser(table: Table): Eraser {
-  /** @param erase returns the kind of the erased item; undefined if the item stays */
+  /** @param erase returns the kind of the erased data; undefined if nothing was erased */
   const eraseAll = async (
     erase: (item: Item) => Promise<string | undefined>,
     part?: Part,
@@ -97,11 +97,10 @@ export function createEraser(table: Table): Eraser {
   };
 
   /**
-   * Whether the member has left: no identity provider lists the member, no employee matches, and all memberships ended
-   * before `overMs`.
+   * Whether the member has left and still has data: all values were set before `overMs`, no identity provider lists the
+   * member, no employee matches, and all memberships ended before `overMs`.
    */
   const hasLeft = async (connection: ConnectionName, user: UserState, overMs: number) => {
-    // Whether the user still has values, all of which were set before `overMs`.
     const values = [...user.attributes.values()].filter(({ value }) => value !== '');
     if (values.length === 0 || values.some(({ stamp }) => stampTimeMs(stamp) >= overMs)) return false;
     if ((await table.get(resourceKey(connection, 'User', user.member))) !== undefined) return false;
@@ -113,7 +112,9 @@ export function createEraser(table: Table): Eraser {
     return true;
   };
 
-  /** Erases the attributes of a member who has left. @returns whether the member had data to erase */
+  /**
+   * Erases a leaver's attributes, and the values of roles that are not active. @returns whether it erased attributes
+   */
   const eraseLeaver = async (connection: ConnectionName, member: MemberId, nowMs: number) => {
     // An item that cannot be read is skipped, so that it does not stop the erasure of other users. Other code reports
     // the item.
@@ -175,7 +176,7 @@ export function createEraser(table: Table): Eraser {
 const DAY_MS = 86_400_000;
 const PARTS = 30;
 
-/** Whether the member is in one of the groups, or left one of the groups after `overMs`. */
+/** Whether the member is in one of the groups, or left one after `overMs`, which each stored tombstone shows. */
 async function belongs(
   { member, floor }: UserState,
   refs: readonly GroupRef[],
@@ -193,7 +194,8 @@ async function belongs(
     return !isOver || stampTimeMs(laterStamp(ended, floor)) > overMs;
   });
 }
-/** The actor of an entry: an id in the directory, or a role on the platform. The name may be absent. */
+
+/** The actor in an item: an id in the directory, or a role on the platform. The name may be absent. */
 const Actor = z.lazy(() => z.record(z.string(), z.nullable(z.string())));
 
 /**

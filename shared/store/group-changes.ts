@@ -5,7 +5,7 @@ import { findingsToStore } from './group-writes.ts';
 import { plain } from './item-form.ts';
 import type { Change } from './table.ts';
 
-/** The attribute with the time of the first 404. It is removed when the platform shows the group or the link ends. */
+/** The attribute with the time of the first 404. Removed, for example, when the platform shows the group. */
 export const MISSED = 'missedAt';
 /** The attributes of a group that was released. */
 export const RELEASED = ['released', 'movedTo'];
@@ -78,7 +78,6 @@ export const acceptedChange = (
 export const isOtherView = ({ link }: GroupState, platform: LinkedGroup): boolean =>
   platform.view.id !== link?.view.id;
 
-/** Returns the current link in the form of `previousLink`. */
 const linkBefore = ({ link }: GroupState, isGone: boolean) =>
   link && { platformId: link.id, view: link.view, isGone };
 

@@ -8,8 +8,8 @@ import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SH
 import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
 /**
- * Yields the items of every shard of one index list, in the order of the shards. All shards are queried at the same
- * time.
+ * Yields the items of every shard of one index list, in the order of the shards. The first pages of all shards are read
+ * at the same time.
  */
 export async function* queryIndex(
   table: Table,

@@ -12,8 +12,8 @@ import { understood } from './item-form.ts';
 import type { Item } from './table.ts';
 
 /*
- * The forms of the items of a group and its members. Every such item is parsed here after its read. So an item in an
- * unknown form causes an error here, and not a wrong result later.
+ * The forms of the items of a group and its members. An item in an unknown form causes an error here, and not a wrong
+ * result later. Lists of the index and writes of ingest read only single attributes, and do not parse the whole item.
  */
 
 export function parseGroup(ref: GroupRef, item: Item): GroupState {
@@ -42,7 +42,7 @@ const authorOf = ({ stamp, ...actor }: EventActor & { readonly stamp: Stamp }): 
 
 const FIELDS: ReadonlySet<string> = new Set(EVENT_FIELDS);
 
-/** The attributes of a group that contain times. The names of these attributes in `GroupState` end with `Ms`. */
+/** The attributes of a group whose names in `GroupState` have the additional ending `Ms`. */
 const TIMES = new Set([
   'dirtySince',
   'wakeAt',
@@ -53,7 +53,7 @@ const TIMES = new Set([
   'lastWriteAt',
 ]);
 
-/** The form of ids and stamps is not checked, because a check of a hundred thousand members would take long. */
+/** The form of member ids and stamps is not checked, because a check of a hundred thousand members takes long. */
 const MemberItem = z.lazy(() =>
   z.object({
     member: text,

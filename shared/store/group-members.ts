@@ -58,7 +58,7 @@ export function createGroupMembers(table: Table): Pick<GroupStore, 'members' | '
   };
 }
 
-/** Returns the group's own member registers: one for each nested group, but none for the members of a nested group. */
+/** Returns the group's own member registers, for users and nested groups, but not for the members of a nested group. */
 async function ownMembers(table: Table, ref: GroupRef): Promise<readonly StoredMember[]> {
   const items = await itemsOf(table, { partition: groupKey(ref).pk, prefix: MEMBER_PREFIX });
   return items.map(parseMember);

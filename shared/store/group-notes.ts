@@ -69,8 +69,8 @@ export function createGroupNotes(table: Table): GroupNotes {
         seen.ref,
         {
           ...dirtying(seen.ref, dirty, { set: { suspectedChange } }),
-          // An operator's `sync` resets `calledMs` and `attempts`. External changes do not reset them, because repeated
-          // changes must not cause ever more calls.
+          // Without version and events (from `sync` or the sweep), `calledMs` and `attempts` are reset. Changes that
+          // the platform shows do not reset them, because repeated changes must not cause ever more calls.
           ...(version === null && suspectedChange.activityEvents.length === 0
             ? {}
             : { remove: ['failedAt'] }),

@@ -40,7 +40,6 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
   const change = (ref: GroupRef, how: Change, when?: Condition) => table.update(groupKey(ref), how, when);
   const update = async (...how: Parameters<typeof change>) => (await change(...how)).written;
 
-  /** Writes the set of a hold. */
   async function recorded(ref: GroupRef, { hold, users }: HeldRemovals) {
     // The set is stored 400 days longer than the hold. If the set is missing later, the guard holds the removals again.
     const expiresAt = Math.ceil(hold.expiresAtMs / 1_000) + 400 * 86_400;
@@ -53,7 +52,7 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
     };
   }
 
-  /** Deletes the stored sets that no item uses after a commit: the previous view, and the change of the intent. */
+  /** Deletes what the item no longer uses after a commit: the previous view, and the change of the intent. */
   async function discardOld({ seen: { ref, link, intent }, platform }: Commit, item: Item) {
     const before = link?.view;
     if (platform === undefined || platform.view.id !== before?.id) await views.discard(ref, before, item);

@@ -11,22 +11,24 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
 /*
  * The operations that begin or end a write, each with its condition on the group item and its change of the item:
  *
- *     openIntent   no intent; view, uncertain, dirty as read     stores the intent
- *     commit       this intent (to clean: also rev and hold)     stores view and version, ends intent (and dirty mark)
- *     postpone     no other intent (and rev as read)             stores a wake-up, releases the intent
- *     dropIntent   this intent                                   ends the intent
- *     accept       no intent; view, uncertain, dirty as read     stores view and version
- *     settle       no intent; rev, view and hold as read         clears the dirty mark
- *     fail         intent and rev as read                        clears the dirty mark
+ *     openIntent      no intent; view, uncertain, dirty as read     stores the intent
+ *     commit          this intent                                   stores view and version, ends the intent
+ *       to clean      also rev and hold as read, not paused         also clears the dirty mark
+ *     postpone        dirty, no other intent                        stores a wake-up, releases the intent
+ *     dropIntent      this intent                                   ends the intent
+ *     storeObserved   as openIntent; suspected change as read       stores view and version
+ *     settle          no intent; rev, view, uncertain and hold      clears the dirty mark, or stores a wake-up
+ *                     as read, not paused
+ *     fail            intent and rev as read                        clears the dirty mark
  *
- * For a superseded worker, the condition fails, and the item does not change. `openIntent` and `accept` require the
- * dirty mark: otherwise a worker could link a group that a later worker has settled, and no wake-up would follow. The
- * dirty mark stays from `openIntent` to `commit`.
+ * For a superseded worker, the condition fails, and the item does not change. If the group was dirty when it was read,
+ * `openIntent` and `storeObserved` require the dirty mark. Otherwise a worker could link a group that a later worker
+ * has settled, and no wake-up would follow. The dirty mark stays from `openIntent` to `commit`.
  */
 export const intentIs = (id: IntentId): Condition => equal('intent.id', id);
 export const viewIsAs = ({ link }: GroupState): Condition =>
   link === undefined ? missing('link') : equal('link.view.id', link.view.id);
-/** The record of uncertain writes is unchanged since the read. So no other worker has opened and dropped an intent. */
+/** The record of uncertain writes is unchanged since the read. So no other worker has added an uncertain write. */
 const uncertainIsAs = ({ uncertain }: GroupState): Condition =>
   uncertain === undefined ? missing('uncertain') : equal('uncertain.untilMs', uncertain.untilMs);
 export const unwrittenSince = (seen: GroupState): Condition =>
@@ -61,7 +63,7 @@ export function setIs(name: HeldSetName, hold: Hold | undefined): Condition {
 const MAX_OPEN_DRIFT = 500;
 const MAX_UNATTRIBUTED = 100;
 
-/** Returns the drift lists of the item after a fetch found external changes: the stored ids and the new ids. */
+/** Returns the attributes to store after a fetch found external changes. The drift lists keep only the latest ids. */
 export const findingsToStore = (
   seen: GroupState,
   { openDrift = [], unattributed = [], acceptedDeletion, flapDamping, audited, uncertain }: Findings = {},
@@ -77,8 +79,8 @@ const merged = (before: readonly string[], more: readonly string[], most: number
 
 /**
  * Returns the change that ends the work of apply on a group. It sets `inSync` if each wanted member is one user of the
- * view, and the view has no further user. After the next change, apply may then read only the changed members
- * (`sync/match/changed-members.ts`).
+ * view, the view has no further user, and no removals are held. After the next change, apply may then read only the
+ * changed members (`sync/match/changed-members.ts`).
  */
 export function settledChange(
   { rev, ref, ...holds }: GroupState,

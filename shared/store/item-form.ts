@@ -10,8 +10,8 @@ const SCHEMA = 1;
 
 /**
  * The schema mark of the items that `understood` reads. An item without a mark has schema 1. Registers of members have
- * no mark, because a group may have a hundred thousand registers. A write that has not read its item sets the mark only
- * if the item has no mark. So the mark of a newer release stays.
+ * no mark, because a group may have a hundred thousand registers. `dirtying` writes a group without reading its schema.
+ * So it sets the mark only if the item has none, and the mark of a newer release stays.
  */
 export const OF_THIS_SCHEMA = { schema: SCHEMA } as const;
 
@@ -38,6 +38,6 @@ export async function storedAt<Form>(table: Table, key: Key, form: z.ZodType<For
   return item && understood(form, item, `${what} at ${item.pk}`);
 }
 
-/** Returns the value as plain JSON, without undefined parts. */
+/** Returns the value as attributes. Fields that are undefined are left out, but only at the top level. */
 export const plain = (value: object): Attributes =>
   Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Attributes;

@@ -4,9 +4,9 @@ import type { Source } from '../domain/source.ts';
 import type { Item, Key } from './table.ts';
 
 /*
- * The keys of all items in the table. Ids come from producers, so each part of a key is encoded. The sign '#' separates
- * parts and cannot occur within a part. A hash replaces a part that is too long for a sort key (at most 1,024 bytes).
- * Items also have the ids as attributes, so no code decodes a key.
+ * The keys of all items in the table. The sign '#' separates the parts of a key and cannot occur within a part. Ids
+ * come from producers, so `keyPart` encodes them. A hash replaces an id that is longer than 400 bytes, because a sort
+ * key has at most 1,024 bytes. Items also have the ids as attributes, so no code decodes an encoded id.
  */
 
 const MAX_PART_BYTES = 400;
@@ -89,16 +89,13 @@ export const userRolesPartition = (connection: ConnectionName, userId: string): 
 export const pointerKey = (partition: string, role: RoleId): Key => ({ pk: partition, sk: keyPart(role) });
 
 export const connectionKey = (connection: ConnectionName): Key => ofConnection(connection, 'CONNECTION');
-/** The key of the item that stays after the removal of a connection. */
 export const tombstoneKey = (connection: ConnectionName): Key => ofConnection(connection, 'REMOVED');
 export const gateKey = (connection: ConnectionName): Key => ofConnection(connection, 'GATE');
 export const feedKey = (connection: ConnectionName): Key => ofConnection(connection, 'FEED');
-/** The key of the position of the connection's directory reader. */
 export const readerKey = (connection: ConnectionName): Key => ofConnection(connection, 'READER');
 export const READER_GROUP_PREFIX = 'READER#';
 export const readerGroupKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_GROUP_PREFIX}${keyPart(group)}`);
-/** The prefix for groups that have moved to another source. */
 export const READER_MOVE_PREFIX = 'READERMOVE#';
 export const readerMoveKey = (connection: ConnectionName, group: GroupId): Key =>
   ofConnection(connection, `${READER_MOVE_PREFIX}${keyPart(group)}`);
@@ -146,15 +143,16 @@ export const indexPartition = (
 ): string => `${kind}#${connection}#${shard}`;
 /** The index partition of audit entries, sorted by the time of the entry. */
 export const logPartition = (connection: ConnectionName): string => `log#${connection}`;
-/** The index partition of drift records, sorted by the time of their latest change. */
+/** The index partition of drift records, sorted by the time of settling or, for open drift, of detection. */
 export const driftPartition = (connection: ConnectionName): string => `drift#${connection}`;
-/** The value for a group that is not in sync and has no wake-up. It sorts after every time. */
+/**
+ * The value for a group that is not in sync and needs no wake-up, such as a paused group. It sorts after every time.
+ */
 export const NOT_DUE = '~';
 /** The value for a group in sync. It sorts after every `NOT_DUE` entry, whatever the id. */
 export const IN_SYNC = `${NOT_DUE}$`;
 export const dueText = (atMs: number): string => String(Math.max(0, Math.floor(atMs))).padStart(14, '0');
 export const groupIndexSort = (due: string, group: GroupId): string => `${due}#${keyPart(group)}`;
-/** The index keys of a group's item. */
 export const placed = (ref: GroupRef, due: string) => ({
   gpk: indexPartition('groups', ref.connection, shardOf(ref.group)),
   gsk: groupIndexSort(due, ref.group),

@@ -104,8 +104,8 @@ function parseEntry(item: Item): KeptEntry {
 const NOT_HASHED = new Set(['pk', 'sk', 'gpk', 'gsk', 'schema', 'expiresAt']);
 
 /**
- * Returns the hash of all attributes of the content in a canonical order, shortened to 132 bits. Attributes of later
- * releases are included.
+ * Returns the time of an entry and a hash, in the form `<milliseconds since 1970>#<hash>`. The hash covers all
+ * attributes of the content in a canonical order, also attributes of later releases. It is shortened to 132 bits.
  */
 function linkTo(item: Item): string {
   const hashed = Object.entries(item).filter(([name]) => !NOT_HASHED.has(name));

@@ -132,8 +132,8 @@ function withMoves(groups: readonly ReaderGroup[], moves: readonly MovedGroup[])
 }
 
 /**
- * Returns the last move of a group that may have moved several times. The last move names the group that replaces it
- * now.
+ * Returns the last move of a group that may have moved several times; undefined if it has not moved. The last move
+ * names the group that replaces it now.
  */
 function lastMove(group: GroupId, byGroup: ReadonlyMap<GroupId, MovedGroup>): MovedGroup | undefined {
   const passed = new Set<GroupId>();

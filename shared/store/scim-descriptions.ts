@@ -3,11 +3,11 @@ import type { ScimResource, ScimStore } from '../sync/ports/scim.ts';
 
 /** This process may show a name for this time after another process changed the name. */
 const REMEMBERED_MS = 60_000;
-/** The maximum number of remembered names. At this number, all remembered names are dropped. */
+/** The maximum number of remembered names. Before a read would exceed it, all remembered names are dropped. */
 const MOST_REMEMBERED = 50_000;
 
 interface Description {
-  /** The name of the resource; undefined if the resource does not exist. */
+  /** The name of the resource; undefined if the resource does not exist or is being deleted. */
   readonly display: string | undefined;
   readonly readAtMs: number;
 }

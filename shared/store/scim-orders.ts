@@ -43,7 +43,7 @@ interface Known {
  *
  *     removals   A removal raises a generation in the table. If another process raised the generation, this process
  *                reads all resources again.
- *     additions  Ids sort by creation time. Each request reads the ids of the last minute.
+ *     additions  Ids sort by creation time. Each request reads the ids since a minute before the previous request.
  */
 export function createScimOrders(table: Table) {
   const known = new Map<string, Known>();
@@ -51,7 +51,7 @@ export function createScimOrders(table: Table) {
 
   async function entriesFrom(connection: ConnectionName, type: ScimResource['type'], after?: string) {
     const partition = resourcePartition(connection, type);
-    // The range begins directly after `after`, because no id consists of `after`, a space and more text.
+    // A range includes both ends. The space leaves out `after` itself, and no id lies between the two texts.
     const range = after === undefined ? {} : { between: [`${keyPart(after)} `, LAST_KEY] as const };
     const items = await itemsOf(table, { partition, ...range, only: ['id', 'state', 'createdMs'] });
     return items.map(entryOf);

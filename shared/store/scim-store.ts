@@ -196,7 +196,7 @@ export function createScimStore(table: Table): ScimStore {
 
 /** The duration of a block, longer than any request: 30 seconds in API Gateway, and 30 seconds of clock difference. */
 const BLOCKED_FOR_MS = 60_000;
-/** The lifetime of the item of a block. A list request that finds the item after the block deletes it. */
+/** How long the item stays after the block ends. A list request that finds the item after the block deletes it. */
 const BLOCK_KEPT_MS = 3_600_000;
 
 /**
@@ -225,7 +225,7 @@ const removals = (ids: readonly string[]): readonly string[] =>
 const HELD_PREFIX = 'held_';
 
 /**
- * Yields one line for each member: `-` if only the old list has the member, `+` if only the new list has it, `=` if
+ * Returns one line for each member: `-` if only the old list has the member, `+` if only the new list has it, `=` if
  * both have it. The id follows as JSON, which has no line breaks.
  */
 function heldLines(before: readonly string[], after: ReadonlySet<string>): readonly string[] {

@@ -1,6 +1,6 @@
 /*
- * The operations that groupsync needs from its table. Every protocol uses only conditional writes of one item and no
- * transactions. So a table in memory can follow the same rules as DynamoDB.
+ * The operations that groupsync needs from its table. Each write changes one item, with or without a condition, and
+ * there are no transactions. So a table in memory can follow the same rules as DynamoDB.
  */
 
 export interface Key {
@@ -31,7 +31,7 @@ export const greater = (name: string, value: Scalar): Condition => ({ kind: 'gre
 export const all = (...of: readonly Condition[]): Condition => ({ kind: 'all', of });
 export const any = (...of: readonly Condition[]): Condition => ({ kind: 'any', of });
 
-/** A change of one item. A missing item is created. An attribute may be in only one of `set`, `add` and `remove`. */
+/** A change of one item. A missing item is created. An attribute may be in only one of the four fields. */
 export interface Change {
   readonly set?: Attributes;
   readonly setIfMissing?: Attributes;
@@ -70,9 +70,9 @@ export type WriteOutcome =
   | { readonly written: false };
 
 /**
- * The table. Reads by key and reads of partitions are strongly consistent. The table retries throttled requests itself.
- * @throws StoreError if the table cannot be reached or refuses the request. SQS then delivers the caller's message
- * again.
+ * The table. All reads except reads of the index are strongly consistent. The table retries throttled requests itself.
+ * @throws StoreError if the table cannot be reached or refuses the request. If the caller handles a message, SQS
+ * delivers it again.
  * @throws UnstorableError if the table can never store the item
  */
 export interface Table {

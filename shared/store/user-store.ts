@@ -19,7 +19,7 @@ import { all, any, eachOf, equal, exists, type Item, less, missing, type Table }
 const MAX_RACES = 50;
 const WRITES_IN_FLIGHT = 32;
 
-/** @param onDropped called for each user with too many attributes, with the number of dropped attributes */
+/** @param onDropped called for each user with too many or too long attributes, with the number of dropped values */
 export function createUserStore(
   table: Table,
   onDropped: (connection: ConnectionName, member: MemberId, dropped: number) => void = () => {},
@@ -203,7 +203,8 @@ function joined(
 type NamedRegister = readonly [name: string, register: Register<string>];
 
 /**
- * Returns the attributes of a user after a change. After an erasure, values that are older than the erasure stay empty.
+ * Returns the attributes of a user after a change. Values from before an erasure are ignored, except
+ * `ACTIVE_ATTRIBUTE`.
  */
 function joinedAttributes({ attributes, erasedMs }: UserState, newAttributes: UserChange['attributes']) {
   const all = new Map<string, Register<string>>(attributes);

@@ -130,7 +130,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       return lines && changeFrom(lines);
     },
 
-    /** Deletes the items of a view, except items that the current view or change on the group's item uses. */
+    /** Deletes the items of a view or change, except items that a view or change named on the group's item uses. */
     async discard(ref: GroupRef, gone: ViewPointer | undefined, item: Item): Promise<void> {
       if (gone === undefined) return;
       const own = Array.from({ length: gone.head?.chunks ?? 0 }, (_, n) => viewChunkKey(ref, gone.id, n));
@@ -138,7 +138,7 @@ export function createViewStore(table: Table, inlineViewBytes = INLINE_VIEW_BYTE
       await erase(all.filter(await isLitter(parseGroup(ref, item))));
     },
 
-    /** Deletes view items that the group's item does not use, an hour after they were made. Returns their number. */
+    /** Deletes view items that the group's item does not use and that are over an hour old. Returns their number. */
     async collect(state: GroupState, nowMs: number): Promise<number> {
       const [isDead, { pk }] = [await isLitter(state), groupKey(state.ref)];
       const isOld = (item: Item) => madeAtMs(String(item['madeBy'] ?? nameIn(item))) < nowMs - CHUNK_AGE_MS;

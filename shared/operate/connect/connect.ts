@@ -27,10 +27,11 @@ export interface ConnectRequest {
 
 /**
  * Stores an accepted credential, and then the connection that uses it, so a connection never exists without its secret.
- * An existing connection gets the new credential and settings, and the result of its daily check is deleted. If the
- * gate was closed because of a failure, it opens.
+ * An existing connection gets the new credential and settings. The credential counts as checked now. If the gate was
+ * closed because of a failure, it opens.
  * @returns how many groups will be planned again
- * @throws Error if the name belongs to another company, or if another operator has changed the same setting
+ * @throws Error if the name belongs to another company, or if another operator has connected the same name or changed
+ * the same setting
  */
 export async function storeConnection(request: ConnectRequest, ports: ConnectPorts): Promise<number> {
   const { name, company } = request;

@@ -8,7 +8,7 @@ import { checkMemberIds, findMemberIds } from './member-id.ts';
 import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
 import { checkWriteScopes } from './write-scopes.ts';
 
-/** The number of employees that are read to check their fields and to preview the matches. */
+/** The read of employees for the checks and the preview ends after the page with this number. */
 const SAMPLE = 1_000;
 
 /** Checks everything on the platform that a connection needs, with a credential that is not stored yet. */

@@ -137,8 +137,8 @@ async function* presentMembers(connection: ConnectionName, { index, groups }: To
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
 
 /**
- * Returns the groups that the connection would adopt. A platform group that another existing connection of the company
- * owns is not adopted.
+ * Returns the groups that the connection would adopt, and the unmanaged platform groups that clash with groups that it
+ * would create. A platform group that another existing connection of the company owns is not adopted.
  */
 export async function planAdoption(
   { name: connection, settings, company }: InspectInput & { readonly company: string },

@@ -15,7 +15,7 @@ export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 
 /**
  * Returns the audit that records an operator's action on a dead-lettered message:
- * - the audit of the message's group, if the group is known;
+ * - the audit of the message's group, if the connection and the group are known;
  * - otherwise the journal of the message's connection, if the connection is known;
  * - otherwise the journal of the default connection.
  */
@@ -41,7 +41,7 @@ function editedStamp({ message, events }: DeadLetter): Stamp {
 const queueForEdited = ({ connection, queue, bound }: DeadMessage) =>
   connection === undefined ? { queue, bound } : { queue: undefined, bound: undefined };
 
-/** Returns the problems that ingest would report for this body now, one line each; empty if ingest would accept it. */
+/** Returns the problems of this body, one line each; empty if it is valid. Connections are not looked up. */
 export function problemsOf(body: string, message: DeadMessage, nowMs: number): readonly string[] {
   const again = { ...message, ...queueForEdited(message), body, stamp: stampOf(message) };
   const { events, problems } = readDeadLetter(again, 'events', nowMs);
@@ -49,8 +49,8 @@ export function problemsOf(body: string, message: DeadMessage, nowMs: number): r
 }
 
 /**
- * Sends an edited message instead of the dead-lettered message. The audit records the original before the edited
- * message is sent. The original is deleted afterwards.
+ * Sends an edited message instead of the dead-lettered message. The audit records both texts before the edited message
+ * is sent. The original is deleted afterwards.
  * @returns false if another consumer has received the message after the operator was shown it
  */
 export async function sendAmended(
@@ -113,7 +113,7 @@ export const SHORT_ID = 8;
 /**
  * Finds dead-lettered messages by their ids, or by prefixes of ids. At the end, all messages that were read become
  * visible again. The result has the order of the ids, without ids that match no message.
- * @throws NotFound if a prefix matches several messages
+ * @throws NotFound if a prefix matches several of the messages that were read
  */
 export async function findDeadLetters(
   ids: readonly string[],
@@ -145,7 +145,7 @@ export async function findDeadLetters(
   });
 }
 
-/** Records dead-lettered messages of one queue in the audit and then deletes them. @returns how many were found */
+/** Records dead-lettered messages of one queue in the audit and then deletes them. @returns their number */
 export async function discardDeadLetters(
   queue: Mailbox['name'],
   ids: ReadonlySet<string>,

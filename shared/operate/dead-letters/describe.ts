@@ -83,10 +83,10 @@ export async function refusalsOf(
  *     message          | superseded if, with a later stamp,
  *     -----------------|-------------------------------------------------------------------
  *     group.upserted   | the group was deleted, or was upserted and named
- *     group.deleted    | the group was deleted again, or a snapshot and a name were stored
+ *     group.deleted    | the group was deleted again, or was upserted and named, and has a snapshot
  *     group.snapshot   | the group was deleted, or a snapshot was stored
  *     member.*         | each member has a value, or the group was deleted or has a snapshot
- *       with attributes| the same, and each attribute has a value
+ *     with attributes  | for group.snapshot and member.*: also each attribute has a value
  *     user.upserted    | each attribute has a value
  *     user.deleted     | the user was deleted
  *     from apply       | the group is no longer failed (whatever the stamp)

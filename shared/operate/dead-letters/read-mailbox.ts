@@ -2,14 +2,14 @@ import type { DeadMessage, Mailbox } from '../../sync/ports/queues.ts';
 
 /** How long a read hides a message from other consumers. After a crash, the message becomes visible at that time. */
 export const HOLD_SECONDS = 30;
-/** The maximum duration of a read. It is below `HOLD_SECONDS`, so no message becomes visible during the read. */
+/** The maximum duration of a read, except of a replay or of a discard. It is below `HOLD_SECONDS`. */
 export const MAX_READ_MS = 25_000;
 /** The interval at which the visibility timeout of hidden messages is renewed. */
 export const RENEW_AFTER_MS = (HOLD_SECONDS * 1_000) / 3;
 /** How long to wait for messages that another consumer or a killed process has hidden. Each empty poll takes 1 s. */
 const PATIENCE_SECONDS = HOLD_SECONDS + 5;
 const TAKE = 10;
-/** The read ends after this number of polls without a new message, even if the queue reports visible messages. */
+/** After this number of polls without a new message, the read ignores messages that the queue reports as visible. */
 const MAX_EMPTY_POLLS = 3;
 
 export interface ReadMailboxOptions {
@@ -21,7 +21,7 @@ export interface ReadMailboxOptions {
   readonly most?: number;
   /** How long to wait for messages that another consumer has hidden. Callers that read the queue again soon use 0. */
   readonly patienceSeconds?: number | undefined;
-  /** Called before a wait, with the number of messages in flight and the longest wait. */
+  /** Called before each poll of a wait, with the number of messages in flight and the longest remaining wait. */
   readonly onElsewhere?: ((messages: number, seconds: number) => void) | undefined;
 }
 

@@ -25,7 +25,8 @@ export interface ReplayOptions extends Pick<ReadMailboxOptions, 'signal' | 'onEl
 const TAKE = 10;
 
 /**
- * Sends dead-lettered messages back to their queues. Each message is first sent and then deleted:
+ * Sends dead-lettered events back to their queues, and wakes the groups of messages of apply. Each message is first
+ * sent and then deleted:
  *
  *     take (hidden for 30 s) ──▶ send ──▶ delete
  *            ▲ crash here: visible again after 30 s       ▲ crash here: sent twice
@@ -93,7 +94,6 @@ async function pause(ms: number, ports: ReplayPorts, held: Held, signal: AbortSi
   }
 }
 
-/** Sends dead-lettered messages of one queue again. */
 interface Resend {
   /** @returns the dead-lettered messages that could not be sent */
   send(deadLetters: readonly DeadLetter[]): Promise<ReadonlySet<DeadLetter>>;

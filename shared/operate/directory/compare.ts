@@ -34,8 +34,8 @@ interface Comparing {
 }
 
 /**
- * Returns the changes that a first run of the reader would cause on the platform. It reads each selected group of the
- * directory completely, and compares it with the platform's list. Changes nothing.
+ * Returns the changes that a first run of the reader would cause on the platform. It reads each selected group that no
+ * other source owns completely, and compares it with the platform's list. Changes nothing.
  * @throws DirectoryError, PlatformFailure
  */
 export async function compareDirectory(

@@ -5,7 +5,6 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import type { Directory } from '../../sync/ports/directory.ts';
 
-/** The ports of a comparison and of a takeover. */
 export type DirectoryToolPorts = Pick<
   ToolPorts,
   | 'audit'

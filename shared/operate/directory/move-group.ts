@@ -13,8 +13,8 @@ import { doRecorded } from '../journal.ts';
 import type { DirectoryToolPorts } from './listing.ts';
 
 /**
- * How long to wait for the end of an open write. Most writes end within a minute. A retried write may take longer, and
- * then the command fails.
+ * How long to wait for the end of an open write. Most writes end within a minute. If a retried write takes longer, the
+ * group is not moved and is reported as busy.
  */
 const WAIT_MS = 60_000;
 const ASKED_EVERY_MS = 2_000;
@@ -26,7 +26,7 @@ const ASKED_EVERY_MS = 2_000;
  *
  * The old group is released before its link ends. Otherwise apply would create another platform group for the old
  * group. A new group of the reader has no name until the reader has sent all members. Until then it is not written.
- * @returns false if a write of the old group does not end in time
+ * @returns false if a write of the old group does not end in time, or if a group was changed at the same time
  */
 export async function moveGroup(
   connection: Connection,
@@ -95,7 +95,7 @@ async function movePlatformGroup(
   return groups.endRelease(next.ref, dirtyNow(ports));
 }
 
-/** @returns false if a third group owns the platform group */
+/** @returns false if a third group owns or last owned the platform group */
 async function claim(
   id: PlatformGroupId,
   { from, to }: { readonly from: GroupRef; readonly to: GroupRef },

@@ -74,8 +74,8 @@ const rowOfStep = ({ step, failure }: DirectoryStep): DirectoryStepRow => ({
 });
 
 /**
- * Tries a directory before it is connected, with every kind of call that the reader makes. Returns the groups that the
- * reader would sync, and for the first groups the number of members with an employee. Changes nothing.
+ * Tries a directory before it is connected, with every kind of call that the reader makes. Returns the number of groups
+ * that the reader would sync, and for the first groups the number of members with an employee. Changes nothing.
  * @throws DirectoryError if a call is refused
  */
 export async function previewDirectory(
@@ -86,7 +86,7 @@ export async function previewDirectory(
   return comparePlatform(connection, await readTrial(connection, directory, ports), ports);
 }
 
-/** Returns the preview of a directory, with the platform groups that its groups would adopt. */
+/** Returns the preview of a directory, with the number of its groups that would adopt a platform group. */
 export async function comparePlatform(
   connection: Connection,
   { preview, selected }: DirectoryTrial,

@@ -54,7 +54,8 @@ export async function refuseOwnerless(
 }
 
 /**
- * True if the new setting reads other groups. Another administrator of the same Google directory reads the same groups.
+ * True if the new setting may read other groups. Two settings of Google count as the same directory, because another
+ * administrator reads the same groups.
  */
 export function isReplaced(before: DirectorySetting | null, after: DirectorySetting | null): boolean {
   if (before === null || after === null || before.kind !== after.kind) return true;

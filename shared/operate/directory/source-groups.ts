@@ -23,9 +23,9 @@ export interface GroupOfSource extends SourceGroup {
  *     -----------------------------------------------------|----------------------------
  *     was given to another source under the same id        | that source
  *     is a resource of a SCIM client                       | scim
- *     is a group of the reader                             | directory
- *     is a group that the reader only compares             | events
- *     was last named by an event of the reader             | directory
+ *     is compared by the reader, under the same id         | events
+ *     is another group of the reader                       | directory
+ *     was last upserted by an event of the reader          | directory
  *     any other group                                      | events
  */
 export async function groupsWithSource(

@@ -60,7 +60,7 @@ interface Pairing {
   readonly file: GroupFile;
 }
 
-/** Finds the target of each group. A target that already has a platform group is left out. */
+/** Finds the target of each group. A group whose target already has a platform group is `unmapped`. */
 function pairUp(
   sources: readonly GroupOfSource[],
   targets: readonly Target[],
@@ -91,8 +91,9 @@ function pairUp(
 }
 
 /**
- * True if the group moves. A released group does not move, because no source owns it. A group that the reader has not
- * found yet does not move either, because an operator may already be moving it to another directory.
+ * True if the group moves. A released group does not move, because no source owns it. A group of the reader moves to a
+ * directory only if the connection still reads another directory, or if the reader has not found the group yet. Such a
+ * group may have been given to the reader for another directory.
  */
 function isToMove(
   { group, source, state }: GroupOfSource,

@@ -5,7 +5,6 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { type Directory, DirectoryError, type DirectoryMember } from '../../sync/ports/directory.ts';
 
-/** The calls that a comparison and a takeover make. */
 export type ShownDirectory = Pick<Directory, 'groups' | 'group' | 'membersOf'>;
 
 /** The number of groups whose members are requested with one question. */

@@ -26,11 +26,11 @@ import {
 } from './check.ts';
 import { checkDirectory } from './directory.ts';
 
-/** If a larger share of the members match no employee, usually a match rule is wrong, not the data of single people. */
+/** If a larger share of memberships match no employee, usually a match rule is wrong, not the data of single people. */
 const MAX_UNMATCHED_SHARE = 0.1;
-/** Returns the age at which the feed is late: three missed runs of its schedule. */
+/** Returns the age at which the feed is late: three missed runs of its schedule, at least 15 minutes. */
 const staleMs = (schedule: string) => 180_000 * Math.max(5, Number(/\d+(?= minutes)/.exec(schedule)));
-/** The number of groups that are read at a time to find a linked group. */
+/** The number of groups of each page of the index that are read to find a linked group. */
 const READ_AT_ONCE = 32;
 const OLD_BACKLOG_MS = 15 * 60_000;
 /**

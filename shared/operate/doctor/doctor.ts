@@ -127,7 +127,9 @@ function checkTokens(name: ConnectionName, tokens: readonly TokenSummary[], nowM
   if (active.length === 0) {
     const hasExpired = tokens.some(({ state }) => state === 'expired');
     const fix = `paste a new one at the identity provider:\n${create(name)}`;
-    return hasExpired ? fault(title, 'all have expired: the identity provider is refused', fix) : [];
+    return hasExpired
+      ? fault(title, 'all have expired or were revoked: the identity provider is refused', fix)
+      : [];
   }
   const lastExpiryMs = Math.max(...active.map(({ expiresMs }) => expiresMs ?? Number.POSITIVE_INFINITY));
   const days = Math.floor((lastExpiryMs - nowMs) / DAY_MS);

@@ -52,7 +52,6 @@ interface HeaderOptions {
   readonly hasGroup: boolean;
 }
 
-/** Finds the columns by their headings, in any order. */
 export function layoutOf(
   fields: readonly string[],
   { headings, hasGroup }: HeaderOptions,

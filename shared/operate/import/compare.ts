@@ -21,7 +21,6 @@ import type { FileKind } from './identify.ts';
 import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import type { Row } from './rows.ts';
 
-/** The maximum number of listed members of each kind. */
 const LISTED = 100;
 
 interface Comparing {
@@ -29,7 +28,6 @@ interface Comparing {
   readonly kind: FileKind;
 }
 
-/** The results of the groups that are already compared. */
 interface Found {
   added: number;
   removed: number;
@@ -142,7 +140,6 @@ interface Joining {
   readonly context: Context;
 }
 
-/** Counts the members who join, and how many of them will be pending. */
 async function countJoining(
   fresh: readonly (readonly [MemberId, string])[],
   { file, found, known, context: { connection, ports } }: Joining,
@@ -201,7 +198,7 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
       .map(({ member }) => member),
   );
   const stampOf = new Map(registers.map((one) => [one.member, one.stamp]));
-  /** Returns whether the directory has a later event about the member. */
+  /** Returns whether a later event about the member, or about all members of the group, is stored. */
   const isStated = (member: MemberId, asOf: Stamp) =>
     [floor, stampOf.get(member), known.get(member)?.floor].some((stamp = STAMP_ZERO) => stamp > asOf);
   const size = Math.max(now.size, state?.link?.view.size ?? 0);
@@ -211,7 +208,6 @@ async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolP
   return { state, now, known, isStated, size, name, latest };
 }
 
-/** A group of the file, with the addresses of its members. */
 interface FileGroup {
   readonly group: string;
   readonly groupName: string;

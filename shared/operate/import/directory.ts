@@ -14,7 +14,7 @@ export interface Directory {
    * returns a new group with the text as id and name.
    */
   readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
-  /** Returns the member with this address; undefined if no known member has it. */
+  /** Returns the member with this id or address; undefined if no known member has it. */
   readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;
 }
 

@@ -32,7 +32,7 @@ export interface LayoutOptions {
 export type Unread = LineError & {
   readonly columns?: string;
   readonly delimiter?: string;
-  /** True if the line certainly is the header, because it has usual headings. Then the search for a header ends. */
+  /** True if the line has a usual heading. Then no later line is searched for a header. */
   readonly isHeader?: boolean;
 };
 

@@ -2,7 +2,7 @@ import type { FileKind } from './identify.ts';
 import type { Row } from './rows.ts';
 
 /**
- * The maximum size of the members in one part, in bytes of JSON (some hundred members). With this size, one run of
+ * The maximum size of the members in one part, in bytes of JSON (about a hundred members). With this size, one run of
  * ingest can store a full batch of a hundred messages, even if all members are new.
  */
 const PART_BYTES = 8_000;

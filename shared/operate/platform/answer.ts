@@ -13,7 +13,7 @@ import {
 
 /** The maximum size of a part of a list. It keeps an answer below 6 MB, the limit of Lambda. */
 const MAX_BYTES = 4_000_000;
-/** A worker sends all parts of a list from one read of the platform, if this read is not older than this time. */
+/** A worker sends all parts of the list of groups from one read of the platform, if this read is not older. */
 const LIST_AGE_MS = 60_000;
 
 export interface PlatformAnswerPorts {

@@ -1,7 +1,6 @@
 import type { DirectoryStepRow } from '../../../contract/answers/directory.ts';
 import type { DirectoryKind, DirectoryOf } from '../../../contract/settings.ts';
 
-/** The instructions for the directories of one vendor. */
 export interface Guide<Kind extends DirectoryKind> {
   /** The document that describes the setup. */
   readonly page: string;
