@@ -12,6 +12,8 @@ describe('outcomeOf', () => {
     ['500', { status: 500, error: 'ServerError' }, '500'],
     ['429 after the last attempt', { status: 429, error: 'RateLimitedError' }, '429'],
     ['403', { status: 403, error: 'ForbiddenError' }, '403'],
+    ['408 after the last attempt', { status: 408, error: 'UnavailableError' }, '408'],
+    ['a redirect, which is never followed', { status: 302, error: 'RefusedError' }, '302'],
     ['no answer', { error: 'TimeoutError' }, 'TimeoutError'],
     ['200 with a malformed body', { status: 200, error: 'UnexpectedBodyError' }, 'UnexpectedBodyError'],
   ])('outcomeOf returns the endpoint, and for a failed call also the failure: %s', (_, of, failure) => {
