@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
-import { FIELD_NAMES } from '../../shared/domain/group-fields.ts';
+import { FIELD_NAMES, GROUP_FIELDS } from '../../shared/domain/group-fields.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type ConnectionName, groupId } from '../../shared/domain/ids.ts';
 import type { AcceptedDrift } from '../../shared/domain/view.ts';
@@ -11,7 +11,11 @@ const MAX_GROUPS = 50;
 const READS_AT_ONCE = 8;
 
 /** Differences of members and fields. The view of a group contains those that are accepted drift. */
-const IN_VIEW = new Set<string>(['members_added', 'members_removed', 'name', 'spoke_id']);
+const IN_VIEW: ReadonlySet<string> = new Set([
+  'members_added',
+  'members_removed',
+  ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].drift),
+]);
 
 /**
  * Returns the external changes that were left as is and still exist, newest first. A difference of members or fields

@@ -1,4 +1,16 @@
+import type { Home } from '../../answers.ts';
 import { many } from './many.ts';
+
+const DRIFT: Readonly<Record<`drift_${Home['drift'][number]['kind']}`, string>> = {
+  drift_name: 'was renamed on the platform',
+  drift_spoke_id: 'got another external id on the platform',
+  drift_members_added: 'got members on the platform',
+  drift_members_removed: 'lost members on the platform',
+  drift_deleted: 'was deleted on the platform',
+  drift_recreated: 'was created again on the platform',
+  drift_duplicate_spoke_id: 'has the external id of another platform group',
+  drift_unknown_users: 'contains ids that match no employee',
+};
 
 export const activity = {
   title: 'Activity',
@@ -56,11 +68,7 @@ export const activity = {
     scim_client_create: 'created an OAuth client for SCIM',
     scim_client_rotate: 'rotated the secret of an OAuth client for SCIM',
     scim_client_revoke: 'revoked an OAuth client for SCIM',
-    drift_name: 'was renamed on the platform',
-    drift_members_added: 'got members on the platform',
-    drift_members_removed: 'lost members on the platform',
-    drift_deleted: 'was deleted on the platform',
-    drift_unknown_users: 'contains ids that match no employee',
+    ...DRIFT,
   } as Readonly<Record<string, string>>,
   outcomes: {
     written: 'done',
