@@ -28,7 +28,7 @@ describe('matchesGlob', () => {
     expect(matchesGlob(pattern, text)).toBe(expected);
   });
 
-  it('matchesGlob takes at most pattern × text steps for the worst possible pattern', () => {
+  it('matchesGlob compares a pattern of many asterisks 100 times with a long text within five seconds', () => {
     const text = 'a'.repeat(512);
     const pattern = `${'*a'.repeat(255)}*b`;
     const before = performance.now();

@@ -22,6 +22,7 @@ it('the directory command prints its address and credentials, answers requests, 
   expect(address).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
   expect(administrator).toMatch(/^administrator \S+@juniper-vale\.example$/);
   expect(keyLine).toBe(`service account key ${key}`);
+  expect(JSON.parse(readFileSync(key, 'utf8'))).toMatchObject({ type: 'service_account' });
   const url = `${address.replace('listening on ', '')}/admin/directory/v1/groups?customer=my_customer`;
   const headers = { authorization: `Bearer ${token.replace('access token ', '')}` };
   const answer = (await (await fetch(url, { headers })).json()) as { groups: unknown[] };

@@ -130,7 +130,7 @@ describe('faults of the simulated directory', () => {
     expect(json.error.message).toContain('userRateLimitExceeded');
   });
 
-  it('random faults have the probability of the settings, and the same seed gives the same faults', async () => {
+  it('random faults have every status of a failing answer, and the same seed gives the same faults', async () => {
     const statuses = async () => {
       const google = startGoogle();
       await google.get('groups/g-sales');

@@ -189,7 +189,7 @@ describe('CDK stack', () => {
     expect(names.map((name) => name.endsWith('-eu-west-1'))).toEqual(Array(4).fill(true));
   });
 
-  it('no setting except the names replaces the table, the key or a queue', () => {
+  it('changed schedules, producers, logs and retention replace neither the table nor the key nor a queue', () => {
     const stateful = ['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::SQS::Queue'];
     const changed = synthesise({
       coalesceSeconds: 0,

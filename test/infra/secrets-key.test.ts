@@ -41,11 +41,16 @@ describe('key for the secrets of connections', () => {
     }
   });
 
-  it('ingest has the key in its environment, where the command line finds it', () => {
+  it('only ingest has the key in its environment, where the command line finds it', () => {
     const { template } = synthesise({ secretsKey: 'stage' });
     const [key] = Object.keys(resourcesOf(template, 'AWS::KMS::Key'));
     const functions = Object.values(resourcesOf(template, 'AWS::Lambda::Function'));
-    const keys = functions.map(({ Properties }) => Properties.Environment.Variables.GROUPSYNC_SECRETS_KEY);
-    expect(keys.filter((value) => value !== undefined)).toEqual([{ 'Fn::GetAtt': [key, 'Arn'] }]);
+    const keys = functions.map(({ Properties: { FunctionName, Environment } }) => [
+      FunctionName,
+      Environment.Variables.GROUPSYNC_SECRETS_KEY,
+    ]);
+    expect(keys.filter(([, value]) => value !== undefined)).toEqual([
+      ['groupsync-ingest', { 'Fn::GetAtt': [key, 'Arn'] }],
+    ]);
   });
 });

@@ -11,6 +11,7 @@ const CONSOLE = { 'Fn::GetAtt': [expect.stringMatching(/^ConsoleWorkerRole/), 'A
 const plain = synthesise().template;
 const full = synthesise({
   directory: true,
+  directoryAudiences: 'https://audience.test',
   producers: ROLE,
   oktaEventSource: 'aws.partner/okta.com/acme/stream',
   snsTopicArn: 'arn:aws:sns:eu-west-1:111122223333:directory',
@@ -84,7 +85,7 @@ describe('event producers', () => {
     return statementsOf(found?.[1].Properties.PolicyDocument);
   };
 
-  it('only the named producers and the configured services may send events', () => {
+  it('only the named producers, the console and the configured services may send events', () => {
     const allowed = policyOf(full).filter(({ Effect }) => Effect === 'Allow');
     const principals = allowed.map(({ Principal }) => JSON.stringify(Principal)).sort();
     expect(principals).toEqual([
@@ -212,11 +213,12 @@ describe('IAM roles', () => {
     );
   });
 
-  it('only the tracing actions have the resource *, because AWS defines no resources for them', () => {
+  it('only the actions for tracing and web identity tokens have the resource *, because AWS defines no resources for them', () => {
     const open = roleStatements.filter(({ Resource }) => listed(Resource).includes('*'));
     expect(open.flatMap(({ Action }) => listed(Action)).sort()).toEqual(
       [...DEPLOYABLE_KEYS, 'audit']
         .flatMap(() => ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'])
+        .concat('sts:GetWebIdentityToken')
         .sort(),
     );
   });

@@ -14,7 +14,7 @@ const read = (context: Record<string, unknown>) => readSettings((name) => contex
 const USER = 'arn:aws:iam::111122223333:user/a';
 
 describe('readSettings', () => {
-  it('every setting has a default', () => {
+  it('without settings, readSettings returns the default values', () => {
     expect(read({})).toEqual({
       stage: 'production',
       notify: [],
@@ -62,7 +62,7 @@ describe('readSettings', () => {
     });
   });
 
-  it('a setting from the command line is read as JSON', () => {
+  it('a list, a switch and a number are also read from the text of a command line', () => {
     const producers = ['arn:aws:iam::111122223333:role/a', 'arn:aws:iam::111122223333:user/b/c'];
     expect(read({ producers: producers.join(', '), retainData: 'false', logRetentionDays: '90' })).toEqual(
       read({ producers, retainData: false, logRetentionDays: 90 }),

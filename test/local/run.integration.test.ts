@@ -214,7 +214,7 @@ describe('second npm start while another npm start runs', () => {
 });
 
 describe('npm start --data', () => {
-  it('npm start --data keeps the tables, and only one run at a time can use them', async () => {
+  it('only one npm start at a time can use a data folder', async () => {
     const { world, path, file } = folder();
     const args = ['--empty', '--world', world, '--local-file', file, '--data', join(path, 'data')];
     const first = run(args);

@@ -156,7 +156,7 @@ it(
   TIMEOUT_MS,
 );
 
-it('after a restart, groupsync continues to read the feed from the stored position', async () => {
+it('a read of the feed succeeds after the end of the previous work of the connection', async () => {
   const readFeed = () => stack.invoke('reconcile', { task: 'feed' });
   await readFeed();
   await readFeed();

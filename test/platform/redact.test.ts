@@ -24,7 +24,7 @@ describe('redact', () => {
     expect(redact(text)).toBe(text);
   });
 
-  it('redact takes linear time for a hostile text', () => {
+  it('excerptOf handles seven long hostile texts within two seconds', () => {
     const started = process.hrtime.bigint();
     for (const piece of ['a', '@', 'token', '"', 'eyJ-', '.a', '%40']) excerptOf(piece.repeat(200_000));
     expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(2000);

@@ -182,7 +182,7 @@ describe('Okta System Log event', () => {
 });
 
 describe('examples/okta-eventbridge.jsonl', () => {
-  it('the Okta example file contains changes of every kind and two events that are ignored', () => {
+  it('the Okta example file contains changes of groups, memberships and users, and two events that are ignored', () => {
     const url = new URL('../../../examples/okta-eventbridge.jsonl', import.meta.url);
     const lines = readFileSync(url, 'utf8').trim().split('\n');
     const decoded = lines.map((line) => decode(line));

@@ -29,6 +29,7 @@ describe('lists of Microsoft Graph', () => {
     expect((await entra.get('users?$top=999')).status).toBe(200);
     expect((await entra.get('users?$top=1000')).json.error.code).toBe('Request_BadRequest');
     const { json } = await entra.get('users?$top=1');
+    expect((await entra.get('users?$top=1&$skiptoken=x')).status).toBe(400);
     await entra.control('page-tokens/expire');
     const expired = await entra.get(json['@odata.nextLink']);
     expect([expired.status, expired.json.error.code]).toEqual([400, 'Directory_ExpiredPageToken']);
@@ -213,7 +214,7 @@ describe('rights and limits', () => {
     expect(new Set(answers)).toEqual(new Set([200, 429, 500, 502, 503, 504]));
   });
 
-  it('a reset restores the directory, the rights, the client secret and the delta tokens', async () => {
+  it('a reset restores the directory, the rights and the client secret, and expires the delta tokens', async () => {
     const entra = startEntra();
     const { deltaLink } = await readAll(entra, 'groups/delta');
     await entra.control('rights', { roles: [] });

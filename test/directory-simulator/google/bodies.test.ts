@@ -4,7 +4,7 @@ import { startGoogle } from '../fixture.ts';
 const etag = expect.stringMatching(/^".+"$/);
 
 describe('bodies of the Directory API in the documented form', () => {
-  it('shows a user', async () => {
+  it('a user has the documented fields, with all addresses', async () => {
     const { get } = startGoogle();
     expect((await get('users/ann@example.com')).json).toEqual({
       kind: 'admin#directory#user',

@@ -94,7 +94,7 @@ describe("Google's client for Node with the simulator", () => {
     expect([user.id, group.id, member.id, has.isMember]).toEqual(['u-ann', 'g-sales', 'u-ann', true]);
   });
 
-  it('reads the activities', async () => {
+  it("Google's client reads the activities of both logs", async () => {
     const client = await openClient();
     await client.google.control('changes', { kind: 'removeMember', group: 'g-emea', member: 'u-ann' });
     const reports = admin({ version: 'reports_v1', auth: client.auth });

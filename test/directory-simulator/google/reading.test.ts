@@ -75,7 +75,7 @@ describe('members.list', () => {
     });
   });
 
-  it('members.get finds a member, and finds an external member by address', async () => {
+  it('members.get finds an external member by address', async () => {
     const { get } = startGoogle();
     expect((await get('groups/g-sales/members/guest@partner.example')).json).toMatchObject({
       email: 'guest@partner.example',

@@ -21,7 +21,7 @@ async function poll({ get }: Okta, start: string) {
 }
 
 describe('the log of the simulated Okta org', () => {
-  it('the log has an event with targets for each change', async () => {
+  it('the log has an event for each change, and the targets of a membership are its user and its group', async () => {
     const client = startOkta();
     await client.control('changes', [
       { kind: 'addMember', group: '00gnone', member: '00uann' },

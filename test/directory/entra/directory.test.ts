@@ -262,7 +262,7 @@ describe('failed read of members of an Entra group', () => {
     expect(waits).toEqual([]);
   });
 
-  it('a redirect is not followed, because it could send the token to another host', async () => {
+  it('an answer with the status 302 gives an error, because a redirect could send the token to another host', async () => {
     const { directory, control } = await openEntra();
     await control('faults', [{ match: { path: '*/members/*' }, times: 10, status: 302 }]);
     await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd' });
@@ -304,7 +304,7 @@ describe('changes that Entra ID reports', () => {
     ]);
   });
 
-  it('every change is reported despite small and empty pages, repeats and lag', async () => {
+  it('a change is reported despite small and empty pages, repeats and lag', async () => {
     const { directory, change, clock } = await openEntra({
       settings: { ...DIFFICULT, emptyPages: 0.3, failures: 0.05 },
     });

@@ -127,7 +127,7 @@ describe('members of an Okta group', () => {
     }
   });
 
-  it('every list is requested in pages of 200, because Okta plans to change the default', async () => {
+  it('every list is requested with a limit of 200 or 1000, because Okta plans to change the default', async () => {
     const { directory, calls } = await openOkta();
     await allOf(directory.groups());
     await allOf(directory.membersOf(SALES, 'ignore'));

@@ -36,7 +36,7 @@ describe('sign-in to an Okta organisation', () => {
     },
   );
 
-  it('the sign-in repeats its request with a new nonce if Okta no longer accepts the old nonce', async () => {
+  it('calls and the sign-in succeed after Okta no longer accepts the old nonce', async () => {
     const okta = await openOkta({ settings: { dpop: 'everywhere' } });
     await okta.directory.group('00gsales');
     await okta.control('dpop-nonces/expire');
@@ -46,7 +46,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
   });
 
-  it('the sign-in repeats its request with a nonce if only the body of a 400 asks for a nonce', async () => {
+  it('a call is repeated if only the body of a 400 asks for a nonce', async () => {
     const user = { id: '00uliz', status: 'ACTIVE', profile: { login: 'liz@example.com' } };
     const { directory, paths } = openScripted(
       [
@@ -128,16 +128,13 @@ describe('sign-in to an Okta organisation', () => {
       { error: 'not_of_the_api' },
       'odd',
     ],
-  ])(
-    'the message of a denied sign-in does not quote an error code that is free text: %s',
-    async (_, path, body, kind) => {
-      const okta = await openOkta();
-      await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
-      const failure = await okta.directory.user('00uliz').catch((error: unknown) => error);
-      expect(failure).toMatchObject({ kind, reason: undefined });
-      expect(String(failure)).toMatch(/: the directory answered 400$/);
-    },
-  );
+  ])('an error message does not quote an error code that is free text: %s', async (_, path, body, kind) => {
+    const okta = await openOkta();
+    await okta.control('faults', [{ match: { path }, times: 9, status: 400, body }]);
+    const failure = await okta.directory.user('00uliz').catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind, reason: undefined });
+    expect(String(failure)).toMatch(/: the directory answered 400$/);
+  });
 
   it('the sign-in is repeated after a 429, a server error and an incomplete answer', async () => {
     const okta = await openOkta();
@@ -149,7 +146,7 @@ describe('sign-in to an Okta organisation', () => {
     expect(await okta.directory.group('00gsales')).toMatchObject({ name: 'Sales' });
   });
 
-  it('a redirect is not followed, because it could send the token to another host', async () => {
+  it('an answer with the status 302 gives an error, because a redirect could send the token to another host', async () => {
     const okta = await openOkta();
     await okta.control('faults', [{ match: { path: '/api/v1/groups' }, times: 10, status: 302 }]);
     await expect(okta.directory.group('00gsales')).rejects.toMatchObject({ kind: 'odd' });

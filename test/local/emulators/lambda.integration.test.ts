@@ -72,7 +72,7 @@ describe('Lambda emulator with the SDK', () => {
     expect(handler).not.toHaveBeenCalled();
   });
 
-  it('GetFunctionConfiguration shows the configuration of a function, and its error names a missing function', async () => {
+  it('the Lambda emulator shows the configuration of a function, and refuses a missing function and invalid JSON', async () => {
     const { client, call } = await start(() => undefined);
     const configuration = await client.send(new GetFunctionConfigurationCommand({ FunctionName: NAME }));
     expect(configuration).toMatchObject({ FunctionName: NAME, Timeout: 5, State: 'Active' });

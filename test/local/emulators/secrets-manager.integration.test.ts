@@ -95,7 +95,7 @@ describe('Secrets Manager emulator with the SDK', () => {
     await expect(other.create('two')).resolves.toMatchObject({ Name: NAME });
   });
 
-  it('the error for a missing secret names the secret', async () => {
+  it('a missing secret, an unknown operation and a value without SecretString are refused', async () => {
     const { client } = await start();
     await expect(get(client)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
     const unknown = new ReplicateSecretToRegionsCommand({
