@@ -14,7 +14,7 @@ import { once } from './frame/once.ts';
 declare const CONSOLE_PAGE: Page;
 
 const POLL_MS = 10_000;
-/** Answers of at least this many bytes are compressed. */
+/** Longer answers (in bytes) are compressed if the client accepts gzip. */
 const COMPRESSED_FROM = 100_000;
 /** Lambda returns at most 6 MB, with the headers and as JSON. */
 const MAX_REPLY_BYTES = 5_000_000;
@@ -70,7 +70,7 @@ export async function handler(
   return replyOf(response, parsed.data.headers['accept-encoding']);
 }
 
-/** The headers that the console reads. Other headers are dropped, because a `Request` may refuse their values. */
+/** The headers that the console reads, besides cookies. A `Request` may refuse the values of other headers. */
 const HEADERS_READ = ['origin', 'sec-fetch-site', 'x-groupsync-token'] as const;
 const NO_ASCII = /[^\x20-\x7e]/;
 

@@ -14,16 +14,16 @@ import { once } from './frame/once.ts';
 import { requireOwnConnection } from './frame/own-connection.ts';
 
 const wired = once(wireDirectory);
-/** Time that is reserved at the end of a run to read the current group completely. */
+/** Time that is reserved at the end of a run to complete the reads that have begun. */
 const RESERVE_MS = 120_000;
 
-/** A run for an operator's command starts to read no further group after this time. */
+/** After this time, the answer to an operator's question starts to read no further group. */
 const ANSWER_MS = 30_000;
 
 /** The maximum number of groups that a message names. */
 const NAMED = 10;
 
-/** Returns the error that a run throws after it has read all other groups. The failed run triggers the alarm. */
+/** Returns the error that a run throws at its end. The failed run triggers the alarm. */
 const unreadable = (groups: readonly string[]): Error =>
   new Error(
     `${groups.length} groups of the directory cannot be read: ${groups.slice(0, NAMED).join(', ')}. See groupsync directory groups`,
@@ -31,6 +31,7 @@ const unreadable = (groups: readonly string[]): Error =>
 
 /**
  * Reads the directories of connections and sends events for differences. Connections without a directory are skipped.
+ * For operators, the function also examines or previews one directory, or answers a question about it.
  */
 export async function handler(
   event: unknown,

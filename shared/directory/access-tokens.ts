@@ -10,10 +10,10 @@ export interface AccessTokens {
   refused(token: string): void;
 }
 
-/** A new token is requested this long before the old token expires. */
+/** A call requests a new token if the kept token expires within this time. */
 const EARLY_MS = 300_000;
 
-/** Keeps an access token until shortly before it expires. Concurrent calls share one request for a token. */
+/** Keeps an access token until five minutes before it expires. Concurrent calls share one request for a token. */
 export function keepAccessToken(requestToken: () => Promise<Token>, clock: () => number): AccessTokens {
   let held: { readonly token: string; readonly untilMs: number } | undefined;
   let pending: Promise<string> | undefined;

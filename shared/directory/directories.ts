@@ -33,7 +33,10 @@ function checked(setting: DirectorySetting, world: DirectoryWorld): DirectoryWor
 const vendorOf = <Kind extends DirectoryKind>(setting: { readonly kind: Kind }): Vendor<Kind> =>
   VENDORS[setting.kind];
 
-/** Opens the directory of a connection with the credential of its secret, or with the AWS role of the function. */
+/**
+ * Opens and examines directories. The credential is the connection's secret, the AWS role of the function, or (with
+ * Okta) a key in KMS.
+ */
 export function createDirectories(secrets: DirectorySecrets, world: DirectoryWorld): Directories {
   const secretOf = (name: ConnectionName) => () =>
     secrets.read(name).catch((cause: unknown) => {
@@ -63,7 +66,9 @@ function settingOf({ name, settings: { directory } }: Connection): DirectorySett
 }
 
 /**
- * @throws DirectoryError `denied` if the vendor does not accept the form of the secret, which the message does not show
+ * Opens a directory with a secret that is not stored yet.
+ * @throws DirectoryError `denied` if the secret has the wrong form or the address is refused. The message does not show
+ * the secret
  */
 export const openDirectory = async (
   setting: DirectorySetting,

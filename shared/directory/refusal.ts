@@ -24,6 +24,6 @@ export function kindOf(status: number, isOfDirectory: boolean): DirectoryErrorKi
   return 'odd';
 }
 
-/** Returns the kind of error of a failed sign-in. The statuses 400, 401, 403 and 404 mean a refused credential. */
+/** Returns the kind of error of a failed sign-in. Each status except 408, 429 and 5xx means a refused credential. */
 export const signInKindOf = (kind: DirectoryErrorKind): DirectoryErrorKind =>
   kind === 'odd' || kind === 'missing' ? 'denied' : kind;

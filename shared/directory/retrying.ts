@@ -4,14 +4,14 @@ import type { DirectoryWorld } from './exchange.ts';
 const MAX_ATTEMPTS = 5;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 16_000;
-/** The longest wait that a directory can demand. */
+/** If a directory demands a longer wait, the call is not retried. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Retries a failed call with exponential backoff and full jitter ("Directory API: Limits and quotas"). If the directory
- * demands a wait, no retry starts earlier. The last error is thrown after the last attempt, or if the run would end
- * before the next attempt.
- * @throws DirectoryError `busy` if the directory demands a wait of more than a minute, even with status 503
+ * Retries a call that failed with `busy` or `unavailable`, with exponential backoff and full jitter ("Directory API:
+ * Limits and quotas"). If the directory demands a wait, the jitter is added to this wait. After the last attempt, or if
+ * the run would end before the next attempt, the error of the call is thrown.
+ * @throws DirectoryError `busy`, even for a 503, instead of a retry after more than a minute
  */
 export async function retrying<Result>(world: RetryWorld, call: () => Promise<Result>): Promise<Result> {
   const { untilMs = Number.POSITIVE_INFINITY } = world;

@@ -25,7 +25,7 @@ export type SignedCalls = <Body extends z.ZodType>(
 /** Returns the error for an answer other than 200. `body` is undefined if the answer is not JSON. */
 export type RefusalOf = (operation: string, answer: DirectoryAnswer, body: unknown) => DirectoryError;
 
-/** Returns functions that read JSON with an access token, and retry calls that can succeed later. */
+/** Returns a function that reads JSON with an access token, and retries calls that can succeed later. */
 export function createSignedCalls(
   tokens: AccessTokens,
   refusalOf: RefusalOf,
@@ -60,7 +60,7 @@ export function bodyOf<Body extends z.ZodType>(
   { text }: DirectoryAnswer,
 ): z.infer<Body> {
   const json = parseJson(text);
-  // The body was cut off in transit. A retry can read the whole body.
+  // The body may have been cut off in transit. A retry can read the whole body.
   if (!json.ok) throw new DirectoryError('unavailable', `${operation}: ${json.message}`);
   const result = body.safeParse(json.value);
   if (result.success) return result.data;

@@ -2,14 +2,15 @@ import type { DirectoryKind, DirectoryOf } from '../contract/settings.ts';
 import type { Directory, DirectoryStep, SelectsGroup } from '../sync/ports/directory.ts';
 import type { DirectoryWorld } from './exchange.ts';
 
-/** Reads the stored secret of the connection. Only a sign-in that needs the secret calls this function. */
+/** Reads the stored secret of the connection. Called only if the settings do not name another credential. */
 export type ReadSecret = () => Promise<unknown>;
 
 export interface Vendor<Kind extends DirectoryKind> {
   /** @throws DirectoryError `denied` if there is no usable credential. The message does not show the credential */
   open(setting: DirectoryOf<Kind>, readSecret: ReadSecret, world: DirectoryWorld): Promise<Directory>;
   /**
-   * Tries each step of reading. If a step fails, the steps that depend on it are not tried.
+   * Tries each step of reading. If a step of the sign-in fails, no later step is tried. Each right is tried even if
+   * another right is missing.
    * @throws DirectoryError `denied` if there is no usable credential
    */
   examine(

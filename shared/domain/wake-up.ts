@@ -8,7 +8,10 @@ import type { IntentId } from './ids.ts';
  * message.
  */
 
-/** The maximum difference between the clocks of two workers. */
+/**
+ * Wake-ups allow for this difference between the clocks of two workers. A larger difference costs an extra message, or
+ * a delay until the requeue job wakes the group.
+ */
 export const CLOCKS_APART_MS = 2_000;
 /** A wake-up counts as lost this long after its time. In a healthy queue, no message waits so long. */
 export const WAKE_GRACE_MS = 60_000;
@@ -17,8 +20,8 @@ const DELIVERY_MS = 1_000;
 /** A call to the platform begins within this time after its intent, or not at all. A call ends within a minute. */
 export const CALL_BEGINS_WITHIN_MS = 5_000;
 /**
- * The worker of an open intent may still be running for this time after the intent. The time is the longest call, twice
- * the clock difference, and a margin.
+ * The worker of an open intent may still be running for this time after the intent: 5 s until the call begins, a minute
+ * for the call, and 25 s for clocks that differ.
  */
 export const AT_WORK_MS = 90_000;
 

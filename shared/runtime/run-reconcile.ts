@@ -74,7 +74,7 @@ const NAMED = 10;
  * because only a failed run fires an alarm.
  */
 const unhandled = (stuck: readonly string[]): Error =>
-  new Error(`${stuck.length} items could not be handled: ${stuck.slice(0, NAMED).join('; ')}`);
+  new Error(`could not be handled (${stuck.length}): ${stuck.slice(0, NAMED).join('; ')}`);
 
 /** The error of a run that recorded a part of the feed and could not read the remaining part. */
 const incomplete = ({ eventsRead, groupsTouched }: ReconcileReport, cause: PlatformFailure): Error =>

@@ -17,7 +17,7 @@ export function dirtyNow({ clock }: Pick<WakePorts, 'clock'>) {
 export async function wakeAll(...asked: Parameters<typeof wakeGroups>): Promise<void> {
   const [first, ...others] = await wakeGroups(...asked);
   if (first === undefined) return;
-  throw new Error(`${others.length + 1} groups could not be woken`, { cause: first.cause });
+  throw new Error(`could not wake all groups (${others.length + 1} failed)`, { cause: first.cause });
 }
 
 /** How long after a change of settings a worker may still use the old settings, for example to match users. */

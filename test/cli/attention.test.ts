@@ -16,7 +16,7 @@ async function heldWorld() {
 const lines = (...events: object[]) => events.map((event) => JSON.stringify(event)).join('\n');
 
 describe('groupsync status', () => {
-  it('status exits with 0 if all is well, and with 3 for each problem that needs attention', async () => {
+  it('status exits with 0 if all is well, and with 3 if a hold waits for a decision', async () => {
     const well = await sixInSync();
     expect((await well.cli('status')).code).toBe(0);
     expect((await well.cli('status', 'g')).code).toBe(0);

@@ -44,7 +44,7 @@ const company = fc.uniqueArray(
   { selector: (one) => one.id, minLength: 1, maxLength: 4 },
 );
 
-it('importing an exported file changes nothing, for any names of groups and members', async () => {
+it('importing an exported file would change nothing, for any names of groups and members', async () => {
   const cwd = temporaryFolder();
   await fc.assert(
     fc.asyncProperty(company, async (groups) => {

@@ -104,7 +104,7 @@ describe('command line', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('no option takes a secret', () => {
+  it('no option that takes a value is named after a token, secret or password', () => {
     const flags = ALL.flatMap((path) => {
       let command = createProgram(() => async () => {});
       for (const name of path) command = command.commands.find((child) => child.name() === name) as Command;

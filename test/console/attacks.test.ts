@@ -97,7 +97,7 @@ describe('console requests of an attacker', () => {
     expect(asked).toEqual([]);
   });
 
-  it('the requests of the page contain neither the token nor the code in their addresses', async () => {
+  it('the printed address has the code in its fragment, and the server receives no address with the code or token', async () => {
     asked.length = 0;
     const address = new URL(on.urlOf('default'));
     expect(address.hash).toBe(`#${CODE}`);

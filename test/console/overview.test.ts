@@ -26,7 +26,7 @@ it('the Home page shows the delay of changes for each quarter of an hour of the 
   expect(Math.max(...minutes.slice(0, -10))).toBe(0);
 });
 
-it('every command that the console shows names the connection of the page', async () => {
+it('the commands in the errors and checks of the console name the connection of the page', async () => {
   const ask = asking((await savedWorld()).ports, 'b');
   expect(await ask('connection')).toEqual({ message: expect.stringMatching(/^groupsync connect.* for b$/s) });
   const { checks } = await ask('doctor');

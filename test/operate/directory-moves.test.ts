@@ -127,7 +127,7 @@ describe('takeover from a reader to SCIM', () => {
     expect(await reader.stored('rowing')).toMatchObject({ other: group });
   });
 
-  it('the SCIM client finds its group by the external id if the name differs', async () => {
+  it('the plan of a takeover finds the SCIM group by its external id if the name differs', async () => {
     const reader = await openWith({ rowing: ['a'] });
     await reader.passMinutes(30);
     const scim = await scimOf(reader);
@@ -262,7 +262,7 @@ describe('takeover with steps in the wrong order', () => {
     },
   );
 
-  it('a group gets its own platform group after the group of the other source was released or renamed', async () => {
+  it('a group gets its own platform group after the group of the other source was renamed', async () => {
     const reader = await openWith({}, {});
     const scim = await scimOf(reader);
     await BY_SOURCE.events(reader, ['a'], scim);

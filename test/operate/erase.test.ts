@@ -157,7 +157,7 @@ describe('erased company', () => {
 });
 
 describe('forgotten person', () => {
-  it('forget erases addresses and name from all items except the audit, even after a crash', async () => {
+  it('forget erases addresses and name from all items except the audit, even from an index item that a crash left', async () => {
     const { ports, table, cli } = await twoCompanies();
     const stray = pointerKey(pointerPartition(ACME, 'workEmail', 'archer@old.test'), roleId('r-ann'));
     await table.put({ ...stray, role: 'r-ann', revision: 1 });

@@ -208,7 +208,7 @@ describe('plan with an accepted drift', () => {
     expect(plan).toMatchObject({ action: 'patch', after: { spokeId: null } });
   });
 
-  it('the plan sets every field without accepted drift', () => {
+  it('the plan sets a changed spokeId whose drift is not accepted', () => {
     const spokeOnly = draft({
       current: view({ a: true }, { spokeId: 'x' }),
       acceptedDrift: { ...acceptedDrift, spokeId: false },

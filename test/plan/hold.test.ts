@@ -119,7 +119,7 @@ describe('judgeByHolds', () => {
       { approved: 'b', held: 'c', ends: [] },
     ],
     [
-      'a hold of a deletion ends',
+      'a hold of a deletion ends if the plan does not delete the group',
       { removals: 'a', sets: { hold: 'a' }, about: 'delete' },
       { ends: ['hold'] },
     ],

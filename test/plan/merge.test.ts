@@ -53,7 +53,7 @@ describe('mergeUsers', () => {
     expect(asked).toEqual(['c']);
   });
 
-  it('mergeUsers merges 100,000 users on both sides in linear time', () => {
+  it('mergeUsers merges 100,000 users on both sides within ten seconds', () => {
     const users = Array.from({ length: 100_000 }, (_, index) => platformUserId(`u${index}`));
     const merged = mergeUsers({
       wanted: new Set(users.slice(1)),

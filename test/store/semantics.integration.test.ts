@@ -131,7 +131,7 @@ async function clear(table: Table): Promise<void> {
 }
 
 describe('table in memory', () => {
-  it('the table in memory answers every operation like DynamoDB', async () => {
+  it('the table in memory answers every operation like the DynamoDB emulator', async () => {
     const dynamo = await startDynamo();
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 12 }), async (operations) => {

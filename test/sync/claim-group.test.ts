@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { GroupRef } from '../../shared/domain/ids.ts';
 import { claimGroup } from '../../shared/sync/claim-group.ts';
 
-it('apply links a platform group if another worker claims it for the same directory group at the same time', async () => {
+it('claimGroup succeeds if another worker claims the platform group for the same directory group at the same time', async () => {
   const owner = { connection: 'a-again', group: 'G5' } as GroupRef;
   let claims = 0;
   const ports = {

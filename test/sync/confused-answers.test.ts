@@ -41,7 +41,7 @@ describe('answer about another group', () => {
     },
   );
 
-  it('an adoption links no group if the PUT is answered with another group', async () => {
+  it('an adoption links only the adopted group if the PUT is answered with another group', async () => {
     const { world, say, tell, work, state, shown, theirs } = await company();
     const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
     world.platform.adopted.add(taken);
@@ -57,7 +57,7 @@ describe('answer about another group', () => {
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
-  it('apply searches for the created group if the creation is answered with another group', async () => {
+  it('apply links no other group and creates no second group if the creation is answered with another group', async () => {
     const { world, say, tell, work, state, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
     say({ snapshot: 'h', of: ['c'] });

@@ -148,7 +148,7 @@ describe('group that groupsync has deleted', () => {
     },
   );
 
-  it('apply does not read a deleted group when it plans the directory group again', async () => {
+  it('apply sends no call about a deleted group when the directory adds a member to the group', async () => {
     const { world, tell } = await company();
     await tell({ remove: 'g' });
     const from = world.platform.calls.length;

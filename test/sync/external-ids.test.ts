@@ -161,7 +161,7 @@ describe('two directory groups whose ids differ only by case', () => {
     },
   );
 
-  it('two directory groups whose ids differ only by case each adopt the platform group with their exact id', async () => {
+  it('of two directory groups whose ids differ only by case, only the group with the exact id adopts a platform group', async () => {
     const { world, tell, say, state } = await company((spokeId) => spokeId);
     const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
     world.platform.adopted.add(theirs);

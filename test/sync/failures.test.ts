@@ -160,7 +160,7 @@ describe('user that the platform refuses', () => {
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
-  it('removals that another member blocks are attempted about once an hour, and the guard counts them', async () => {
+  it('removals that another member blocks are attempted about once an hour, and the error counts them', async () => {
     const { say, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
     say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
@@ -213,7 +213,7 @@ describe('user that the platform refuses', () => {
 
 describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
-    'after an outage of two days, every change is written with few calls, and no group is marked as failed (status %i)',
+    'an outage of two days causes few calls and no failed group, and afterwards every change is written (status %i)',
     async (status) => {
       const { tell, say, work, world, state, shown } = await company();
       await tell({ snapshot: 'g', of: ['a', 'b'] });

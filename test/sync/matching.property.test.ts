@@ -55,7 +55,7 @@ describe('matching of members by address', () => {
     );
   });
 
-  it('a member stays pending if two employees have spellings of the same address', async () => {
+  it('a member matches no employee if two employees have spellings of the same address', async () => {
     await fc.assert(
       fc.asyncProperty(address, spelling, spelling, async (one, first, second) => {
         expect(await writtenFor([first(one), second(one)], [first(one)])).toEqual([]);

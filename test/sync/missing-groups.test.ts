@@ -177,7 +177,7 @@ describe('platform that answers 404 for existing groups', () => {
       world.advance(Math.max(0, (held.wakeAtMs ?? 0) - world.nowMs()));
       reports.push(await applyGroup(held.ref, world.toolPorts));
     }
-    expect(reports.at(-1)).toMatchObject({ outcome: 'postponed', unlinkingHeld: true });
+    expect(reports).toMatchObject(Array(3).fill({ outcome: 'postponed', unlinkingHeld: true }));
   });
 
   it('a group that is in the list but answers 404 causes an error and no second group', async () => {
@@ -224,5 +224,6 @@ it('a group that another client deleted is created again only after a minute', a
   }
   await tell();
   expect(shown('g0')).toEqual([['u-a', 'u-b']]);
+  expect((world.platform.writes.at(-1)?.atMs ?? 0) - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
   expect(world.nowMs() - atMs).toBeLessThan(3 * MINUTE_MS);
 });

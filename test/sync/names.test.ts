@@ -186,9 +186,9 @@ describe('platform that accepts a new name and does not apply it', () => {
   });
 });
 
-describe('group that another client changes after each write', () => {
+describe('group that another client changes before each write', () => {
   it.each([true, false])(
-    'a group that another client changes after each write causes at most 12 calls per hour (versions compared: %s)',
+    'a group that another client changes before each write causes at most 12 calls per hour (versions compared: %s)',
     async (isCompared) => {
       const { world, troubles, tell, say, work, state } = await company({
         enforceVersionOnPatch: isCompared,

@@ -144,7 +144,7 @@ describe('name that the platform refuses', () => {
     expect(world.deadLetters).toHaveLength(2);
   });
 
-  it('groupsync tries a refused name once a day in a separate write until the platform accepts the name', async () => {
+  it('groupsync tries a refused name once a day until the platform accepts the name', async () => {
     let isStrict = true;
     const { tell, sent, sweepAfter, world, nameOnPlatform, state } = await company(
       (body) => isStrict && isTooLong(body),
@@ -175,7 +175,7 @@ describe('name that the platform refuses', () => {
     expect(nameOnPlatform()).toBe(LONG);
   });
 
-  it('groupsync finds a refused name and a refused member in one search, and neither blocks other changes', async () => {
+  it('a refused name and a refused member in one change do not block the other parts of the change', async () => {
     const { say, tell, pass, shown, state } = await company(
       (body, users) => isTooLong(body) || users.includes('u-bad'),
     );

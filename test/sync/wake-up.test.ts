@@ -359,10 +359,10 @@ describe('apply worker', () => {
 /**
  * Makes three changes of one group at any times. Workers crash before any effect and have different clocks. Messages
  * arrive late, twice, or at two workers at once. The platform must finally equal the directory. If no worker crashes,
- * the time between two writes of the group must be at least one coalescing window.
+ * the time between two writes of the group must be at least one coalescing window, less 4 s.
  */
 it.each([0, W_MS, 60_000, 300_000])(
-  'every change is written, and writes are at least %s ms apart if no worker crashes',
+  'every change is written, and without a crash, writes are at least %s ms apart, less 4 s of tolerance',
   async (coalesceMs) => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const random = seededRandom(seed);

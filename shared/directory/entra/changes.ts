@@ -15,7 +15,7 @@ const LONGEST_MS = 6 * DAY_MS;
 /** With this header, the answer contains only changed properties. */
 const HEADERS = { prefer: 'return=minimal' };
 
-/** The links to later changes, and the time at which the links were created. */
+/** The links to later changes, and the time just before the links were requested. */
 const Cursor = z.object({ groups: z.string(), users: z.string(), atMs: z.number() });
 type Cursor = Readonly<z.infer<typeof Cursor>>;
 
@@ -28,15 +28,15 @@ type Resource = keyof typeof TRACKED;
 
 /**
  * Returns whether a full read is needed: the directory refuses the link ("Use delta query", synchronization reset), or
- * the round does not end. A retry with the same link would fail again.
+ * the round does not end in time. A retry with the same link would probably fail again.
  */
 const isReset = (error: unknown): boolean =>
   error instanceof DirectoryError && error.kind === 'odd' && error.reason !== undefined;
 
 /**
- * Reads which groups and users have changed. If nothing has changed, this function makes two calls. If the directory no
- * longer accepts the links, the result is a reset with a new cursor. This cursor also covers changes during the full
- * read that follows the reset.
+ * Reads which groups and users have changed. If nothing has changed, this function makes two calls. If the links are
+ * missing, too old or refused, or a round does not end, the result is a reset with a new cursor. The new cursor also
+ * covers changes during the full read that follows the reset.
  */
 export async function changesSince(graph: Graph, cursor: string): Promise<DirectoryChanges> {
   const nowMs = graph.clock();

@@ -19,6 +19,7 @@ export interface EntraOptions {
 
 /** The expected maximum delay of lists and changes. Changes of a dynamic group's members can be later. */
 const LAG_MS = 10 * 60_000;
+
 /** Returns a directory that reads Entra ID through Microsoft Graph. */
 export function createEntraDirectory(options: EntraOptions, world: DirectoryWorld): Directory {
   const { baseUrl, ...account } = options;

@@ -9,8 +9,8 @@ import { refuseHiddenGroups, userMemberPages } from './members.ts';
 import { createAccessTokens } from './sign-in.ts';
 
 /**
- * For each right, a call that needs this right. Each call reads only the first page of a list, except the check for
- * hidden memberships, which reads all groups.
+ * For each right, the calls that need this right. Each call reads only the first page of a list, except the check for
+ * hidden memberships: without the right to read them, this check lists all groups.
  */
 const CALLS = {
   groups: (graph) => firstOf(groupPages(graph)),
@@ -44,7 +44,8 @@ export async function examineEntra(
 }
 
 /**
- * Tests the AWS token of a federated credential. A client secret has no step of its own, because the sign-in tests it.
+ * Tests the AWS token of a federated credential. For a client secret, this step succeeds without a test, because the
+ * sign-in tests the secret.
  */
 const examineCredential = async (
   credential: EntraOptions['credential'],

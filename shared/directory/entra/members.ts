@@ -16,7 +16,7 @@ const MAX_UNCOUNTED = 3;
 /**
  * Lists the direct members that are users, without devices and service principals. An empty list without a count is
  * read again.
- * @throws DirectoryError `odd` if no attempt returns a count, or if the membership is hidden
+ * @throws DirectoryError `odd` for an empty list that never has a count, or that is hidden from the reader
  */
 export async function* userMemberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   for (let attempt = 1; attempt <= MAX_UNCOUNTED; attempt += 1) {
@@ -59,7 +59,7 @@ export async function* groupMemberPages(graph: Graph, group: string): AsyncGener
   }
 }
 
-/** Lists the direct members that are users or groups. Both lists are read at the same time, which halves the time. */
+/** Lists the direct members that are users or groups. Both lists are read at the same time, which saves time. */
 export async function* memberPages(graph: Graph, group: string): AsyncGenerator<MemberPage> {
   const groups = allPages(groupMemberPages(graph, group));
   // If both lists fail, the error of the users is thrown. Without this handler, Node would report the error of the

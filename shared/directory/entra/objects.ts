@@ -8,7 +8,7 @@ export const MAX_PAGE = '999';
 export const GROUP_PROPERTIES = 'id,displayName';
 export const USER_PROPERTIES = 'id,mail,userPrincipalName,accountEnabled';
 
-/** Returns a group without address and count. Graph sends the count with the first page of members. */
+/** Returns a group without a count, with its id as address. Graph sends the count with the first page of members. */
 export const groupOf = ({ id, displayName }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: displayName,

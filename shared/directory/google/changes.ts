@@ -20,7 +20,7 @@ const USER_PARAMETERS = new Set(['USER_EMAIL']);
 /** Reads which groups and users the Reports API names. If nothing has changed, this function makes two calls. */
 export async function changesSince(api: Api, cursor: string, nowMs: number): Promise<DirectoryChanges> {
   const sinceMs = Number(cursor);
-  // The cursor is from another vendor: the connection has changed its directory.
+  // The cursor is not from Google, for example because the connection has changed its directory.
   if (Number.isNaN(sinceMs)) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const startTime = new Date(Math.min(sinceMs, nowMs) - OVERLAP_MS).toISOString();
   const ofAdministrators = await activitiesOf(api, 'admin', startTime);
@@ -84,8 +84,8 @@ const IS_MEMBER_AFTER: Readonly<Record<string, boolean>> = {
 const isOfMembers = ({ isMembership }: DirectoryChange): boolean => isMembership === true;
 
 /**
- * Returns two changes of each key: the latest deletion and the latest other change. Both are needed, because a new
- * object can have the address of a deleted object.
+ * Returns at most two changes of each key: the latest deletion, and the latest other change with the members of all
+ * other changes. Both are needed, because a new object can have the address of a deleted object.
  */
 function latestOf(entries: readonly Entry[], names: ReadonlySet<string>): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();

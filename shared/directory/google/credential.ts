@@ -53,7 +53,7 @@ export interface Federation extends Credential {
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-/** The scope that the method signJwt of IAM Credentials requires. The method also accepts the scope of the IAM API. */
+/** One of the two scopes that allow the method signJwt of IAM Credentials. The other is the scope of the IAM API. */
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /**
@@ -105,7 +105,8 @@ export const audienceOf = (provider: string): string => `https:${provider}`;
 
 /**
  * Sends one request of the sign-in.
- * @throws DirectoryError `denied` if the credential is refused: 400, 401, 403 or 404 (RFC 6749, section 5.2)
+ * @throws DirectoryError `denied` if the credential is refused (RFC 6749, section 5.2); `odd` if an answer 200 has the
+ * wrong form. 408, 429, 5xx and a 403 for a used-up quota are `busy` or `unavailable`
  */
 export async function askToSignIn<Body extends z.ZodType>(
   request: Omit<DirectoryRequest, 'method'>,

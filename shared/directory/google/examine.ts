@@ -9,7 +9,7 @@ import { hostsOf } from './hosts.ts';
 import { claimsOf, createAccessTokens, type SignInOptions } from './sign-in.ts';
 
 /**
- * Tries each step of reading a Google directory: the calls of the sign-in, the administrator, and then each right. The
+ * Tries each step of reading a Google directory: the credential, the administrator, and then each right. The
  * access token for each right has only the scope of this right, so the result shows which scope is not delegated.
  */
 export async function examineGoogle(
@@ -59,7 +59,7 @@ const isFederation = (credential: SignInOptions['credential']): credential is Fe
 
 type Call = (api: Api, options: GoogleOptions, world: DirectoryWorld) => Promise<unknown>;
 
-/** For each right, a call that needs this right. Only the first page of a list is read. */
+/** For each right, a call that needs it. Only the first page of groups or members is read, but all recent reports. */
 const CALLS: Readonly<Record<keyof typeof SCOPES, Call>> = {
   groups: (api) => firstOf(groupPages(api)),
   // The administrator is not a group, but the API checks the right to list members before it searches for the group.

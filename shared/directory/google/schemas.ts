@@ -74,7 +74,7 @@ export const ApiError = z.object({
 });
 
 export const SignedJwt = z.object({ signedJwt: filled });
-/** The answer that refuses a token (RFC 6749, section 5.2). */
+/** The answer that refuses a request for a token (RFC 6749, section 5.2). */
 export const TokenRefusal = z.object({ error: ErrorCode });
 
 /** The fields of a service account's key file that the sign-in needs. */

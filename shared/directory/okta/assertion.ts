@@ -17,7 +17,7 @@ export interface Signer {
   sign(claims: Claims): Promise<string>;
 }
 
-/** The algorithms of elliptic curves (RFC 7518, section 3.4). Other keys are RSA keys. */
+/** The algorithm by curve (RFC 7518, section 3.4), for a key without `alg`. A key without a curve is an RSA key. */
 const ALGORITHM_OF_CURVE: Readonly<Record<string, string>> = {
   'P-256': 'ES256',
   'P-384': 'ES384',
@@ -38,7 +38,8 @@ export const keySigner = (jwk: PrivateJwk): Signer => ({
 });
 
 /**
- * Returns a signer with a key that never leaves KMS. Okta knows the public key by this key's id as `kid`.
+ * Returns a signer with a key that never leaves KMS. The public key must have the id of the KMS key as its `kid` in
+ * Okta.
  * @param keyArn the ARN of an RSA key that signs and verifies
  */
 export const kmsSigner = (keyArn: string, { kmsSign }: Pick<DirectoryWorld, 'kmsSign'>): Signer => ({

@@ -28,14 +28,14 @@ export const cursorAt = (nowMs: number): string => JSON.stringify({ sinceMs: now
  *
  *   call                        | shows                              | does not show
  *   ----------------------------|------------------------------------|-------------------------------------------
- *   groups changed since a time | new, renamed, and with new members | deleted groups, members who were deleted
+ *   groups changed since a time | new, renamed, with other members   | deleted groups, members who were deleted
  *   users changed since a time  | new, renamed, enabled or disabled  | deleted users
  *   the System Log              | all of these, and deletions        | entries that are late or lost
  */
 export async function changesSince(api: Api, given: string, nowMs: number): Promise<DirectoryChanges> {
   const json = parseJson(given);
   const cursor = Cursor.safeParse(json.ok ? json.value : undefined).data;
-  // The cursor is from another vendor: the connection has changed its directory.
+  // The cursor is not from Okta, for example because the connection has changed its directory.
   if (cursor === undefined) return { groups: [], users: [], cursor: cursorAt(nowMs), isReset: true };
   const sinceMs = Math.min(cursor.sinceMs, nowMs) - OVERLAP_MS;
   const log = await pollLog(api, cursor.log, firstPoll(sinceMs, nowMs));
@@ -115,7 +115,10 @@ function membersIn(event: LogEvent): readonly NamedMember[] {
   return targetsOf(event, 'User').map((key) => ({ key, atMs: event.published, isMember }));
 }
 
-/** Returns the latest change of each key. A change from a delayed list does not replace a deletion, which is final. */
+/**
+ * Combines all changes of each key into one change, with the latest time and with all named members. If one of the
+ * changes is a deletion, the result is the deletion, because a deletion is final and a list may be delayed.
+ */
 function latestOf(changes: readonly DirectoryChange[]): readonly DirectoryChange[] {
   const latest = new Map<string, DirectoryChange>();
   for (const change of changes) {

@@ -20,7 +20,7 @@ export interface ProvenRequest {
 
 const ALGORITHM = 'ES256';
 
-/** Returns a key that is created at the first proof, because most organisations require no proof. */
+/** Returns a key that is created at the first proof, because an organisation may require no proof. */
 export function createProofKey(newId: NewId): ProofKey {
   let pair:
     | Promise<{ readonly privateKey: GenerateKeyPairResult['privateKey']; readonly jwk: JWK }>

@@ -30,7 +30,7 @@ type Right = (typeof RIGHTS)[number];
 /** The scope for groups also allows reading members. */
 const SCOPE_OF: Readonly<Record<Right, string>> = { ...SCOPES, members: SCOPES.groups };
 
-/** For each right, a call that needs this right. Only the first page of a list is read. */
+/** For each right, the calls that need this right. Only the first page of a list is read. */
 const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown>>> = {
   groups: (api) => firstOf(groupPages(api)),
   async members(api) {
@@ -43,7 +43,8 @@ const CALLS: Readonly<Record<Right, (api: Api, nowMs: number) => Promise<unknown
 
 /**
  * Tries each step of reading an organisation: the signature, the sign-in, and then each right. The token for each right
- * has only the scope of this right, so the result shows which scope is not granted.
+ * has only the scope of this right, so the result shows which scope is not granted. An API token has no scopes and no
+ * sign-in, so its step `credential` always succeeds.
  */
 export async function examineOkta(
   { orgUrl, credential }: Examined,

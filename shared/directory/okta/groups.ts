@@ -6,7 +6,7 @@ import { type Api, pathOf } from './api.ts';
 import { type List, listPages, PAGE_SIZE } from './lists.ts';
 import { Group } from './schemas.ts';
 
-/** Returns the list of all groups, or of the groups that match a filter. */
+/** Returns the request for the list of all groups, or of the groups that match a filter. */
 export const groupList = (query: {
   readonly filter?: string;
   readonly expand?: string;
@@ -40,7 +40,7 @@ export async function findGroup(api: Api, id: string): Promise<DirectoryGroup | 
   });
 }
 
-/** Returns a group. Groups of Okta have no address. */
+/** Returns a group. Groups of Okta have no address, so the id takes its place. */
 const groupOf = ({ id, profile, _embedded }: z.infer<typeof Group>): DirectoryGroup => ({
   id: groupId(id),
   name: profile.name,

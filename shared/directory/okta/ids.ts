@@ -3,7 +3,7 @@ import type { DirectoryWorld } from '../exchange.ts';
 /** Returns a new identifier of an assertion or a proof. Okta accepts each identifier once. */
 export type NewId = () => string;
 
-/** Creates identifiers that are unique: within this process by a number, and between processes by a random part. */
+/** Creates unique identifiers. Each has the number of the call and a random part, which differs between processes. */
 export function createIds({ clock, random }: Pick<DirectoryWorld, 'clock' | 'random'>): NewId {
   let issued = 0;
   return () => {

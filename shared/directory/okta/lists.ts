@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { DirectoryPage } from '../../sync/ports/directory.ts';
 import type { Api } from './api.ts';
 
-/** The page size of every request. Okta plans to lower the default. All lists accept 200. */
+/** The page size for groups, members and users. Okta plans to lower the default. All these lists accept 200. */
 export const PAGE_SIZE = '200';
 
 export interface List<Item extends z.ZodType> {

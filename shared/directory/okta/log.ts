@@ -44,7 +44,7 @@ export const firstPoll = (sinceMs: number, nowMs: number): string =>
  * them, so a poll does not skip an event that was stored late. Every page has a next link. An empty page ends the poll,
  * and its next link starts the next poll.
  * @param next the link of the last poll
- * @param first the poll to use if Okta refuses the link, or if this version has another filter than the link
+ * @param first the poll to use without a link, if Okta refuses the link, or if the link has another filter
  */
 export async function pollLog(api: Api, next: string | undefined, first: string): Promise<LogRead> {
   if (next === undefined || filterOf(next) !== FILTER) return poll(api, first, false);
@@ -52,7 +52,8 @@ export async function pollLog(api: Api, next: string | undefined, first: string)
     return await poll(api, next, false);
   } catch (error) {
     if (!(error instanceof DirectoryError) || error.kind !== 'odd' || error.reason === undefined) throw error;
-    // Okta answered 400. The cursor must be the reason, because Okta accepted the same filter in the previous poll.
+    // Okta refused the poll with an error code, usually with status 400. The cursor is the likely reason, because Okta
+    // accepted the same filter in the previous poll.
     return poll(api, first, true);
   }
 }

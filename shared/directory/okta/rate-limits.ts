@@ -3,7 +3,7 @@ import { headersOf } from '../exchange.ts';
 
 /** The longest wait. A limit counts the calls of one minute ("Rate limits"), so a longer wait means a wrong clock. */
 const LONGEST_WAIT_MS = 61_000;
-/** Time that is added to `X-Rate-Limit-Reset`, because that header has whole seconds. */
+/** Time that is added to `X-Rate-Limit-Reset` after a 429, because that header has whole seconds. */
 const MARGIN_MS = 1_000;
 /** The part of a limit that the calls of this process can use. */
 const OWN_SHARE = 1 / 2;
@@ -18,7 +18,7 @@ export interface RateLimits {
 /** The calls of one operation in one minute. */
 interface Window {
   limit: number;
-  /** The lowest number of remaining calls that an answer has shown. It includes the calls of other programs. */
+  /** The lowest number of remaining calls that an answer has shown in this minute; 0 after a 429. */
   remaining: number;
   resetMs: number;
   /** The calls that this process has sent in this minute. */
@@ -33,10 +33,10 @@ interface Window {
  * counts each operation separately. Each answer shows its limit, the remaining calls and the end of the minute.
  *
  *   in this minute                                          | the next call
- *   --------------------------------------------------------|-----------------------------
+ *   --------------------------------------------------------|--------------------------------------
  *   this process has sent half of the limit                 | waits until the minute ends
- *   at most a tenth of the limit remains                    | waits until the minute ends
- *   429                                                     | waits until the minute ends
+ *   at most a tenth remains after the calls without answer  | waits until the minute ends
+ *   Okta answered 429                                       | waits until a second after the minute
  *   otherwise                                               | is sent at once
  */
 export function createRateLimits({ clock, sleep }: Pick<DirectoryWorld, 'clock' | 'sleep'>): RateLimits {

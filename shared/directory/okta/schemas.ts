@@ -41,7 +41,7 @@ export const Token = z.object({
   expires_in: z.number().positive(),
   scope: z.string().optional(),
 });
-/** The answer that refuses a token (RFC 6749, section 5.2). */
+/** The answer that refuses a request for a token (RFC 6749, section 5.2). */
 export const TokenRefusal = z.object({ error: ErrorCode });
 /** A refused proof of a key (RFC 9449, sections 7.1 and 8). Some answers of Okta have this error only in the body. */
 export const ProofRefusal = z.object({ error: z.enum(['invalid_dpop_proof', 'use_dpop_nonce']) });

@@ -34,7 +34,7 @@ export interface SignInOptions {
 
 /** The lifetime of an assertion. A request uses its assertion within seconds. Okta accepts at most an hour. */
 const ASSERTION_SECONDS = 300;
-/** A new token is requested this long before the old token expires. */
+/** A call requests a new token if the kept token expires within this time. */
 const EARLY_MS = 300_000;
 /** A sign-in can need three requests: the first request, one with a proof, and one with a nonce. */
 const MAX_REQUESTS = 3;
@@ -141,11 +141,11 @@ async function requestToken(
   return exchange({ method: 'POST', url, operation: 'token', headers, body }, world);
 }
 
-/** @throws DirectoryError `denied` if the application or a scope is refused */
+/** @throws DirectoryError `denied` if the application or a scope is refused; another kind for an unusable answer */
 function tokenIn(answer: DirectoryAnswer, scopes: readonly string[]) {
   if (answer.status !== 200) throw tokenRefusal('token', answer);
   const json = parseJson(answer.text);
-  // The body was cut off in transit. A retry can read the whole body.
+  // The body may have been cut off in transit. A retry can read the whole body.
   if (!json.ok) throw new DirectoryError('unavailable', `token: ${json.message}`);
   const { data } = Token.safeParse(json.value);
   if (data === undefined) {

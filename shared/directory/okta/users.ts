@@ -6,7 +6,7 @@ import { type Api, pathOf } from './api.ts';
 import { type List, PAGE_SIZE } from './lists.ts';
 import { User } from './schemas.ts';
 
-/** Returns a list of users. Without a filter, the list omits deprovisioned users. */
+/** Returns the request for a list of users. Without a filter, the list omits deprovisioned users. */
 export const userList = (query: {
   readonly filter?: string;
   readonly limit?: string;

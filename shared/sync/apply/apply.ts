@@ -85,7 +85,7 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
     if (report === 'conflicts') break;
     if (report !== undefined) return report;
   }
-  const message = `the group changed ${attempt.conflicts} times in a row during the attempt`;
+  const message = 'the group changed several times in a row during the attempt';
   const state = await ports.groups.read(ref);
   if (state !== undefined) await postpone(state, { code: 'conflicts', message }, attemptOf(attempt, ports));
   return { outcome: 'postponed' };

@@ -38,9 +38,9 @@ export interface ReaderRun {
   /** The groups that this run has listed. The run does not request them again. */
   readonly listed: Map<GroupId, ListedGroup>;
   readonly questions: MemberQuestions;
-  /** Every known group as it is stored now. */
+  /** Every known group: as it is stored, or due earlier because of `fullMs`. */
   readonly groups: Map<GroupId, ReaderGroup>;
-  /** Returns the groups whose source is SCIM or events. They are read when this run first finds a new group. */
+  /** Returns the groups whose source is SCIM or events. The first call of this run reads them. */
   readonly others: () => Promise<OtherGroups>;
   readonly report: DirectoryRunReport;
 }
@@ -58,9 +58,9 @@ export interface DirectoryRunReport {
   sent: number;
   /** The first thousand groups whose deletion was sent. */
   readonly deleted: GroupId[];
-  /** The number of groups that could not be read, or whose lists were incomplete or outdated. */
+  /** The number of groups whose read failed. Incomplete and outdated lists are not counted here. */
   failed: number;
-  /** The number of groups that wait for the next run. */
+  /** The number of due groups that this run did not read. */
   waiting: number;
   /** The groups that an operator must check: no usable read for an hour, or three incomplete reads. */
   unreadable: readonly GroupId[];

@@ -3,7 +3,7 @@ import type { GroupId, MemberId } from '../../domain/ids.ts';
 import { READER_SOURCE } from '../../domain/source.ts';
 import type { DirectoryUser } from '../ports/directory.ts';
 
-/** The limits of one event and one message. They are low enough for one run of `ingest` to store a hundred messages. */
+/** The limits of one change event and one message of users. With them, one run of `ingest` can store 100 messages. */
 const MEMBERS_PER_EVENT = 300;
 const USERS_PER_MESSAGE = 100;
 

@@ -15,8 +15,8 @@ export class ListingError extends Error {
 }
 
 /**
- * Lists all groups. This run then reads each new group, and each group with a changed name or number of members. Groups
- * that the settings no longer select are forgotten.
+ * Lists all groups. This run then reads each new or missing group, and each group with a changed name or number of
+ * members. Groups that the settings no longer select are forgotten.
  * @throws ListingError if too many known groups are missing
  */
 export async function takeListing(run: ReaderRun): Promise<void> {
@@ -41,7 +41,7 @@ async function takeListed(run: ReaderRun, group: DirectoryGroup): Promise<void> 
   else if (isListedOtherwise(known, group)) await storeGroup(run, afterChange(known, run.ports.clock()));
 }
 
-/** Throws if too many groups are missing. A missing group does not count if the directory reported its deletion. */
+/** Throws if too many groups are missing without a reported deletion, unless an operator has accepted the deletions. */
 function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: readonly ReaderGroup[]): void {
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;

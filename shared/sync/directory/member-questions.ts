@@ -1,11 +1,11 @@
 import type { GroupId } from '../../domain/ids.ts';
 import { type Directory, DirectoryError } from '../ports/directory.ts';
 
-/** The maximum number of questions about the nested groups of one group in one read. */
+/** The maximum number of questions in one read of a group. A read may always ask about one nested group. */
 const MOST_PER_GROUP = 200;
 /**
- * After this number of questions in one run, no further questions are asked. This limit is less than half of the calls
- * that the directory allows in a minute.
+ * After this number of questions in one run, no further read asks questions. This limit is less than half of the calls
+ * that Google allows in a minute.
  */
 const MOST_PER_RUN = 1_000;
 
@@ -36,7 +36,7 @@ export function createMemberQuestions(directory: Pick<Directory, 'hasMember'>): 
           `expected at most ${MOST_PER_RUN} questions about members in one run`,
         );
       }
-      // At least one question is allowed, so that every read makes progress.
+      // At least one nested group is checked, so that every read makes progress.
       const most = Math.max(1, Math.floor(MOST_PER_GROUP / groups.length));
       for (const [index, child] of gone.slice(0, most).entries()) {
         if (await isMember(child, groups)) return gone.slice(index);

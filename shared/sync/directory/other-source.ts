@@ -27,7 +27,7 @@ export async function withOwner(known: ReaderGroup, { connection, ports }: Reade
 
 /**
  * Handles a group whose name another source uses. The reader does not send such a group, because it would be a
- * duplicate. After a rename of either group, the next run reads the group.
+ * duplicate. If this function finds that the names now differ, the next run reads the group.
  * @returns false if the directory has no such group
  */
 export async function leaveOut(known: ReaderGroup, run: ReaderRun): Promise<boolean> {
@@ -59,7 +59,7 @@ interface Compared {
   readonly nowMs: number;
 }
 
-/** Returns the reader's item of another source's group after a read. An incomplete read keeps `differs`. */
+/** Returns the reader's item of another source's group after a read. After an incomplete read, it has no `differs`. */
 export function comparedOf(next: ReaderGroup, { whole, difference, nowMs }: Compared): ReaderGroup {
   const { differs: _, ...group } = next;
   if (whole.isShort) return group;

@@ -10,7 +10,7 @@ const MOST_ALIASES = 50;
 
 /**
  * Returns the users of a group with their primary addresses. A list may show a member under an alias. So each user
- * whose listed address differs from the stored address is requested.
+ * whose listed address differs from the stored address is requested, except users of other companies.
  */
 export async function withPrimaryAddresses(
   { directory, users }: Pick<ReaderRun, 'directory' | 'users'>,

@@ -45,7 +45,7 @@ async function takeKnown(run: ReaderRun, known: ReaderGroup, report: DirectoryCh
   const nowMs = run.ports.clock();
   const reported = afterMemberReport(run, known, known.group, report);
   const isNews = reported !== known;
-  // A later change by another source does not cancel the reported deletion.
+  // A later report of another change does not cancel the reported deletion.
   const isDeleted = isDeletion && atMs > (known.readMs ?? 0);
   const marked = isMembership || isDeletion ? reported : afterChange(reported, nowMs);
   await storeGroup(run, isDeleted ? { ...marked, deletedMs: atMs, dueMs: nowMs } : marked);

@@ -10,8 +10,8 @@ import { userDeletionMessage, userMessages } from './events.ts';
 export const isByAddress = ({ key }: DirectoryChange): boolean => key.includes('@');
 
 /**
- * Returns the reports about users that are not stored. This read of the table saves a call to the directory for each of
- * these users.
+ * Returns the reports that name a user by id, if the user is not stored. This read of the table saves a call to the
+ * directory for each of these users.
  */
 export async function unknownUsers<Change extends DirectoryChange>(
   { connection, ports }: ReaderRun,
@@ -26,8 +26,8 @@ export async function unknownUsers<Change extends DirectoryChange>(
 
 /**
  * Records the present state of a reported user. If an inactive user is active again, this run reads the user's groups,
- * because they may have changed in the meantime. If the directory's answers may lag, a later run reads these groups
- * again after the lag.
+ * because they may have changed in the meantime. If the directory's answers may lag, a later run reads the groups of
+ * every reported user after the lag.
  * @returns false if the next run must request the user again
  */
 export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise<boolean> {
@@ -49,8 +49,8 @@ export async function takeUser(run: ReaderRun, report: DirectoryChange): Promise
 
 /**
  * Records the state of a user whose deletion is reported by id. While the directory can restore the user, the user is
- * inactive. After that, the user leaves all groups. If the directory still shows the user, its answer may be outdated,
- * so the user's groups are read.
+ * inactive. After that, the user leaves all groups. If the directory still shows the user, its answer is recorded, but
+ * may be outdated. In each case, the user's groups are read.
  */
 async function takeDeletedUser(run: ReaderRun, { key, atMs, isFinal }: DirectoryChange): Promise<void> {
   const { directory, ports, users } = run;
@@ -92,8 +92,8 @@ export async function takeDeletedUsers<Change extends DirectoryChange>(
 }
 
 /**
- * Returns the deleted users, or none if the directory does not list them. For example, the reader's account may lack
- * the right to this list. An error does not stop the run, because the daily read also ends the memberships.
+ * Returns the deleted users that the directory lists. If a call fails, the result has only the users of earlier pages.
+ * For example, the reader may lack the right to this list. The daily read also ends the memberships.
  */
 async function deletedUsersOf({ directory }: ReaderRun) {
   const found: { readonly user: DirectoryUser; readonly asOfMs: number }[] = [];
@@ -107,7 +107,7 @@ async function deletedUsersOf({ directory }: ReaderRun) {
   return found;
 }
 
-/** Returns whether the user is stored. Only users of selected groups are stored. */
+/** Returns whether the user is stored. The reader stores only users of selected groups. */
 async function isKnownUser({ connection, ports, users }: ReaderRun, { id }: DirectoryUser): Promise<boolean> {
   const states = await ports.users.read(connection.name, [id]);
   if (!states.has(id)) return false;

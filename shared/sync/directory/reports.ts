@@ -15,7 +15,7 @@ import {
  * DynamoDB.
  */
 const MAX_TAKEN = 8_000;
-/** If reports name more users than this, the run reads all groups instead. This takes fewer calls. */
+/** If more reports than this would each need a request for a user, the run reads all groups instead. */
 const MAX_USERS = 1_000;
 
 export interface TakenReports {
@@ -115,7 +115,8 @@ interface Taking {
 }
 
 /**
- * Records reports until the run has no time left. A failed call about one group or user does not stop the recording.
+ * Records reports until the run has no time left. An error `odd` about one report does not stop the recording. Other
+ * errors do.
  */
 async function takeEach(
   run: ReaderRun,

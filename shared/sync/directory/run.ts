@@ -16,14 +16,14 @@ import { syncGroup } from './sync-group.ts';
 
 /** The duration of the lease. It is longer than the time limit of the function (15 minutes). */
 const LEASE_MS = 16 * 60_000;
-/** The reader finds new and missing groups within this time, even if no report names them. */
+/** A run lists all groups if the last list is older than this. So it finds new and missing groups without a report. */
 const LISTED_EVERY_MS = 3_600_000;
 /** The number of concurrent reads of groups. It makes about 1,200 calls a minute, half of Google's limit. */
 const READ_AT_ONCE = 8;
 
 /**
  * After the deadline, the run has this time to finish the groups that it has begun to read. The function reserves two
- * minutes: this time, and the time limit of one call.
+ * minutes, more than this time and the time limit of one call (30 s).
  */
 const FINISH_MS = 60_000;
 
@@ -39,14 +39,14 @@ export interface ReadingOptions {
 /**
  * Reads the directory of a connection and sends the differences from the desired state.
  *
- *     lease, block writes of earlier runs ──▶ record what the directory reports ──▶ list the groups (hourly)
- *       ──▶ move the cursor ──▶ read groups that are due
+ *     lease, block writes of earlier runs ──▶ record what the directory reports ──▶ move the cursor
+ *       ──▶ list the groups (hourly, or if this saves calls) ──▶ read groups that are due
  *
  * The item of each group stores when it is due. So if a run ends early, the next run continues.
  * @returns undefined while another run reads the directory
  * @throws DirectoryError `denied`, or ListingError. The run stops, because further answers may look empty too
- * @throws DirectoryError of another kind if the changes or the list could not be read. Before this error, the run has
- * read the due groups
+ * @throws DirectoryError of another kind if the changes or the list could not be read. Before this error, except for
+ * `busy`, the run has read the due groups
  */
 export async function readDirectory(
   connection: Connection,
@@ -186,7 +186,8 @@ const endsRun = (error: unknown): boolean =>
 
 /**
  * Finds changed groups. The first cursor is taken before the first listing. A cursor is stored only after all reports
- * before it are recorded. If a call fails, the progress is stored before the error is thrown.
+ * before it are recorded, except reports that the next run receives again. If a call fails, the progress is stored
+ * before the error is thrown.
  */
 async function findChanges(position: ReaderPosition | undefined, run: ReaderRun): Promise<void> {
   const nowMs = run.ports.clock();
@@ -205,7 +206,7 @@ async function findChanges(position: ReaderPosition | undefined, run: ReaderRun)
   await noteAnswer(run);
 }
 
-/** Records the reported changes. If the changes cannot be read, the result has the error. */
+/** Records the reported changes. If the changes cannot be read, and the run can continue, the result has the error. */
 async function reportsOf(position: ReaderPosition | undefined, run: ReaderRun): Promise<TakenReports> {
   const unread = { isReset: false, failure: undefined };
   if (position === undefined) {
@@ -245,7 +246,7 @@ function expectedQuestions(group: ReaderGroup): number {
   return isReported(group) ? 0.5 : 0;
 }
 
-/** The number of groups on one page of the list. One page replaces one extra call for each group that it shows. */
+/** The smallest page of a list of groups. One page replaces one extra call for each group that it shows. */
 const LISTED_AT_ONCE = 200;
 
 function isListingCheaper({ groups, ports }: ReaderRun): boolean {
@@ -255,7 +256,7 @@ function isListingCheaper({ groups, ports }: ReaderRun): boolean {
   return calls > groups.size / LISTED_AT_ONCE + 1;
 }
 
-/** Reads the groups that are due, in the order of `byUrgency`. */
+/** Reads the groups that are due, in the order of `byUrgency`, and then decides about missing groups. */
 async function readDue(run: ReaderRun): Promise<void> {
   const { ports, report, groups } = run;
   const nowMs = ports.clock();
@@ -295,7 +296,7 @@ const isUrgent = (group: ReaderGroup): boolean => isReported(group) && group.fai
 
 const isReported = ({ reportedMs = 0, readMs = 0 }: ReaderGroup): boolean => reportedMs > readMs;
 
-/** Reads one group. If the read fails, the run still reads the other groups. */
+/** Reads one group. After an error `unavailable`, `missing` or `odd`, the run still reads the other groups. */
 async function readOne(known: ReaderGroup, run: ReaderRun): Promise<'done' | 'missing' | 'busy'> {
   try {
     return (await syncGroup(known, run)) ? 'done' : 'missing';

@@ -25,13 +25,12 @@ export interface KnownUsers {
   /** Returns the stored address; undefined if no address is stored. */
   addressOf(member: MemberId): string | undefined;
   /**
-   * Returns whether an event with this stamp would change an attribute, or would be the first event about the user. An
-   * answer that shows the user as active may be outdated. Such an answer does not count if the user became inactive
-   * within the lag.
+   * Returns whether an event with this stamp would set a new attribute or change an attribute. An answer that shows the
+   * user as active may be outdated. Such an answer does not count if the reader made the user inactive within the lag.
    */
   isNews(user: DirectoryUser, stamp: Stamp): boolean;
   comesBack(user: DirectoryUser): boolean;
-  /** Records that a sent message describes the user. */
+  /** Records that a message describes the user. The message is sent afterwards, or the run fails. */
   noteSent(user: DirectoryUser, stamp: Stamp): void;
 }
 

@@ -135,6 +135,6 @@ function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): Reade
   });
   const { name } = whole.group;
   const owned = known.other === undefined ? { ...next, name } : { ...next, name, other: known.other };
-  // `sentMs` makes the stamp of the group's next event later than the stamps of the messages about its users.
+  // `sentMs` makes the stamp of the group's next event not earlier than the stamps of the messages about its users.
   return news.length === 0 ? owned : { ...owned, sentMs: stampMs };
 }

@@ -14,20 +14,20 @@ import type { MemberQuestions } from './member-questions.ts';
 
 /** A group with all groups within it. Every list was read to its end. */
 export interface WholeGroup {
-  /** The facts of the group. If they were not requested, they are from the last read and have no count. */
+  /** The facts of the group, from a request or a list. Otherwise they are from the last read and have no count. */
   readonly group: DirectoryGroup;
   readonly users: ReadonlyMap<MemberId, DirectoryUser>;
-  /** The groups within the group that were read, on all levels. */
+  /** The groups within the group, on all levels: those that were read, and those that a list may lack by mistake. */
   readonly below: readonly GroupId[];
   /** The addresses of the groups in `below`, as far as the lists show them. */
   readonly belowAddresses: readonly string[];
   /** Whether a list is older than a report. Such a read must not be used. */
   readonly isOld: boolean;
-  /** Whether a list had fewer users or groups than the directory counts, or lacked a nested group. */
+  /** Whether a list had fewer users or groups than the directory counts, or may lack a nested group. */
   readonly isShort: boolean;
-  /** The groups whose count was not requested, each with the number of its listed users. */
+  /** The groups whose count is not known, each with the number of its listed users. */
   readonly unchecked: ReadonlyMap<GroupId, number>;
-  /** The directory's count of direct members; the number of listed members if the count was not requested. */
+  /** The directory's count of direct users; the number of listed direct users if the facts have no count. */
   readonly counted: number | undefined;
   /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
@@ -52,10 +52,10 @@ export interface Reading {
 }
 
 /**
- * Reads a whole group. It never returns a part of a group. If the facts of the last read are not given, the user count
- * is read before the pages.
+ * Reads a whole group. Each list is read to its end, and `isOld` and `isShort` mark lists that the directory returned
+ * incomplete. If the facts of the last read are not given, the user count is read before the pages.
  * @returns undefined if the directory has no such group
- * @throws DirectoryError if any part could not be read
+ * @throws DirectoryError if any part could not be read, except new nested groups of other companies
  */
 export async function readWhole(
   directory: ReadDirectory,
@@ -136,7 +136,10 @@ interface Finding extends Reading {
   readonly unchecked: Map<GroupId, number>;
 }
 
-/** Returns a function that finds a group. It requests the group only if the run does not know its facts yet. */
+/**
+ * Returns a function that finds a group. It requests the group only if the run does not know its facts yet. For a known
+ * nested group, the result can have the name and address of the outer group.
+ */
 function finderOf(directory: ReadDirectory, { id, known, listed, facts, unchecked }: Finding) {
   return async (one: GroupId): Promise<DirectoryGroup | undefined> => {
     const shown = listed.get(one)?.group;

@@ -49,7 +49,10 @@ export interface Directory {
    * @param nested `ignore` if the caller does not need the groups among the members. This may save calls
    */
   membersOf(group: GroupId, nested?: 'flatten' | 'ignore'): AsyncIterable<MemberPage>;
-  /** Returns whether the group directly contains the other group. Unlike a list, this answer cannot be incomplete. */
+  /**
+   * Returns whether the group directly contains the other group. Entra ID answers from a list, which may be incomplete.
+   * Google answers about the member itself.
+   */
   hasMember(group: GroupId, member: GroupId): Promise<boolean>;
   /**
    * @param key the id of a user, or an address

@@ -67,7 +67,8 @@ export interface PeopleStore {
   ): Promise<PeopleStore>;
   /**
    * Binds the member to this person. A binding to another role stays. If the member has changed since `revision` was
-   * read, binds nothing. For a first binding, `holding` must have noted the member. Otherwise this method does so.
+   * read, binds nothing. For a first binding, `holding` must have noted the member. For a later binding, this method
+   * notes the member.
    * @returns the person that the member is bound to now; the given person if the member has no binding
    */
   bind(

@@ -296,7 +296,7 @@ test('the controls refuse other machines, other host names and pages of other or
   );
 });
 
-test('a group of 100,000 users is accepted', async () => {
+test('a group of 100,000 users is accepted, and a body of 21 MB is refused', async () => {
   const { call } = startSimulator({ world: WORLD });
   const users = Array.from({ length: 100_000 }, (_, index) => `user-${index}-0123456789abcdef`);
   const { json } = await call('PATCH /groups/g1', { body: { users, version: 'v1' } });

@@ -65,7 +65,7 @@ test('only the list of active employees spells workLocationNickname with a capit
 });
 
 test.each(['/employees', '/employees/include_terminated', '/employees/r1'])(
-  'an employee has only the guaranteed fields for the scopes %s',
+  'an employee from %s has only the guaranteed fields if the token has no scope',
   async (path) => {
     const { call } = startSimulator();
     const answer = (await call(`GET ${path}`, { token: 'acme-bare' })).json;

@@ -80,7 +80,7 @@ describe('reader of Entra ID', () => {
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
-  it('a run of the reader without changes makes two calls and one sign-in', async () => {
+  it('a run of the reader of Entra ID without changes makes two calls to Microsoft Graph', async () => {
     const reader = await settled({ rowing: ['a', 'b'], chess: ['c'] });
     // The hourly list of groups is within these 25 minutes.
     await reader.passMinutes(25);

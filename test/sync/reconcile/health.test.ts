@@ -88,7 +88,7 @@ describe('person behind a credential', () => {
     ['has left one of two roles', ['terminated', 'stays'], undefined, false],
     ['leaves both roles, the second one in 60 days', ['terminated', '60'], '60', false],
   ] as const)(
-    'the daily check stores the user, and whether the user leaves soon, for a user who %s',
+    'the daily check stores the user and the last day, and the levels show an early end, for a user who %s',
     async (_, roles, day, leaves) => {
       const lastDay = day === undefined ? {} : { lastDay: at(day) };
       expect(await checked(...roles)).toEqual({

@@ -94,7 +94,7 @@ describe('refresh of people', () => {
     expect(world.woken).toEqual(['g']);
   });
 
-  it('a refresh reads a member only once, even if the member is pending in several groups', async () => {
+  it('a refresh looks up the person of a member only once, even if the member is pending in several groups', async () => {
     const world = await company();
     await withMember(world, 'unknown');
     await putMember(world, world.ref('h'), ANN);

@@ -143,7 +143,7 @@ describe('users of Entra ID', () => {
     expect(await facts(id)).toMatchObject({ 'scim:active': 'false', email: 'three@acme.test' });
   });
 
-  it('the attributes of users are used for matching until a request removes them', async () => {
+  it('the attributes of users are stored for matching until a request removes them', async () => {
     expect(await facts(u1)).toEqual({
       userName: 'u1@acme.test',
       email: 'u1@acme.test',
@@ -184,7 +184,7 @@ describe('users of Entra ID', () => {
     expect(await facts(u1)).toMatchObject({ otherEmails: '' });
   });
 
-  it('a deleted user leaves all groups and stays deleted', async () => {
+  it('a deleted user leaves the group, is not found any more, and has no stored name or address', async () => {
     expect((await entra.delete(`/Users/${u1}`)).status).toBe(204);
     expect((await desired())?.members).toEqual([u2]);
     const listed = (await entra.get(`/Groups/${group}`)).body.members;

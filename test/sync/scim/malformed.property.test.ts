@@ -98,7 +98,7 @@ it.each(REQUESTS)('the unchanged request succeeds: %s %s', async (method, path, 
 });
 
 always(
-  'a wrong value in any place of a body causes an error that names the expected value, and never an internal error',
+  'any value in any place of a body is accepted, or causes an error that names the expected value',
   fc.asyncProperty(fc.constantFrom(...ALL), VALUES, async ({ method, path, body, place }, value) => {
     const answer = await answerTo(method, path, withValue(body, place, value as Json));
     if (answer.status < 400) return;

@@ -144,7 +144,7 @@ describe('deactivation by Okta', () => {
     await okta.patch(`/Groups/${group}`, [add('members', [{ value: ann }, { value: bob }])]);
   });
 
-  it('a deactivated user leaves every group until the activation, although the groups still list the user', async () => {
+  it('a deactivated user leaves the group until the activation, although the group still lists the user', async () => {
     world.woken.length = 0;
     const off = await okta.patch(`/Users/${ann}`, [{ op: 'replace', value: { active: false } }]);
     expect(off).toMatchObject({ status: 200, body: { id: ann, active: false } });

@@ -116,7 +116,7 @@ describe('read during a write of members', () => {
     }
   });
 
-  it('a read shows the previous version if the write begins after the read', async () => {
+  it('a read shows the list and the version after a write that completes during the read', async () => {
     const before = await client.get(group);
     let isDone = false;
     interrupt = async (operation) => {
@@ -125,8 +125,8 @@ describe('read during a write of members', () => {
       await client.patch(group, [remove('members[value eq "m1"]')]);
     };
     const read = await client.get(group);
-    const tags = new Set([etagOf(before), etagOf(read)]);
-    expect(tags.size === 1).toBe(membersOf(read).length === membersOf(before).length);
+    expect(etagOf(read)).not.toBe(etagOf(before));
+    expect(membersOf(read)).not.toContain('m1');
     expect(read.body).toEqual((await client.get(group, NO_TAG)).body);
   });
 });
@@ -190,7 +190,7 @@ describe('request that crashed during a write of members', () => {
     expect((await client.get(group, { 'if-none-match': etagOf(answer) })).status).toBe(304);
   });
 
-  it('the group contains no data of a crashed request after a later request has changed the members', async () => {
+  it('the item of the group contains no trace of a crashed request after a later change of the members', async () => {
     await crash();
     world.time.nowMs += 60_000;
     await client.patch(group, [remove('members[value eq "m1"]')]);
@@ -225,7 +225,7 @@ describe('group in which a thousand requests crashed while they wrote members', 
     expect((await send()).status).toBeLessThan(300);
   });
 
-  it('after some more requests, the group contains no data of the crashed requests', async () => {
+  it('after ten more requests, the item of the group contains no trace of the crashed requests', async () => {
     world.time.nowMs += 60_000;
     for (let newcomer = 0; newcomer < 10; newcomer += 1)
       await client.patch(group, [add('members', valuesOf([`newcomer${newcomer}`]))]);

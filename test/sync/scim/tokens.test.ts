@@ -44,6 +44,7 @@ describe('SCIM tokens', () => {
     const [listed, ...more] = await listTokens(DEFAULT, world.ports);
     expect(more).toEqual([]);
     expect(listed).toMatchObject({ prefix: token.slice(11, 19), state: 'active', lastUsedMs: firstUseMs });
+    expect(listed?.expiresMs).toBe(firstUseMs + 7_200_000);
     expect(listed).not.toHaveProperty('hash');
     world.time.nowMs += 3_600_000;
     await client.get('/Users');
@@ -201,7 +202,7 @@ describe('stored attributes of a SCIM user', () => {
     },
   );
 
-  it('a deactivated account stays deactivated when an event forgets the user', async () => {
+  it('a deactivated account stays deactivated when the user is forgotten', async () => {
     const world = createWorld();
     const client = await world.client();
     const { id } = (await client.post('/Users', { ...ann, active: false })).body;
