@@ -10,8 +10,8 @@ import { once } from './frame/once.ts';
 const wired = once(wireApply);
 
 /**
- * Writes the groups of apply messages to the platform. If the table or a queue fails, the message stays in the queue
- * and is received again.
+ * Writes the groups of apply messages to the platform. If the work on a group throws an error, for example because the
+ * table fails, its messages stay in the queue and are received again.
  */
 export async function handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   const { ports, ...base } = wired();

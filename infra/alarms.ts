@@ -83,7 +83,7 @@ interface HealthAlarm extends Omit<AlarmSpec, 'metric'> {
 
 const HOUR_MINUTES = 60;
 
-/** Settings of alarms that fire when a scheduled job has sent no data for three intervals. */
+/** Settings of alarms that fire when a scheduled job has sent no data for three periods. */
 const NOT_IN_THREE_INTERVALS = {
   evaluationPeriods: 3,
   comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
@@ -91,14 +91,14 @@ const NOT_IN_THREE_INTERVALS = {
 } as const;
 
 /**
- * Alarms of the whole stage, on metrics that groupsync's code emits. The requeue job sends the current values each
- * minute. If the requeue job stops, only the alarm *Pump not run* fires.
+ * Alarms of the whole stage, on metrics that groupsync's code emits. Each run of the requeue job sends the levels, such
+ * as waiting times. If the requeue job stops, the alarms on levels end, and the alarm *Pump not run* fires.
  */
 function healthAlarms(every: Schedules): readonly HealthAlarm[] {
   return [
     {
       heading: 'Apply failures',
-      meaning: 'Over 20 attempts to write groups to the platform have failed within 15 minutes.',
+      meaning: 'At least 20 attempts to write groups to the platform have failed within 15 minutes.',
       metric: 'ApplyFailures',
       periodMinutes: 15,
       threshold: 20,
@@ -185,8 +185,7 @@ function healthAlarms(every: Schedules): readonly HealthAlarm[] {
     },
     {
       heading: 'Pump not run',
-      meaning:
-        'The requeue job (pump) has not completed within three of its intervals, so other alarms may miss data.',
+      meaning: `The requeue job (pump) has not completed for ${3 * usualMinutes(every)} minutes, so other alarms may miss data.`,
       metric: 'PumpCompleted',
       ...NOT_IN_THREE_INTERVALS,
     },
@@ -216,16 +215,18 @@ const READER_ALARMS: readonly HealthAlarm[] = [
   },
 ];
 
-/** Alarm periods above an hour must be whole hours. */
+/** Rounds a period up to whole hours. Alarm periods above an hour must be whole hours. */
 const wholeHours = (minutes: number): number => Math.ceil(minutes / HOUR_MINUTES) * HOUR_MINUTES;
+
+/** A period without data would end the alarm. So a period is at least as long as the interval of the requeue job. */
+const usualMinutes = ({ pumpMinutes }: Pick<Settings, 'pumpMinutes'>): number => Math.max(5, pumpMinutes);
 
 type Schedules = Pick<Settings, `${'sweep' | 'pump' | 'people' | 'feed'}Minutes` | 'directory'>;
 
 export class HealthAlarms extends Construct {
   constructor(scope: Construct, id: string, schedules: Schedules, alarmConfig: AlarmConfig) {
     super(scope, id);
-    // A period without data would end the alarm. So a period is at least as long as the interval of the requeue job.
-    const usual = Math.max(5, schedules.pumpMinutes);
+    const usual = usualMinutes(schedules);
     for (const { metric, statistic, periodMinutes = usual, ...spec } of healthAlarms(schedules)) {
       const data = stageMetric(alarmConfig.prefix, metric, Duration.minutes(periodMinutes));
       addAlarm(this, alarmConfig, {

@@ -97,7 +97,7 @@ export class ConnectorFunction extends Construct {
       addAlarm(this, alarmConfig, { heading, of: name, meaning, metric, threshold, evaluationPeriods });
     alarm('Function errors', `The function ${name} crashed or ran out of time.`, target.metricErrors(), 1);
     alarm('Function throttles', `Calls of the function ${name} were refused.`, target.metricThrottles());
-    // A function with long or hourly runs never has data in three consecutive periods of 5 minutes. For such a
+    // A function with long or hourly runs rarely has slow runs in three consecutive periods of 5 minutes. For such a
     // function, one slow run within an hour triggers the alarm.
     const [minutes, times] = timeoutSeconds < 300 ? [5, 3] : [60, 1];
     const longest = target.metricDuration({ statistic: 'Maximum', period: Duration.minutes(minutes) });

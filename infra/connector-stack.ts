@@ -253,7 +253,7 @@ function equipReader(worker: ConnectorFunction | undefined, queue: Queue | undef
   grantSignatures(role, settings.directoryKeys);
   target.addEnvironment(ENVIRONMENT.eventsQueueUrl, queue.queueUrl);
   target.addEnvironment(ENVIRONMENT.directoryMinutes, String(settings.directoryMinutes));
-  // The administrator of the directory must trust this role.
+  // For a sign-in without a stored secret, the administrator of the directory must trust this role.
   new CfnOutput(Stack.of(worker), 'DirectoryRoleArn', { value: role.roleArn });
   return { role: role.roleArn, queue };
 }

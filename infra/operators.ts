@@ -77,8 +77,8 @@ interface OperatorsProps {
 }
 
 /**
- * Three policies to attach to the roles of people, and policies for single connections. Only operators have write
- * access to the table, because it covers all stored data.
+ * Three policies to attach to the roles of people, and policies for single connections. Viewers and approvers have no
+ * write access to the table. The operators of a connection may write only its partitions.
  */
 export class Operators extends Construct {
   constructor(scope: Construct, id: string, { settings, key, secretsKey, workers }: OperatorsProps) {

@@ -127,7 +127,7 @@ const secretsKeyActions = (secrets: readonly string[]): readonly string[] => [
   ...(secrets.includes('PutSecretValue') ? ['kms:GenerateDataKey'] : []),
 ];
 
-/** Grants permissions to a function's role: every action by name, every resource by its own ARN. */
+/** Grants permissions to a function's role: every action by name, every resource except secrets by its own ARN. */
 export function grant(role: Role, permissions: Permissions, on: Resources): void {
   for (const statement of statementsFor(role, permissions, on)) role.addToPolicy(statement);
   if (permissions.secrets.length === 0) return;

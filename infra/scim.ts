@@ -58,7 +58,7 @@ const PERIOD = Duration.minutes(5);
  */
 const FEW_FAILURES = 5;
 
-/** Alarms about errors that an identity provider sees, measured at the API. An unused endpoint sends no data. */
+/** Alarms about SCIM requests, measured at the API or by the function. An unused endpoint sends no data. */
 class ScimAlarms extends Construct {
   /** Requests answered with 429, by API Gateway's throttle or by the server's own limit. */
   readonly throttled: Metric;
@@ -68,7 +68,8 @@ class ScimAlarms extends Construct {
     this.throttled = this.#countThrottled(accessLog, alarmConfig.prefix);
     addAlarm(this, alarmConfig, {
       heading: 'SCIM requests fail',
-      meaning: 'Over 5 % of the SCIM requests were answered with a 5xx in two of three periods of 5 minutes.',
+      meaning:
+        'At least 5 % of the SCIM requests were answered with a 5xx in two of three periods of 5 minutes.',
       metric: new MathExpression({
         expression: `IF(failed >= ${FEW_FAILURES}, 100 * failed / requests, 0)`,
         usingMetrics: {
@@ -84,14 +85,14 @@ class ScimAlarms extends Construct {
     });
     addAlarm(this, alarmConfig, {
       heading: 'SCIM requests throttled',
-      meaning: 'Over 50 SCIM requests were answered with a 429 in each of three periods of 5 minutes.',
+      meaning: 'At least 50 SCIM requests were answered with a 429 in each of three periods of 5 minutes.',
       metric: this.throttled,
       threshold: 50,
       evaluationPeriods: 3,
     });
     addAlarm(this, alarmConfig, {
       heading: 'SCIM tokens refused',
-      meaning: 'Over 20 SCIM requests within 15 minutes had no valid token.',
+      meaning: 'At least 20 SCIM requests within 15 minutes had no valid token.',
       metric: stageMetric(alarmConfig.prefix, 'ScimRefusals', Duration.minutes(15)).with({
         dimensionsMap: { [METRIC_DIMENSIONS.prefix]: alarmConfig.prefix, [METRIC_DIMENSIONS.kind]: '401' },
       }),

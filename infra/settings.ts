@@ -39,7 +39,7 @@ export const StageSettings = z
       .string()
       .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
       .optional(),
-    // An apply message is delayed by at most one window. SQS can delay a message by at most 900 s.
+    // The apply message of a change is delayed by at most one window. SQS can delay a message by at most 900 s.
     coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
     pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
     feedMinutes: minutes(24 * 60).default(SCHEDULES.feedMinutes),

@@ -68,7 +68,7 @@ export class State extends Construct {
     const sum = Object.keys(usingMetrics).map((name) => `FILL(${name}, 0)`);
     addAlarm(this, alarmConfig, {
       heading: 'Table throttles',
-      meaning: 'DynamoDB has refused over 100 requests in each of three periods of 5 minutes.',
+      meaning: 'DynamoDB has refused at least 100 requests in each of three periods of 5 minutes.',
       metric: new MathExpression({
         expression: sum.join(' + '),
         usingMetrics,
@@ -90,7 +90,7 @@ const throttles = (metricName: string, dimensionsMap: Record<string, string>) =>
     period: Duration.minutes(5),
   });
 
-/** The queue of messages that EventBridge, its scheduler and SNS could not deliver. Only operators read it. */
+/** Messages that EventBridge, its scheduler, SNS and the audit stream could not deliver. Operators read them. */
 export class Undelivered extends Construct {
   readonly queue: Queue;
 
@@ -111,15 +111,16 @@ export class Undelivered extends Construct {
     });
     addAlarm(this, alarmConfig, {
       heading: 'Undelivered calls',
-      meaning: 'A schedule could not call its function, or an event could not be put into the events queue.',
+      meaning:
+        'A schedule could not call its function, an event could not be delivered, or an audit entry could not be copied.',
       metric: this.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
     });
   }
 }
 
 /**
- * The removal policy of resources with data. Such resources are kept when the stack is deleted. If the first deployment
- * fails, they are removed, so that the deployment can be repeated with the same names. Emulators support only `Retain`.
+ * The removal policy of resources with data. With `retainData`, they are kept when the stack is deleted. If the first
+ * deployment fails, they are removed, so that it can be repeated with the same names. Emulators support only `Retain`.
  */
 export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): RemovalPolicy {
   if (!retainData) return RemovalPolicy.DESTROY;
@@ -128,8 +129,8 @@ export function removalPolicy({ retainData }: Pick<Settings, 'retainData'>): Rem
 
 /**
  * The key that encrypts queues, table, topic and logs. It is a key of this stack, or the key of an earlier stack that
- * `keyArn` names. A key of this stack is rotated every year. The key is kept when the stack is deleted, because the
- * kept table cannot be read without it.
+ * `keyArn` names. A key of this stack is rotated every year. With `retainData`, the key is kept when the stack is
+ * deleted, because the kept table cannot be read without it.
  */
 export function encryptionKey(scope: Construct, settings: Settings): IKey {
   const { prefix, keyArn } = settings;

@@ -130,7 +130,7 @@ interface WorkerProps extends Omit<ConnectorFunctionProps, 'timeoutSeconds'> {
   readonly name: keyof typeof EVENT_SOURCES;
 }
 
-/** A queue, its dead-letter queue and the function that reads it. A failed message does not fail its batch. */
+/** A queue, its dead-letter queue and the function that reads the queue. A failed message does not fail its batch. */
 export class Worker extends Construct {
   readonly lane: QueueWithDeadLetters;
   readonly worker: ConnectorFunction;

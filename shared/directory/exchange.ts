@@ -12,12 +12,13 @@ export interface DirectoryWorld {
   /**
    * Returns a token of AWS STS that names the role of this process. The token is valid for five minutes, and only for
    * `audience`.
-   * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS
+   * @throws DirectoryError `denied` if AWS refuses the request, or if the process does not run on AWS; otherwise
+   * `unavailable` or `odd`
    */
   readonly webIdentity: (audience: string) => Promise<string>;
   /**
-   * Signs with a private RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined if this process lacks the right.
-   * @throws DirectoryError `denied` if AWS refuses the request
+   * Signs with a private RSA key in KMS (RSASSA-PKCS1-v1_5 with SHA-256). undefined outside the function `directory`.
+   * @throws DirectoryError `denied` if AWS refuses the request; otherwise `unavailable`
    */
   readonly kmsSign?: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
   /** The end of the run. After this time, no list continues and no call is retried. undefined means no limit. */

@@ -9,7 +9,7 @@ export interface ListAnswer<Item> extends DirectoryPage<Item> {
 /** The reason of the error for a list that does not end. */
 const ENDLESS = 'endless';
 
-/** The longest time for one list: a third of a run. So after an endless list, time remains for other lists. */
+/** The longest time for one list: about a third of a run. So after an endless list, time remains for other lists. */
 const LONGEST_LIST_MS = 4 * 60_000;
 /**
  * Maximum number of pages of one list. The largest expected list has 5,000 pages: 1,000,000 members in pages of 200.

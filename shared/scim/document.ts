@@ -53,12 +53,12 @@ function keptAttributes(attributes: ScimObject, { kept, extension }: ResourceTyp
 const knows = (schema: Schema | undefined, wanted: string): boolean =>
   schema?.attributes.some(({ name }) => name === wanted) ?? false;
 
-/** Maximum number of members with name and address in one response. Each of these members costs a read of its user. */
+/** Maximum number of members with name and `$ref` in one response. Each of these members can cost a read. */
 const MAX_DESCRIBED_MEMBERS = 1_000;
-/** Maximum number of members with a type in one response, because Lambda limits a response to 6 MB. */
+/** Maximum number of users with a type in one response, because Lambda limits a response to 6 MB. */
 const MAX_TYPED_MEMBERS = 10_000;
 
-/** Returns whether a response with this number of members and groups shows each member's name and address. */
+/** Returns whether a response with this number of members and groups shows the name and `$ref` of each member. */
 export const isDescribed = (members: number, groups: number): boolean =>
   members <= MAX_DESCRIBED_MEMBERS / groups;
 
@@ -68,8 +68,8 @@ export interface ListedMember {
 }
 
 /**
- * Returns members as clients see them. Only users with a resource have a `$ref`, because other users have no URL.
- * Nested groups always have type and `$ref`.
+ * Returns members as clients see them. A user has a `$ref` only if `names` contains the user, because a user without a
+ * resource has no URL. Nested groups always have type and `$ref`.
  * @param names the name of each member that has a resource, by id; undefined if the group has too many members
  */
 export function memberValues(

@@ -40,7 +40,7 @@ export class ScimError extends Error {
 export const badRequest = (scimType: ScimErrorType, message: string): ScimError =>
   new ScimError(400, message, { scimType });
 
-/** Media type of every response, without parameters (RFC 7644 section 3.1). */
+/** Media type of every SCIM response with a body, without parameters (RFC 7644 section 3.1). */
 export const SCIM_MEDIA_TYPE = 'application/scim+json';
 
 const LIST_RESPONSE = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';

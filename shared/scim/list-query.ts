@@ -24,7 +24,7 @@ export interface ListQuery {
 /**
  * Reads the parameters of a list (RFC 7644 section 3.4.2), from a query string or the body of `.search`. A startIndex
  * below 1 counts as 1, and a negative count counts as 0 (table 6).
- * @throws ScimError invalidFilter or invalidValue
+ * @throws ScimError invalidFilter, invalidValue, invalidCursor or invalidCount
  */
 export function readListQuery(given: ScimObject): ListQuery {
   const filter = textOf(given, 'filter');

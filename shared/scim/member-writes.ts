@@ -7,8 +7,8 @@
  *     end     one update of the group's item: the id of the write is removed
  *
  * While a write is open, the group's item already has the version after the write, but not all changes of its members.
- * Therefore the response to a read has an entity tag with a digest of the shown content. This tag matches no header:
- * If-None-Match never gives 304, and If-Match gives 412.
+ * Therefore the response to a read has an entity tag with a digest of the shown content. This tag matches no header,
+ * except `*`: If-None-Match gives no 304, and If-Match gives 412.
  *
  * If a request replaces the whole list and needs several writes, the server first stores two lists: the members before
  * and the members after. This happens between `begin` and the first register. Readers see the members before, with

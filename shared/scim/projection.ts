@@ -36,7 +36,7 @@ export function shows(projection: Projection, name: string, type: ResourceType):
   return !projection.without.some((path) => path.sub === undefined && names(path));
 }
 
-/** Returns the resource with `schemas`, `id` and the requested attributes. */
+/** Returns the resource with `schemas`, `id` and the requested attributes, without the excluded attributes. */
 export function project(resource: ScimObject, projection: Projection, type: ResourceType): ScimObject {
   const { only, without } = projection;
   const chosen = only === undefined ? resource : including(resource, only, type);

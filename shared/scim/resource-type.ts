@@ -105,7 +105,8 @@ export function isKept(type: ResourceType, { extension, attribute }: Place): boo
 const NAME = /^[$a-z][\w$-]*$/i;
 
 /**
- * Parses `[urn:…:]name[.sub]`. A URN can contain dots ("2.0"), so the name starts after the last colon.
+ * Parses `[schema:]name[.sub]`. The schema is a URN or a URL and can contain dots, so the name starts after the last
+ * colon.
  * @returns undefined for any other text
  */
 export function parseAttributePath(text: string): AttributePath | undefined {

@@ -199,7 +199,7 @@ async function checkUnmatched(name: Connection['name'], wanted: number, index: T
       unmatched === 0
         ? 'none'
         : `${unmatched} of ${plural(wanted, 'membership')} (${percent}) have no employee`,
-    fix: 'change the setting match so that these members match an employee. The next command shows why each matches none:\ngroupsync pending',
+    fix: 'change the setting match so that these members match an employee. The next command shows the members and the causes:\ngroupsync pending',
   });
 }
 

@@ -27,14 +27,14 @@ export function applyPatch(resource: ScimObject, operations: readonly PatchOpera
   return draft;
 }
 
-/** Reads the resource of a POST or PUT: the known attributes that clients can write. */
+/** Reads the resource of a POST or PUT: the attributes that clients can write and the type stores. */
 export function readResource(body: ScimObject, type: ResourceType): ScimObject {
   const draft: ScimDraft = {};
   assignAll(draft, { op: 'add', path: undefined, value: body }, type);
   return draft;
 }
 
-/** Checks the attribute names in the value of an operation without a path, by the same rules as a path. */
+/** Refuses unknown attributes in the value of an operation without a path, by the same rules as in a path. */
 function refuseUnknown(value: ScimValue | undefined, type: ResourceType): void {
   if (!isObject(value)) return;
   for (const key of Object.keys(value)) {
@@ -73,7 +73,8 @@ function assignOne(draft: ScimDraft, { op, path, value }: PatchOperation, type: 
 
 /**
  * Applies an operation without a path, whose value is an object of attributes. Entra ID sends names with dots
- * (`name.givenName`) and names with the schema. Unknown and read-only attributes are ignored. null removes a value.
+ * (`name.givenName`) and names with the schema. Unknown and read-only attributes are ignored. In a replace, null
+ * removes the value of an attribute that is not required. In an add, null has no effect.
  */
 function assignAll(draft: ScimDraft, { op, value }: PatchOperation, type: ResourceType): void {
   if (!isObject(value)) return;

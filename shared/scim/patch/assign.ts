@@ -76,7 +76,7 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
-  // Only null or an empty list empties the attribute. Values without a known sub-attribute have no effect.
+  // Only null or an empty list in a replace empties the attribute. Values without a known sub-attribute change nothing.
   if (read.length === 0 && elements(value).length > 0) return before;
   const list = op === 'replace' ? replacedBy(read, before, attribute) : [...before, ...read];
   return withoutDuplicates(list, list.length - 1, attribute);

@@ -27,7 +27,7 @@ const Operation = z.lazy(() =>
 /**
  * Reads the body of a PATCH (RFC 7644 section 3.5.2). Names and `op` are case-insensitive, because Entra ID sends
  * `Add`. `schemas` is optional, because some identity providers omit it.
- * @throws ScimError invalidSyntax, invalidPath or noTarget
+ * @throws ScimError invalidSyntax, invalidPath, invalidValue, noTarget or tooMany
  */
 export function readPatch(body: ScimValue): readonly PatchOperation[] {
   if (isObject(body)) checkSchemas(body, PATCH_OP, true);

@@ -46,7 +46,7 @@ function refuseWrongListing({ groups, acceptsDeletions }: ReaderRun, missing: re
   const unexplained = missing.filter(({ deletedMs }) => deletedMs === undefined).length;
   if (acceptsDeletions || !isListingWrong(groups.size, unexplained)) return;
   throw new ListingError(
-    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %. Check the rights of the reader. If the groups were deleted: groupsync directory read --accept-deletions`,
+    `${unexplained} of ${groups.size} known groups are missing in the directory: expected at most one, or 5 %, and never all. Check the rights of the reader. If the groups were deleted: groupsync directory read --accept-deletions`,
   );
 }
 

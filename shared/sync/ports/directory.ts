@@ -16,7 +16,7 @@ export interface Directories {
    */
   open(connection: Connection, untilMs?: number): Promise<Directory>;
   /**
-   * Tries each step of reading the directory. If a step fails, the steps that depend on it are not tried.
+   * Tries each step of reading the directory. If a step of the sign-in fails, no later step is tried.
    * @param isSelected if given, the step `members` also fails if the reader has no right to read a selected group
    */
   examine(connection: Connection, isSelected?: SelectsGroup): Promise<readonly DirectoryStep[]>;

@@ -10,7 +10,7 @@ type Run = (request: ScimRequest) => Promise<ScimReply>;
 /**
  * Runs the operations of a bulk request in order. If an operation refers to a resource that a later operation creates,
  * the later operation runs first. After the time limit, the remaining operations get a 503, so that the client knows
- * which operations ran.
+ * which operations ran. After `failOnErrors` errors, the remaining operations get no reply.
  */
 export async function runBulk(body: ScimObject, context: ScimContext, run: Run) {
   const batch = new Batch(readBulk(body), context, run);
@@ -29,7 +29,7 @@ class Batch {
   readonly #context: ScimContext;
   readonly #run: Run;
   readonly #endMs: number;
-  /** The ids of the created resources by bulkId. */
+  /** The ids of the written resources by the bulkId of their operations. */
   readonly #ids = new Map<string, string>();
   readonly #replies = new Map<number, ScimReply>();
   readonly #begun = new Set<number>();
@@ -49,7 +49,7 @@ class Batch {
     this.#endMs = context.ports.clock() + BULK_TIME_MS;
   }
 
-  /** Runs all operations. @returns the replies in the order of the operations */
+  /** Runs the operations. @returns the replies of those that ran, in the order of the operations */
   async answers(): Promise<readonly ScimObject[]> {
     for (const index of this.#operations.keys()) await this.#reach(index);
     for (const index of this.#incomplete) await this.#complete(index);

@@ -63,7 +63,7 @@ async function freeHolder(value: IndexedValue, resource: ScimResource, context: 
   return holder;
 }
 
-/** @returns false if the holder has saved its resource in the meantime */
+/** @returns false if the holder has saved its resource in the meantime, and has the value */
 async function block(id: string, value: IndexedValue, context: ScimContext): Promise<boolean> {
   const { ports, connection } = context;
   const blocked = await ports.scim.block(connection, { type: value.type, id }, ports.clock());
@@ -87,7 +87,7 @@ export const uniquenessError = (type: TypeName) =>
     scimType: 'uniqueness',
   });
 
-/** @throws ScimError uniqueness if another request took over the claim before the resource was saved */
+/** @throws ScimError uniqueness if another request has taken over the claim */
 export async function verifyClaim(resource: ScimResource, { ports, connection }: ScimContext): Promise<void> {
   const value = uniqueValue(resource);
   if (value === undefined) return;

@@ -18,7 +18,7 @@ import {
  *
  *     secret ──▶ token endpoint ──▶ access token ──▶ SCIM request ──▶ are the access token and its secret valid?
  *
- * Each SCIM request reads both, so access tokens become invalid together with their secret.
+ * A SCIM request with an access token reads both, so access tokens become invalid together with their secret.
  */
 
 type TokenPorts = Pick<Ports, 'tokens' | 'clock'>;
@@ -101,8 +101,8 @@ export async function revokeClient(
 }
 
 /**
- * Returns the stored secret with its connection; undefined if the secret is unknown, wrong, expired or of another
- * client. The result does not show which of these is the reason.
+ * Returns the stored secret with its connection, and records its use. The result is undefined if the secret is unknown,
+ * wrong, expired, revoked or of another client. It does not show which of these is the reason.
  */
 export async function validSecret(
   { id, secret }: { readonly id: string; readonly secret: string },

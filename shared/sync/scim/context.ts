@@ -10,10 +10,10 @@ import type { Ports } from '../ports/bundles.ts';
 /** The ports of the SCIM server. They include the ports of ingest. */
 export type DirectoryPorts = StorePorts & Pick<Ports, 'scim' | 'groups' | 'reader' | 'newId'>;
 
-/** The ids in a member list that belong to no user. A provider sends such ids if its references are out of date. */
+/** The ids in a member list that belong to no user or group. A provider sends them if its references are outdated. */
 export interface StaleMembers {
   readonly group: GroupId;
-  /** The ids of deleted users. The SCIM server ignores them. */
+  /** The ids of deleted users and deleted nested groups. The SCIM server ignores them. */
   readonly deleted: readonly string[];
   /** The ids that no user ever had. The group lists each of them without an address, as a pending member. */
   readonly unknown: readonly string[];

@@ -52,12 +52,12 @@ interface Found {
 
 /**
  * Reads the members of a group whose item was already read. Group and members are separate items, so a write may run
- * between the two reads:
+ * between the two reads. The first row that applies decides:
  *
+ *   item with a held list                              a whole list is being written: held list plus later changes
+ *   item with an open write                            the list may be incomplete: use the tag of the content
  *   floor or register later than the item's revision   another write began after the item was read: read both again
  *   floor earlier than `listedAt` of the item          the floor was read before that write ended: read both again
- *   item with an open write                            the list may be incomplete: use the tag of the content
- *   item with a held list                              a whole list is being written: held list plus later changes
  *
  * A replacement stores its two lists before it writes the first register. So if a read found a new register, the next
  * read of the item also finds the stored lists.
@@ -94,7 +94,7 @@ const viewOnce = (
 ): Promise<Found | undefined> =>
   replacement ? viewHeld(resource, replacement, context) : viewRegisters(resource, since, context);
 
-/** Returns whether another read is needed: the item now has an open replacement, or a write began during the read. */
+/** Whether another read is needed: the item has an open replacement, or a write began or a replacement ended. */
 function isReadAgain(
   again: ScimResource,
   { view, since, read }: { readonly view: Found | undefined; readonly since: Stamp; readonly read: number },
@@ -130,7 +130,7 @@ async function viewHeld(
   const lists = await ports.scim.heldList(ref, write, held);
   if (lists === undefined) return undefined;
   const members = new Set(lists.before.map(memberId));
-  // Only changes that began after the replacement are added to its list.
+  // Only changes that began after the replacement are applied to the list from before it.
   const isLater = stampOf(resource, MAX_OPERATION) > held.last;
   for (const { member, stamp, value } of isLater ? await ports.scim.memberships(ref) : []) {
     if (stamp <= held.last) continue;

@@ -118,9 +118,9 @@ function pathBelow(path: string): string {
 }
 
 /**
- * Limits requests with unknown or rejected tokens before they affect other clients. It remembers rejected tokens, so
- * that a repeated token causes no read of the table. All unknown tokens from one address share one limit, so that a
- * client cannot guess tokens quickly.
+ * Reads the token of a request, and limits the requests with this token. A token that was rejected in the last minute
+ * is refused without a read of the table. All unknown tokens from one address share one limit, so that a client cannot
+ * guess tokens quickly.
  */
 function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts) {
   const token = /^bearer +(\S+)$/i.exec(headers['authorization']?.trim() ?? '')?.[1];
@@ -132,7 +132,7 @@ function recognise({ headers, source = '' }: HttpRequest, { limiter }: ScimPorts
   return { token, cachedConnection };
 }
 
-/** @throws ScimError 401 if the token is not valid */
+/** @throws ScimError 401 if the token is not valid, or 429 if it has sent too many requests */
 async function admit(token: string, isCounted: boolean, ports: ScimPorts) {
   const { limiter } = ports;
   const valid = await validToken(token, ports);

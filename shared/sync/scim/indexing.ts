@@ -19,8 +19,8 @@ export function claimOf(text: string, type: TypeName): IndexedValue {
 }
 
 /**
- * Normalises a name, so that two names that look the same are equal. The result has the composed Unicode form, single
- * spaces and no invisible characters.
+ * Normalises a name, so that two names are equal if they differ only in white space, invisible characters or the
+ * composition of characters. The result has the composed Unicode form, single spaces and no invisible characters.
  */
 const plainName = (text: string): string =>
   text
@@ -76,7 +76,7 @@ export async function pointAt(resource: ScimResource, { ports, connection }: Ind
   );
 }
 
-/** Removes the index entries of values that the resource no longer has. */
+/** Removes the claim and the index entries of values that the resource no longer has. */
 export async function unindex(
   before: ScimResource,
   after: ScimResource | undefined,

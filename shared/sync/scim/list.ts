@@ -37,9 +37,9 @@ interface Found {
 }
 
 /**
- * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). Resources are
- * sorted by their ids, and a new resource has the greatest id. So new resources appear only at the end, even while a
- * client reads the list page by page.
+ * Lists the resources of one type, or of several types in sequence (RFC 7644 sections 3.4.2 and 3.4.3). Without
+ * `sortBy`, the resources of a type are sorted by their ids, and a new resource has the greatest id. So it appears only
+ * at the end of its type, even while a client reads the list page by page.
  */
 export async function listResources(names: readonly TypeName[], query: ListQuery, context: ScimContext) {
   const { filter, sortBy } = query;
@@ -171,7 +171,7 @@ function startOfPage(
   return after === -1 ? ids.length : after;
 }
 
-/** Reads the resources of a page. Their ids are adjacent, so one query is enough. */
+/** Reads the resources of a page. One query reads from the first to the last id, and the result has only the page. */
 async function readAll(ids: readonly string[], type: TypeName, context: ScimContext) {
   const [first, last] = [ids[0], ids.at(-1)];
   if (first === undefined || last === undefined) return [];

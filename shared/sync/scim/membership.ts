@@ -10,7 +10,7 @@ import { isEnded, stampOf } from './record.ts';
 
 /**
  * A replacement with a list of at most this size is always written as a snapshot. A longer list is written as a
- * snapshot only if at least as many members change as the list contains.
+ * snapshot only if another write is open, or if at least as many members change as the list contains.
  */
 const RESTATED_SIZE = 100;
 /**

@@ -31,8 +31,8 @@ export const groupsAmongListed = (ids: Iterable<string>): readonly GroupId[] =>
 /**
  * Returns the change with the ids of member registers in place of the ids of nested groups. The result does not contain
  * deleted groups.
- * @throws ScimError `invalidValue` if the change contains a group and nesting is off, or if the groups would be nested
- * too deeply
+ * @throws ScimError `invalidValue` if the change adds a group and nesting is off, if too many groups would be nested or
+ * too deeply, or if an added id is the id of a register
  */
 export async function withNestedGroups(
   group: GroupId,

@@ -175,7 +175,7 @@ export const idleRevision = (before: ScimResource, nowMs: number): ScimResource 
   changedMs: before.changedMs,
 });
 
-/** The maximum number of retries after concurrent writes. More conflicts on one resource point to a defect. */
+/** The maximum number of attempts of a write. More conflicts on one resource point to a defect. */
 export const MAX_RACES = 50;
 
 /** A write of a group's members that has begun, with the revision from which its stamps are made. */
@@ -186,7 +186,7 @@ export interface MemberWrite {
 
 /**
  * Begins a write of a group's members that no client requested for this group. An example is the deletion of a user.
- * @returns an empty list if the group is not a SCIM resource
+ * @returns an empty list if the group is not a live SCIM resource
  */
 export async function beginWrite(group: GroupId, { ports, connection }: ScimContext): Promise<MemberWrite[]> {
   const target = { type: 'Group', id: group } as const;

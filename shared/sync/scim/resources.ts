@@ -30,7 +30,11 @@ export async function findResource(id: string, type: TypeName, context: ScimCont
   return finished;
 }
 
-/** Completes a write that a crash interrupted: the registers of the resource, or the rest of its deletion. */
+/**
+ * Completes a write that a crash may have interrupted: the registers of the resource, a replacement of its members, or
+ * the rest of its deletion.
+ * @returns undefined for a deleted resource or a blocked id
+ */
 export async function finishWrite(
   found: ScimResource,
   context: ScimContext,
@@ -77,7 +81,7 @@ export interface Rewrite {
 /**
  * Writes the next revision of a resource. If another request has changed the resource, it reads the resource again and
  * makes the change again. The caller records the change in the desired state and settles the resource.
- * @throws ScimError 404, 412, 409 or an error of `edit`. After an error, the resource is unchanged
+ * @throws ScimError 404, 412, 409 or an error of `edit`. After such an error, the resource has its earlier content
  */
 export async function rewriteResource(
   id: string,
@@ -153,8 +157,8 @@ function rewritten(
 }
 
 /**
- * @throws ScimError 412 if the version is not the current version. While a write of members is open, every version gets
- * a 412, because no client has seen the final list of the current version
+ * @throws ScimError 412 if the version is not the current version. While a write of members is open, every version
+ * except `*` gets a 412, because no client has seen the final list of the current version
  */
 function checkIfMatch(ifMatch: string, { writes, version }: ScimResource, nowMs: number): void {
   const isOpen = openWrites(writes, nowMs).length > 0;
@@ -172,9 +176,9 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
 }
 
 /**
- * Writes the next revision of a group whose attributes do not change. One write is enough, even with concurrent
- * requests.
- * @returns undefined if one write is not enough. The caller must then use `rewriteResource`
+ * Writes the next revision of a group whose attributes do not change. One write is enough, or two if another request
+ * has changed the group since `seen`.
+ * @returns undefined if the writes were refused. The caller must then use `rewriteResource`
  */
 export async function advanceGroup(
   id: string,
@@ -191,7 +195,7 @@ export async function advanceGroup(
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
   if (advanced !== undefined) return { before: advanced, after: advanced, write: begins };
   if (seen === undefined) return undefined;
-  // `seen` is given because another request may have changed the member list after this request read it.
+  // Another request may have changed the member list since `seen`, so this request counts as a change of members.
   const after = await ports.scim.advance(connection, target, {
     nowMs,
     isChange: true,

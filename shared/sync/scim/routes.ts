@@ -215,8 +215,8 @@ const remove =
   };
 
 /**
- * Returns the response to a write. It shows the resource as this request wrote it. If the response must show members,
- * and the request did not contain all members, the function reads the group again.
+ * Returns the response to a write. It shows the resource as this request wrote it, with one exception. If the response
+ * must show members, and the request did not contain all members, the function reads the group again.
  */
 async function answerWritten(
   { resource, members, isNew = false }: Written & { readonly isNew?: boolean },

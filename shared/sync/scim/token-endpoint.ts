@@ -29,8 +29,8 @@ interface TokenAnswer {
 }
 
 /**
- * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The requests of each address have the same
- * limit as requests with unknown tokens. A client needs about one request an hour.
+ * The token endpoint of OAuth 2.0 clients (RFC 6749 sections 3.2 and 4.4). The requests of each address share one limit
+ * with the address's requests with unknown tokens. A client needs about one request an hour.
  * @throws ScimError 405 or 429, for which OAuth has no error
  */
 export async function answerTokenRequest(
