@@ -13,7 +13,7 @@ export interface FigureOptions {
   readonly part?: string | undefined;
 }
 
-/** Minimum number of paired runs for a ratio. */
+/** The number of paired runs for a ratio. */
 export const PAIRED_RUNS = 5;
 
 export interface Spread {

@@ -33,7 +33,7 @@ export interface Context {
   readonly yes: boolean;
   /** Asks for confirmation on a terminal. Returns true with `--yes`. @throws UsageError without a terminal */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** Returns the given reason, or prompts for one on a terminal. @throws UsageError without a terminal */
+  /** Returns the given reason, or prompts for one on a terminal. @throws UsageError if there is no reason */
   readonly reason: (given: string | undefined) => Promise<string>;
   readonly close: () => Promise<void>;
 }

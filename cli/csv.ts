@@ -33,12 +33,13 @@ export interface CsvOptions {
   /** The separator. If absent, the parser uses the separator of a line `sep=`, or detects the separator. */
   readonly delimiter?: string | undefined;
   readonly skipLines?: number | undefined;
-  /** Called with the name of a detected separator. */
+  /** Called if the parser uses a semicolon or a tab that `delimiter` does not name. */
   readonly onRecognised?: (name: string) => void;
 }
 
 /**
  * Parses CSV (RFC 4180) from chunks of text. Lines may end in CRLF, LF or CR. Rows with only empty fields are skipped.
+ * An unreadable record is returned with its `problem`, and is the last.
  */
 export async function* parseCsv(
   chunks: AsyncIterable<string>,

@@ -20,8 +20,8 @@ const BY_NAME: readonly (readonly [name: RegExp, text: string])[] = [
 ];
 
 /**
- * Returns one or two lines for the operator: what happened and the next step. In the chain of causes, the first error
- * with a known text is used. If there is none, the outermost error is used.
+ * Returns the text for the operator: what happened and, if known, the next step. In the chain of causes, the first
+ * error with a known text is used. If there is none, the outermost error is used.
  */
 export function describeError(error: unknown): { readonly exitCode: ExitCode; readonly text: string } {
   if (error instanceof UsageError) return { exitCode: EXIT.usage, text: error.message };

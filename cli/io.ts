@@ -17,7 +17,7 @@ export interface Io {
   readonly cwd: string;
   /** The Node.js version, such as 22.11.0. */
   readonly nodeVersion: string;
-  /** Aborted by Ctrl-C. Commands stop between two steps and report what was done. */
+  /** Aborted by Ctrl-C, SIGTERM or a closed pipe. Commands stop between two steps and report what was done. */
   readonly signal: AbortSignal;
   /** Login name of the operator, for the audit. */
   readonly user: string;
@@ -29,7 +29,7 @@ export interface Io {
 export const EXIT = { done: 0, failed: 1, usage: 2, attention: 3 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The operator pressed Ctrl-C at a prompt: exit code 1, and nothing was changed. */
+/** The operator pressed Ctrl-C before the command changed anything: exit code 1. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
 
@@ -67,7 +67,7 @@ export interface GlobalOptions {
   /** False with `--no-names`. */
   readonly names?: boolean;
   readonly output?: 'wide' | 'csv';
-  /** Option of commands that refresh their output. */
+  /** An option of some commands, like `follow`. Both exclude global options. */
   readonly watch?: boolean;
   readonly follow?: boolean;
 }

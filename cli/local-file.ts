@@ -28,7 +28,7 @@ export type LocalFile = z.infer<typeof LocalFile>;
 
 const start = 'to run a local stack: npm start; to name its file: --local-file';
 
-/** @throws UsageError if the file does not exist, or its stack no longer runs */
+/** @throws UsageError if the file does not exist or has another form, or if its stack no longer runs */
 export function readLocalFile(path: string, cwd: string): LocalFile {
   let text: string;
   try {

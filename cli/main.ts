@@ -14,8 +14,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     stopping.abort();
   });
 }
-// If the program that reads the output closes the pipe (`| head`), the command stops as after Ctrl-C. A closed pipe
-// does not change the exit code.
+// If the program that reads the output closes the pipe (`| head`), the command stops as after Ctrl-C.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   error.code === 'EPIPE' ? stopping.abort() : process.exit(1),
 );

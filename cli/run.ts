@@ -7,7 +7,7 @@ import { visibleLines } from './output/words.ts';
 import { createProgram } from './program.ts';
 
 /**
- * Runs one command line. It does not throw: errors are printed to standard error in one or two lines.
+ * Runs one command line. It does not throw: errors are printed to standard error, without a stack trace.
  * @param args without the interpreter and the script
  * @returns the exit code: 0 done, 1 failed, 2 usage, 3 done but something needs attention
  */

@@ -69,7 +69,7 @@ const Decided = z.object({
     .describe(
       'all_or_none: --member was given, but the directory deleted the group, so only all removals can be decided together.',
     ),
-  digest: text.describe('Digest of the removals that were decided.'),
+  digest: text.describe('Digest of the removals in the request.'),
 });
 
 const AdoptOutcome = z.enum(['adopted', 'not_in_directory', 'linked', 'owned', 'not_on_platform', 'busy']);
@@ -94,7 +94,7 @@ const ClientSecret = z.object({
   expiresAt: nullable(instant),
   previousEndAt: nullable(instant).describe('When earlier secrets expire; null for a new client.'),
   tokenUrl: nullable(text).describe('The URL at which the client gets access tokens; null if unknown.'),
-  url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
+  url: nullable(text).describe('Base URL; null without a SCIM server, or if unknown.'),
 });
 
 const StackPlace = { stack: text, account: text, region: text };
@@ -199,7 +199,7 @@ export const OUTPUT_SCHEMAS = {
     prefix: text,
     connection: text,
     expiresAt: nullable(instant),
-    url: nullable(text).describe('Base URL for the identity provider; null if unknown.'),
+    url: nullable(text).describe('Base URL; null without a SCIM server, or if unknown.'),
   }),
   'console sessions list': z.object({
     sessions: z.array(

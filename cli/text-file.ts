@@ -4,7 +4,10 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { type Io, Stopped, UsageError } from './io.ts';
 
-/** Decodes a UTF-8 file in chunks. @throws UsageError for another encoding, Stopped at Ctrl-C */
+/**
+ * Decodes a UTF-8 file in chunks. @throws UsageError for another encoding or a file that cannot be opened, Stopped at
+ * Ctrl-C
+ */
 export async function* utf8Chunks(io: Io, file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -24,9 +27,9 @@ interface Decoding {
 
 /**
  * Decodes a file of a spreadsheet or an exporter: UTF-8, UTF-16 of either byte order, or Windows-1252 (a superset of
- * Latin-1). If the bytes before the first invalid byte are ASCII, the file is read as Windows-1252. Otherwise the file
- * counts as damaged UTF-8.
- * @throws UsageError for damaged UTF-8, Stopped at Ctrl-C
+ * Latin-1). If all valid characters up to the end of the chunk with the first invalid byte are ASCII, the rest of the
+ * file is read as Windows-1252. Otherwise the file counts as damaged UTF-8.
+ * @throws UsageError for damaged UTF-8, another format or a file that cannot be opened, Stopped at Ctrl-C
  */
 export async function* textChunks(io: Io, file: string, { onRecognised }: Decoding): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined;

@@ -83,7 +83,7 @@ export interface Holds {
   readonly holds: readonly HoldLine[];
 }
 
-/** A person who is pending in groups, because no employee or several employees match. */
+/** A person who is pending in at least one group. */
 export interface Unmatched {
   readonly person: PersonName;
   readonly cause: string;
@@ -94,7 +94,7 @@ export interface Unmatched {
 /** An item that an operator has hidden on the page Home. */
 export interface Acknowledgement {
   readonly item: string;
-  /** The item is shown again when its version changes. null: the item stays hidden. */
+  /** The item is shown again when its version changes, or at `until`. null: only at `until`. */
   readonly version: string | null;
   readonly until: string;
   readonly by: string;

@@ -137,7 +137,7 @@ function openSimulator(kind: Kind, values: Values): DirectorySimulator {
   });
 }
 
-/** @throws {UsageError} for an existing key file without a key */
+/** @throws {UsageError} for an existing key file without a key, and for `--key` with Entra ID */
 function openDialect(kind: Kind, file: string | boolean | undefined): OpenDialect {
   if (file !== undefined && kind.keyName === undefined)
     throw new UsageError('--key: only the directories google and okta have a client key');

@@ -17,7 +17,7 @@ type MemberInput = NonNullable<GroupInput['members']>[number];
 
 const DOMAIN = 'juniper-vale.example';
 const DAY_MS = 86_400_000;
-/** The largest number of members of a group. It limits the memory of a directory with many people. */
+/** The largest number of drawn users of a group. It limits the memory of a directory with many people. */
 const MAX_MEMBERS = 2_000;
 
 /**
@@ -91,7 +91,7 @@ function membersOf(index: number, { existing, below, random }: GroupContext): Me
   return [...peopleOf(existing, random), ...nestedOf(below, index, random), ...othersOf(index, random)];
 }
 
-/** Returns the users of a group. Most groups are small, and a few contain half of the company. */
+/** Returns the users of a group. Most groups are small, and a few contain a third of the company. */
 function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInput[] {
   if (users.length === 0) return [];
   const size = Math.min(MAX_MEMBERS, Math.ceil(random.fraction() ** 5 * users.length * 0.5));
@@ -100,8 +100,8 @@ function peopleOf(users: readonly UserInput[], random: SeededRandom): MemberInpu
 }
 
 /**
- * Returns the nested groups. The first group contains the third, and the third contains the sixth. Among the remaining
- * groups, one in eight contains one or two groups.
+ * Returns the nested groups. The first group contains the third, and the third contains the sixth. One group in eight
+ * contains one or two more groups.
  */
 function nestedOf(
   below: readonly { readonly id: string }[],

@@ -18,7 +18,7 @@ export interface BatchOutcome {
  *
  *   response                                                   | result
  *   -----------------------------------------------------------|----------------------------------------
- *   error, no JSON object, empty or unknown id, wrong key name | the whole batch returns to the queue
+ *   error, no JSON object, or an entry without a known id      | the whole batch returns to the queue
  *   null, {}, empty or null batchItemFailures                  | all messages are deleted
  *   ids of messages in the batch                               | these messages return, the others are deleted
  */

@@ -4,7 +4,7 @@ import type { GroupReport } from './report.ts';
 
 /** The remaining work. `groups` is undefined while a queue still contains messages. */
 export interface Backlog {
-  /** The number of visible, delayed and in-flight messages of the events' queue. */
+  /** The number of visible, delayed and in-flight messages of the events queue and of the reader's queue. */
   readonly events: number;
   readonly apply: number;
   readonly groups: GroupCounts | undefined;

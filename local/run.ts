@@ -38,7 +38,7 @@ export interface RunDependencies {
 
 /**
  * Runs the local stack from start to stop.
- * @returns the exit code: 0 after convergence or a stop, 1 if the stack did not converge in time
+ * @returns the exit code: with `--once`, 0 after convergence and 1 otherwise; without `--once`, 0 after a stop
  * @throws UsageError if the command line or a file cannot be used
  */
 export async function runLocal(given: StartOptions, dependencies: RunDependencies): Promise<number> {

@@ -36,7 +36,7 @@ async function main(args: readonly string[]): Promise<number> {
   });
 }
 
-/** These modules are loaded only if this option is set. */
+/** These modules are loaded only with `--console-login`. */
 async function startConsoleLogin() {
   return (await import('./console-login/start.ts')).startConsoleLogin(DEFAULT_PREFIX);
 }

@@ -23,7 +23,7 @@ export async function builtFolder(entryPoints, sources) {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Returns a key that changes with the content of the sources. */
+/** Returns a key that changes with the size or the modification time of a source. */
 function keyOf(entryPoints, sources) {
   const files = sources.flatMap((name) =>
     readdirSync(join(ROOT, name), { recursive: true }).map((file) => join(name, file)),

@@ -9,7 +9,7 @@ import { openPlatform } from '../local/open-platform.ts';
 import { startStack } from '../local/stack.ts';
 
 /**
- * Writes docs/cli/transcript.md, which shows the real output of every command. Each command runs in its own process
+ * Writes docs/cli/transcript.md, which shows the real output of most commands. Each command runs in its own process
  * against a local stack. Run `npm run docs:transcript` after a change of the CLI.
  */
 
@@ -48,7 +48,7 @@ const event = (type: string, data: object, extra: object = {}) =>
     id: `e-${type}-${JSON.stringify(data).length}`,
     source: 'okta/acme',
     type: `directory.${type}`,
-    // The event time is a few seconds in the future, so that the event is later than the import of an earlier step.
+    // The event time is two minutes in the future, so that the event is later than the import of an earlier step.
     time: new Date(Date.now() + AHEAD_MS).toISOString(),
     data,
     ...extra,
@@ -193,7 +193,7 @@ async function page(folder: string): Promise<string> {
   const lines = [
     '# Transcript',
     '',
-    'This page shows every command of the [command line](../cli.md) with its real output, on a local stack (`npm start`).',
+    'This page shows most commands of the [command line](../cli.md) with their real output, on a local stack (`npm start`).',
     '`npm run docs:transcript` writes the page, with fixed values for times, ids and ports, and without the option `--local` of the commands.',
   ];
   let deadLetter = '';

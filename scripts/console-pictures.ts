@@ -48,7 +48,10 @@ async function send(file: LocalFile, bodies: readonly string[]): Promise<void> {
   sqs.destroy();
 }
 
-/** Sends a snapshot that removes most members of a group, members without a match, and invalid messages. */
+/**
+ * Sends a snapshot that removes most members of a group, members without a match, and invalid messages. Also removes
+ * members of a group on the platform.
+ */
 async function sendEvents(file: LocalFile): Promise<void> {
   const people = readFileSync(join(ROOT, 'examples/company.events.jsonl'), 'utf8')
     .split('\n')
@@ -84,7 +87,7 @@ async function sendEvents(file: LocalFile): Promise<void> {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNWRITTEN = { id: '00g7acme900', name: 'Fire wardens' };
 
-/** Creates unmanaged platform groups. Pauses each directory group with the name of an unmanaged group. */
+/** Creates unmanaged platform groups, and a paused directory group with the name of one of them. */
 async function makeUnmanaged(file: LocalFile): Promise<void> {
   const headers = { ...JSON_TYPE, authorization: `Bearer ${file.platformToken}` };
   for (const name of [UNWRITTEN.name, 'Board of directors', 'Interns 2025']) {

@@ -7,8 +7,8 @@ import packageLock from '../package-lock.json' with { type: 'json' };
 import { billOfMaterials } from './cyclonedx.ts';
 
 /*
- * `npm run sbom` writes the bill of materials of this version into `release/`. It lists the bundled packages and the
- * dependencies of the npm package. Run `npm pack` first, because it writes the list of bundled packages.
+ * `npm run sbom` writes the bill of materials of this version into `release/`. It lists the packages whose code the npm
+ * package contains. Run `npm pack` first, because it writes the list of bundled packages.
  */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const Bundled = z.array(

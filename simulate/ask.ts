@@ -15,8 +15,8 @@ const EVERY_MS = 7 * HOUR_MS;
 const MOST_MEMBERS = 4;
 
 /**
- * At random times, asks `explain` and `plan` about a group and runs apply immediately afterwards. Compares both answers
- * with the result of apply.
+ * Every seven hours, except during faults, asks `explain` and `plan` about a random group and runs apply immediately
+ * afterwards. Compares both answers with the result of apply.
  */
 export function startAsking(cloud: Cloud, seen: Seen): void {
   const random = cloud.random.fork('asking');

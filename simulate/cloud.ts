@@ -88,7 +88,6 @@ export function createCloud(
     table,
     under: <Form>(partition: string, prefix: string) => table.under(partition, prefix) as readonly Form[],
     queues,
-    /** Platforms by company. */
     platforms: platforms as ReadonlyMap<string, SimulatedPlatform>,
     /** The simulated directories of the connections that have a reader, by connection. */
     sources: sources as ReadonlyMap<string, SimulatedSource>,

@@ -128,7 +128,7 @@ async function applyBatch(cloud: Cloud, batch: readonly QueuedMessage[], timeout
 /** Waiting requests of a SCIM client, by group or user. */
 export type ScimLanes = Map<string, Promise<unknown>>;
 
-/** If the error answer has no Retry-After, an identity provider waits for this time before it repeats a request. */
+/** A simulated identity provider waits for this time before it repeats a request. It ignores Retry-After. */
 const ASKS_AGAIN_MS = 60_000;
 
 /**
@@ -148,8 +148,8 @@ async function requestLate(cloud: Cloud, happening: DirectoryHappening, token: s
 }
 
 /**
- * Repeats a request until the server accepts or refuses it, as identity providers do. While a failed request waits for
- * its repetition, the client may send newer requests about the same resource.
+ * Repeats a request until the server accepts or refuses it, as identity providers do. Newer requests about the same
+ * resource wait meanwhile.
  */
 export function requestByScim(cloud: Cloud, happening: DirectoryHappening, lanes: ScimLanes, token: string) {
   const { action, way } = happening;

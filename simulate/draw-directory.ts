@@ -182,8 +182,8 @@ function createScenario(
       if (kind === 'terminate') company(soon(atMs, DAY_MS), { kind: 'activate', role });
     },
     /**
-     * Many members leave at the same time, often from several groups. This looks like an error in the system that feeds
-     * the directory.
+     * Many members leave at the same time, sometimes from several groups. This looks like an error in the system that
+     * feeds the directory.
      */
     massLeaving: (atMs) => {
       const large = [...groups].filter(([, members]) => members.size >= 4).map(([group]) => group);

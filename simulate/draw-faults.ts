@@ -20,7 +20,10 @@ interface Scene extends Pick<Rhythm, 'leavings' | 'refusals'> {
   readonly endMs: number;
 }
 
-/** Draws for one connection: faults of its platform and of AWS, actions of other clients, and actions of operators. */
+/**
+ * Draws for one connection: faults of its platform, actions of other clients, and actions of operators. For the first
+ * connection, also draws the faults of AWS.
+ */
 export function drawFaults(random: Random, town: Town, scene: Scene): readonly Happening[] {
   const { name: connection } = town;
   const isFirst = scene.towns[0] === town;
@@ -118,8 +121,8 @@ function drawPlatformFault(
 const AT_ONCE: Way = { form: 'native', time: 'exact', lateMs: 0, copies: 1 };
 
 /**
- * Draws events of the directory during a platform fault, because some bugs need both. For example, groups are renamed
- * while a wrong base URL answers 404.
+ * For half of the platform faults of some kinds, draws events of the directory or edits of another client during the
+ * fault, because some bugs need both. For example, groups are renamed while a wrong base URL answers 404.
  */
 function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening): readonly Happening[] {
   if (action.kind !== 'platformFault' || random.chance(0.5)) return [];
@@ -168,8 +171,8 @@ function drawMeanwhile(random: Random, town: Town, { atMs, action }: Happening):
 }
 
 /**
- * Draws a change of a group by another client, and two events about the group. The second event arrives while groupsync
- * writes the group.
+ * For up to eight groups, draws a change of the group by another client, and two events about the group. The second
+ * event often arrives while groupsync writes the group.
  */
 export function drawAfterthoughts(random: Random, town: Town, endMs: number): readonly Happening[] {
   return some(random, town.groups, 8).flatMap((group) => {

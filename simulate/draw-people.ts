@@ -8,14 +8,14 @@ import {
 } from './simulation-run.ts';
 
 /**
- * A connection of a simulation run, with the ids of its groups and people. The ids of members are `p…`, `h…` and `q…`. The
- * ids of their roles are `r-<name>-…`.
+ * A connection of a simulation run, with the ids of its groups and people. The ids of members are `p…`, `h…`, `n…` and
+ * `q…`. The ids of their roles are `r-<name>-…`.
  */
 export interface Town extends Pick<ConnectionSpec, 'name' | 'company' | 'people'> {
   readonly share: number;
   /**
    * Ids of the groups of this directory. If a company has two directories, their groups have different ids. The groups
-   * of different companies have the same ids.
+   * of different companies may have the same ids.
    */
   readonly groups: readonly string[];
   readonly count: number;
@@ -52,12 +52,13 @@ export function drawPeople(
   });
 }
 
-/** The share of simulation runs in which the roles of some people change. */
+/** The share of connections in which some people get a second role. */
 const CONVERSIONS = 0.5;
 
 /**
  * Draws people with two roles. Usually one role ends at most 12 hours before or after the other role begins, for
- * example when a contractor becomes an employee. These draws use a separate random stream, so they do not change the rest of the run.
+ * example when a contractor becomes an employee. These draws use a separate random stream, so they do not change other
+ * draws.
  */
 export function drawConversions(
   random: Random,

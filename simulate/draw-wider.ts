@@ -187,8 +187,8 @@ function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] 
 }
 
 /**
- * Draws SCIM requests that arrive hours late: after a newer request, at the same time as another request, or after a
- * deletion.
+ * Draws SCIM requests that arrive minutes or hours late: after a newer request, at the same time as another request, or
+ * after a deletion.
  */
 function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happening[] {
   if (!town.hasScim) return [];

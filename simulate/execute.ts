@@ -38,8 +38,9 @@ export interface Outcome {
 const QUIET_MS = 26 * HOUR_MS;
 
 /**
- * The maximum number of effects of a run. A run with more effects is in an endless loop. A run of a week has about ten
- * thousand effects. A run of a week with ten thousand pending members has three million.
+ * The maximum number of effects of a run of at most a week. A longer run may have more in proportion. A run with more
+ * effects is in an endless loop. A run of a week has about ten thousand effects. A run of a week with ten thousand
+ * pending members has three million.
  */
 const MOST_EFFECTS = 5_000_000;
 

@@ -10,8 +10,8 @@ export interface ExpectedUsers {
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
-   * Members with a contested address or number (`contestedValues`). Such a member may be bound to an earlier holder of
-   * the value, or may be pending.
+   * Members whose data an operator erased, members without a value that an operator bound, and members with a contested
+   * value (`contestedValues`). Such a member may be bound to an earlier holder of the value, or may be pending.
    */
   readonly unsure: ReadonlySet<string>;
   /** The ids of all persons that an uncertain member may be bound to. */
@@ -71,7 +71,7 @@ type Found = { readonly id: string } | { readonly cause: Cause };
 /** The states of employees that the platform lists by default. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Returns a function that receives the roles with a value and chooses the person. */
+/** Returns three functions. `who` receives the roles with a value and chooses the person. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);

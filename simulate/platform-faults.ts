@@ -1,7 +1,8 @@
 type Span = readonly [leastMinutes: number, mostMinutes: number];
 /**
  * How a fault is drawn: its weight, its duration, and the percentage of calls, users or groups that it affects. Without
- * a percentage, the fault affects one to three users or groups.
+ * a percentage, it affects all of them. A fault about `users` affects in 60 % of cases one to three drawn users
+ * instead.
  */
 export type PlatformFaultRange = readonly [
   weight: number,

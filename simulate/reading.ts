@@ -131,8 +131,8 @@ function note(
   groups: ReadonlyMap<string, Group>,
 ): void {
   if (value == null || values.get(id) === value) return;
-  // groupsync may know the groups of a member before it receives an employee number of the member. The number may match
-  // a person, and then these groups change.
+  // groupsync may know the groups of a member before it receives an address or a number of the member. The value may
+  // match a person, and then these groups change.
   touch(groups.values(), arrivedAtMs, ({ members }) => members.has(id));
   values.set(id, value);
 }
@@ -187,8 +187,8 @@ function replay(
 }
 
 /**
- * Applies the last part of a snapshot. A member leaves the group if the snapshot does not name the member and no event
- * about the member followed the first part.
+ * Applies one part of a snapshot. When all parts are there, a member leaves if no part names the member and no event
+ * after the first part added it.
  */
 function replaySnapshot(
   { directoryEvent, source }: Pick<Received, 'directoryEvent' | 'source'>,

@@ -44,7 +44,7 @@ export type CheckName =
   | 'erased'
   | 'directory';
 
-/** The log of a simulation run. The log creates lines only if it has a listener. */
+/** The log of a simulation run. */
 export interface RunLog {
   log(line: Omit<LogLine, 'atMs'>): void;
   /** Counts one effect of a platform fault, another fault, a crash point or an action. */

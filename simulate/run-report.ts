@@ -24,8 +24,8 @@ export interface RunReport {
 }
 
 /**
- * Returns the report of a run. The checks report a lasting violation each hour, so the report contains only the first
- * violation of each kind.
+ * Returns the report of a run. A run may violate one check for many groups, so the report contains only the first
+ * violation of each check and cause.
  */
 export function runReport({ run, violations, fired, figures }: Outcome): RunReport {
   const firsts = new Map(violations.toReversed().map((one) => [`${one.check} ${one.cause}`, one]));

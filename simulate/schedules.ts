@@ -24,9 +24,10 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {}, with: () 
 const UNCOUNTED = { emit() {} };
 
 /**
- * The schedules of the deployed functions (shared/contract/topology.ts). Each schedule begins at a different minute. A
+ * The schedules of the deployed functions (shared/contract/topology.ts). Each schedule begins at a different time. A
  * scheduled run is skipped if it would find the same state as the last successful run. Runs are skipped for at most
- * `leftOutMs`, or for at most `soonMs` if a fault may affect the run.
+ * `leftOutMs`, or for at most `soonMs` if a fault may affect the run or, for the feed, if groupsync has written since
+ * the last run.
  */
 const RHYTHMS = {
   people: { everyMs: HOUR_MS, firstMs: INDEX_LATE_MS + 2_000, leftOutMs: 11 * HOUR_MS, soonMs: 4 * HOUR_MS },
@@ -122,7 +123,7 @@ function runTask(task: Task, only: readonly (ConnectionName | undefined)[], clou
   });
 }
 
-/** Cleans one part of the table for each day since the last clean-up, because the simulation skips most daily runs. */
+/** Cleans all parts of the table, because the simulation skips most daily runs. */
 async function cleanUp({ eraser, clock }: EnginePorts, { runLog, nowMs }: Cloud): Promise<void> {
   if (nowMs() < START_MS + KEPT_DAYS * DAY_MS) return;
   for (let day = 0; day < PARTS; day += 1) {

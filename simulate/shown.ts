@@ -88,7 +88,7 @@ async function showOne(cloud: Cloud, seen: Seen, { name, notified }: Asked): Pro
 
 /**
  * Sends due notifications until they match the findings. After the last attempt, reports each finding without a
- * notification. Failed invocations do not count as attempts.
+ * notification. If an invocation fails, reports nothing.
  */
 async function notifyAndCheck(cloud: Cloud, seen: Seen, { name, notified }: Asked): Promise<void> {
   let unreported: readonly string[] = [];

@@ -7,7 +7,7 @@ export const keepOnly = (run: SimulationRun, kept: readonly number[]): Simulatio
 
 /**
  * Removes happenings that the failure does not need (delta debugging). The function first tries to remove whole
- * connections, actors and kinds of actions. Then it tries halves, quarters and smaller parts of the remaining
+ * connections, actors, kinds of actions and groups. Then it tries halves, quarters and smaller parts of the remaining
  * happenings. It ends when no single happening can be removed, or after the maximum number of runs.
  * @returns the remaining happenings, their positions in the drawn run, and the number of executed runs
  */

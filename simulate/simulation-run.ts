@@ -73,17 +73,15 @@ export interface Traits {
   readonly staleStatus: 409 | 412 | 400 | 422;
   readonly enforceVersionOnPatch: boolean;
   readonly echoSpokeId: boolean;
-  /** How the platform stores an external id. */
   readonly spokeIds: 'exact' | 'folded';
   /** The platform refuses longer names with 400 or 422; null if it has no limit. */
   readonly longestName: number | null;
-  /** How the platform stores a name. */
   readonly names: 'exact' | 'trimmed' | 'folded';
   /** If true, two groups cannot have the same name. */
   readonly uniqueNames: boolean;
   /** A user that this platform adds to each new group; null if it adds none. */
   readonly installer: string | null;
-  /** The time for which the list lacks a new group, and the time for which a GET by id answers 404. */
+  /** How long the list, and a GET by id, show an earlier state. */
   readonly listLagMs: number;
   readonly getLagMs: number;
   readonly endOfFeed: 'same' | 'null' | 'absent' | 'empty';
@@ -137,7 +135,6 @@ export type DirectoryAction =
   | { readonly kind: 'wide'; readonly prefix: string; readonly groups: number }
   | { readonly kind: 'rubbish'; readonly body: string };
 
-/** Form and transport of a message. */
 export interface Way {
   readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
   /**
@@ -158,7 +155,6 @@ export interface Way {
 /** A change of a directory that groupsync reads, or a fault in its answers. */
 export type SourceAction = z.input<typeof Change> | DirectoryFaultAction;
 
-/** A change of an employee in the HR system. */
 export type CompanyAction =
   | { readonly kind: 'hire'; readonly person: PersonSpec }
   | { readonly kind: 'readdress'; readonly role: string; readonly email: string | null }
@@ -228,7 +224,7 @@ type FunctionName =
 export type LambdaName = FunctionName | 'operator';
 
 export type AwsAction =
-  /** The next invocation of this function crashes before its n-th effect of this kind. */
+  /** This function crashes before its n-th effect of this kind, counted over all invocations. */
   | { readonly kind: 'crash'; readonly lambda: LambdaName; readonly effect: string; readonly nth: number }
   | { readonly kind: 'throttled' | 'unheard' | 'echo'; readonly forMs: number; readonly share: number }
   | { readonly kind: 'queue_refuses'; readonly forMs: number; readonly share: number }

@@ -74,7 +74,6 @@ function row({ atMs, lane, what, detail, group }: LogLine, startMs: number | und
   return `<div class="row"><time>${clock(atMs, startMs)}</time><p class="${lane}" style="grid-column:${2 + Math.max(0, place)}">${about}${escaped(what)}${more}</p></div>`;
 }
 
-/** Returns the day since the run began, and the time of day. */
 function clock(atMs: number, startMs = atMs): string {
   const at = new Date(atMs).toISOString();
   return `d${Math.floor((atMs - startMs) / 86_400_000) + 1} ${at.slice(11, 19)}`;

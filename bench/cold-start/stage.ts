@@ -17,7 +17,7 @@ const PEOPLE = 200;
 /** All functions except the console, whose sign-in takes longer than its start. */
 export type MeasuredKey = Exclude<DeployableKey, 'console'>;
 
-/** Starts the local stack with a synced group of ten and no pollers. The benchmark sends the messages. */
+/** Starts the local stack with a synced group of ten. Its pollers do nothing. The benchmark sends the messages. */
 export async function startStage() {
   const real = { handlers: undefined as Awaited<ReturnType<typeof loadParts>>['handlers'] | undefined };
   const { stack, url, token, stop } = await startBenchStack({

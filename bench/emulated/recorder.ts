@@ -11,8 +11,8 @@ export interface AwsCall {
 export type RecordedCall = AwsCall | { readonly to: 'platform'; readonly request: Dispatcher.RequestOptions };
 
 /**
- * Records every call that leaves this process, in order, until `stop`. The functions create their SDK clients, so the
- * recorder patches the classes of the clients.
+ * Records every call to DynamoDB, SQS and the platform, in order, until `stop`. The functions create their SDK clients,
+ * so the recorder patches the classes of the clients.
  */
 export function startRecording(): { readonly calls: readonly RecordedCall[]; readonly stop: () => void } {
   const calls: RecordedCall[] = [];

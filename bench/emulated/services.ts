@@ -75,7 +75,7 @@ export async function startServices({ people }: { readonly people: number }) {
 
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Returns a function that creates consecutive ids. Their prefix, the time, differs between two runs. */
+/** Returns a function that creates consecutive ids. Their prefix changes about every 50 days. */
 function counted(): () => string {
   let last = 0;
   return () => {

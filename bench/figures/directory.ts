@@ -252,7 +252,7 @@ export const directoryFigure: Figure = {
       'calls overlap. `minutes` is the simulated time of the run. `minutes at the limit` is the number of API calls divided by the limit per minute:',
       '2,400 for Google, 16,000 for Entra ID, and 250 for Okta. For Okta, this is half of the limit that one client has for the members of groups.',
       `The dollars are the cost of the AWS requests and of the Lambda time with ${limits.memoryGb} GB of memory. Logs and traces are not included.`,
-      '`npm run bench -- directory --full` also measures 100,000 users.',
+      '`npm run bench -- directory --full` measures 100,000 users instead.',
       '',
       ...parts,
     ].join('\n');

@@ -76,7 +76,7 @@ export function limitsOfFunctions(): Readonly<Record<FunctionName, Limits>> {
 /**
  * Simulates the whole system in simulated time. Each request takes time, and concurrent requests overlap. Concurrent
  * invocations have separate containers, and each container keeps its caches. If a function has the maximum number of
- * invocations, further work waits.
+ * invocations, further messages wait.
  */
 export async function createChain(people: number) {
   const { ingestSeconds, applySeconds, scheduledSeconds, apiCallSeconds } = readPrices().assumed;

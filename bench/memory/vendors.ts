@@ -28,7 +28,7 @@ const NESTED_EVERY = 100;
 /**
  * Returns the number of members of a group. A few groups have a fifth of all memberships, one group in ten is large,
  * and all other groups are small. Example with a million memberships in 10,000 groups: ten groups have 20,000 members,
- * a thousand groups have 400, and all other groups have 44 or 45.
+ * a thousand groups have 400, and all other groups have 45 or 46.
  */
 function membersOf(index: number, { groups, memberships, users }: CompanySize): number {
   const mean = memberships / groups;

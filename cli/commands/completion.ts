@@ -12,7 +12,10 @@ interface Entry {
   /** The command's words on the command line, without the program's name. */
   readonly path: readonly string[];
   readonly words: readonly string[];
-  /** The kind of ids that the command's argument takes. Empty if the deployment has no list of such ids. */
+  /**
+   * The kind of ids that the command's argument takes. Empty if the command has no argument, or if the deployment has
+   * no list of such ids.
+   */
   readonly ids: Completable | '';
 }
 
@@ -61,8 +64,9 @@ const KINDS: readonly Completable[] = ['connection', 'group', 'hold', 'letter', 
 const GLOBALS_WITH_VALUE = ['--connection', '--prefix', '--region', '--profile', '--local-file'] as const;
 
 /**
- * Each script finds the longest command in the typed words and offers the completions of that command. No script uses a
- * variable `path`, because zsh uses this name for PATH.
+ * The bash script, which zsh also runs, offers the completions of the longest command in the typed words. The fish
+ * script offers the completions of each command whose words were typed. No script uses a variable `path`, because zsh
+ * uses this name for PATH.
  */
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = {
   bash: (entries) => `# groupsync completion for bash: source <(groupsync completion bash)
@@ -137,7 +141,10 @@ end`;
 
 const TIMEOUT_MS = 2_000;
 
-/** Prints completions. It prints no errors and stops after `TIMEOUT_MS`, so that the shell stays responsive. */
+/**
+ * Prints ids of one kind, one per line. If they cannot be read within `TIMEOUT_MS`, it prints nothing, so that the
+ * shell stays responsive.
+ */
 async function printIds(context: Context, kind: Completable): Promise<number> {
   const timeout = new Promise<never[]>((resolve) => setTimeout(resolve, TIMEOUT_MS, []).unref());
   const read = async () => {

@@ -16,8 +16,8 @@ import { type NamedDirectory, namedDirectory } from './directory-source.ts';
 import type { DirectoryOptions } from './directory-vendors.ts';
 
 /**
- * Previews a directory. After confirmation, stores its key and the setting `directory`. If the connection already reads
- * this directory, the command replaces the credential, also if the connection has groups of other sources.
+ * Previews a directory. After confirmation, stores its key, if it has one, and the setting `directory`. If the
+ * connection has groups of other sources, a directory that it does not read yet is refused.
  */
 export async function connectDirectory(
   context: Context,

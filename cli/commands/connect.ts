@@ -106,8 +106,9 @@ function printNext(
   name: ConnectionName,
   { observing, probed, clashes }: NextSteps,
 ): void {
-  // Hints repeat the global options of the command line. If the command line names the connection as an argument, the
-  // hints add `--connection`. Otherwise the suggested commands would use the default connection.
+  // Hints repeat the global options of the command line. If the argument names a connection that differs from
+  // `--connection`, the hints name it, because they would otherwise suggest commands for the connection of
+  // `--connection`.
   const own = name === connection ? '' : `--connection ${name} `;
   const nextVerbs = clashes > 0 ? ['platform-groups'] : [];
   if (observing) nextVerbs.push('plan', 'resume');

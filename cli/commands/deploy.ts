@@ -42,7 +42,10 @@ async function deploy(context: Context, options: DeployOptions, command: Command
   });
 }
 
-/** With `--bootstrap`, creates the bucket and the roles of the CDK. @returns false if the operator refuses */
+/**
+ * With `--bootstrap` and without `--dry-run`, creates the bucket and the roles of the CDK. @returns false if the
+ * operator refuses
+ */
 async function bootstrap(
   context: Context,
   options: DeployOptions,

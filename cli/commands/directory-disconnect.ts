@@ -4,7 +4,10 @@ import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 
-/** After confirmation, stops reading the directory. The command is refused while groups of the directory exist. */
+/**
+ * After confirmation, stops reading the directory and deletes its credential. @throws InvalidSettingError while the
+ * reader owns groups
+ */
 export async function disconnect(context: Context): Promise<number> {
   const { out } = context;
   const { ports, found } = await context.connected();

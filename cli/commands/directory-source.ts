@@ -58,7 +58,7 @@ export const directoryOptions = (): readonly Option[] => [
   ),
 ];
 
-/** A directory that the connection will read for the first time, or with a new credential. */
+/** A directory that the options of a command describe. */
 export interface NamedDirectory {
   readonly plan: SettingsPlan;
   readonly setting: DirectorySetting;
@@ -70,9 +70,8 @@ export interface NamedDirectory {
 }
 
 /**
- * Returns the directory that the options describe. If the connection already reads this directory, a setting without an
- * option keeps its stored value.
- * @throws UsageError
+ * Returns the directory that the options describe. If the connection already reads this directory, the setting
+ * `corrects`, which has no option, keeps its stored value. @throws UsageError
  */
 export async function namedDirectory(
   context: Context,
@@ -105,8 +104,8 @@ export interface ChosenDirectory {
 }
 
 /**
- * Returns the directory that the options describe. Without options, returns the directory that the connection reads. If
- * the options have no secret, the deployed function reads the directory.
+ * Returns the directory that the options describe. Without `--directory`, returns the directory that the connection
+ * reads. The deployed function reads the directory, except if the options name a secret.
  */
 export async function chosenDirectory(context: Context, options: DirectoryOptions): Promise<ChosenDirectory> {
   const { ports, found } = await context.connected();

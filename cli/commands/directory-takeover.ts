@@ -117,7 +117,7 @@ const NEW_SOURCE: Readonly<Record<Source, string>> = {
   events: 'the source of events',
 };
 
-/** The next step for groups that no group of the new source matches. */
+/** The next step if some groups cannot be moved to the new source. */
 const UNMAPPED: Readonly<Record<Source, string>> = {
   directory: 'rename it in the directory, or release it: groupsync release GROUP',
   scim: 'assign it to the SCIM application in the identity provider, or name its id with --map FILE',

@@ -20,7 +20,7 @@ export interface DirectoryOptions {
   readonly keyArn?: string;
 }
 
-/** The source of a directory's secret: a file with JSON, or one line of text that is stored in the field `field`. */
+/** The source of a directory's secret: a file with JSON, or text that is stored in the field `field`. */
 export type SecretSource =
   | { readonly kind: 'file'; readonly file: string }
   | {
@@ -92,7 +92,7 @@ function okta(options: DirectoryOptions): DescribedDirectory | undefined {
 }
 
 interface VendorOptions {
-  /** Returns undefined if the options do not describe a directory. */
+  /** Returns undefined if a required option is missing, or if options exclude each other. */
   describe(options: DirectoryOptions): DescribedDirectory | undefined;
   readonly expected: string;
 }
@@ -124,7 +124,9 @@ function accountOf(setting: DirectorySetting): string {
   return setting.kind === 'entra' ? setting.tenant : setting.orgUrl;
 }
 
-/** Fills missing options with the values of the stored setting, if it is for the same account. */
+/**
+ * Fills in a missing address or audience from the stored setting, if it is for the same account of Google or Entra ID.
+ */
 export function withStoredOptions(
   kind: DirectoryKind,
   options: DirectoryOptions,

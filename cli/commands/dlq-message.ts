@@ -141,7 +141,7 @@ export async function edit(context: Context, id: string, { reason }: { reason: s
   return sent ? EXIT.done : EXIT.failed;
 }
 
-/** @throws UsageError if no editor is set; checked before the queues are read */
+/** @throws UsageError if no editor is set and there is no terminal */
 function editorOf(io: Context['io']): string {
   const editor = io.env['VISUAL'] || io.env['EDITOR'] || (canAsk(io) ? 'vi' : undefined);
   if (editor === undefined) throw new UsageError('set EDITOR or VISUAL to an editor');

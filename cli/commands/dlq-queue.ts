@@ -114,7 +114,7 @@ export const CAUSE_COLUMNS: readonly Column<Survey['causes'][number]>[] = [
   ageColumn('newest', ({ newestMs }) => newestMs),
 ];
 
-/** A column that shows an age on a terminal, and a time in CSV. */
+/** A column that shows an age in a table, and a time in CSV. */
 export function ageColumn<Row>(title: string, ageMs: (row: Row) => number, titleInCsv = title): Column<Row> {
   return {
     title,
@@ -137,7 +137,7 @@ const NONE: ReplayReport = {
   cancelled: false,
 };
 
-/** Shows the selected messages, asks for confirmation, and replays them queue by queue. */
+/** Shows the causes of the selected messages, asks for confirmation, and replays the messages queue by queue. */
 export async function replay(context: Context, ids: readonly string[], options: ReplayFlags) {
   const { out } = context;
   const asked = await selectionOf(context, ids, options);

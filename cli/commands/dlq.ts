@@ -120,7 +120,7 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   for (const step of nextSteps(survey, idOf)) out.note(`next: ${step}`);
 }
 
-/** Returns a function that shortens ids to the shortest distinct prefix. */
+/** Returns a function that shortens ids to distinct prefixes of at least `SHORT_ID` characters. */
 function shortIds(messages: Survey['messages']): (id: string) => string {
   const ids = messages.map(({ id }) => id);
   let length = SHORT_ID;

@@ -9,7 +9,10 @@ import { percent, plural } from '../output/words.ts';
 
 export type FormatMember = (member: HeldMember) => string;
 
-/** Reads the hold with this digest. If there is none, reads the first hold of the group. */
+/**
+ * Reads the hold whose digest begins with `digest`. If there is none, reads the first hold of the group. @throws
+ * NotFound if the group has no hold
+ */
 export async function readHold(context: Context, group: string, digest?: string) {
   const ref = await context.group(group);
   const ports = await context.ports();

@@ -143,7 +143,10 @@ const FILE_COLUMNS: readonly Column<HeldMember>[] = [
 
 const SHOWN_EVENTS = 5;
 
-/** Returns one line per event that removes members. The event with the most removals comes first. */
+/**
+ * Returns one line for each reason and event that removes members, at most `SHOWN_EVENTS`. The line with the most
+ * removals comes first.
+ */
 function causingEvents(members: readonly HeldMember[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { because, event } of members) {

@@ -240,7 +240,9 @@ interface ComparisonInput {
   readonly kind: FileKind;
 }
 
-/** Returns undefined if there is no deployment to compare with. */
+/**
+ * Returns undefined if the file cannot be compared. @throws UsageError for a time before the last erasure of the data
+ */
 async function compare(
   { out }: Context,
   { opened, failure }: OpenedDirectory,

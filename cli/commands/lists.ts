@@ -85,7 +85,10 @@ async function showDrift(context: Context, { group, since }: { group?: string; s
   return EXIT.done;
 }
 
-/** Returns one row for each member that another client added or removed, so that `explain` can be run for each. */
+/**
+ * Returns one row for each member that another client added or removed, so that `explain` can be run for each. Another
+ * change, such as a rename, has one row.
+ */
 function rowsPerMember(row: DriftRow) {
   const [was, is] = [row.before ?? [], row.after ?? []].map((side) => [side].flat());
   const rows = Array.from({ length: Math.max(1, was?.length ?? 0, is?.length ?? 0) }, (_, at) => at);

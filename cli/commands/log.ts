@@ -74,8 +74,8 @@ async function filterOf(context: Context, ref: GroupRef | undefined, options: Lo
 }
 
 /**
- * Returns all ids of a member. Changes contain platform user ids, but the operator may know only the directory's id
- * or a name.
+ * Returns a filter for entries with any id of the member. Changes contain platform user ids, but the operator may know
+ * only the directory's id or a name.
  */
 async function aboutMember({ connection, ports, member }: Context, text: string, group?: GroupRef) {
   const found = await member(text).catch(undefinedIfNoMatch);
@@ -215,7 +215,10 @@ async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
 
 type Clip = Context['out']['clip'];
 
-/** An edited dead-lettered message is stored whole. On a terminal, this many characters are shown. */
+/**
+ * On a terminal, this many characters of a value, a reason or a cause are shown. A value may be a whole dead-lettered
+ * message.
+ */
 const CLIPPED = 60;
 
 const fromTo = (before: string | null, after: string | null, clip: Clip): string =>

@@ -14,7 +14,7 @@ const FIELDS: readonly { readonly value: MemberIdField; readonly label: string; 
 /**
  * Returns the settings with `memberIdField` set to the kind of id that the platform's groups contain. For a new
  * connection, the members of existing groups show the kind. If no group has a known member, the command asks the
- * operator. Without a terminal, the setting does not change.
+ * operator. Without a terminal or with `--yes`, the setting does not change.
  */
 export async function settleMemberIdField(
   context: Context,

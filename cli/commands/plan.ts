@@ -128,7 +128,7 @@ function printSynced({ synced, stopped }: SyncReport, names: Names, { out }: Con
   if (stopped !== null) out.line(out.paint.red(`stopped waiting: ${stopped}`));
 }
 
-/** Returns the plans. If the platform does not respond, reports the reason and returns no plans. */
+/** Returns the plans. If a call to the platform fails, reports the reason and returns no plans. */
 export const planOrReport = (context: Context, refs: readonly GroupRef[]) =>
   unlessPlatformFails(context, [], () => planAll(context, refs));
 
@@ -144,7 +144,7 @@ async function unlessPlatformFails<Result>(
   });
 }
 
-/** Compares the current plans with the plans of `planning`. Returns undefined if the platform does not respond. */
+/** Compares the current plans with the plans of `planning`. Returns undefined if a call to the platform fails. */
 export const effectOn = (context: Context, refs: readonly GroupRef[], planning: () => Promise<Planned>) =>
   unlessPlatformFails(context, undefined, async () => {
     const before = await planAll(context, refs);

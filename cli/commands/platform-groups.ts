@@ -115,7 +115,7 @@ async function adopt(context: Context, ids: readonly string[], { all, wait }: Ad
   return adopted.length === pairs.length ? EXIT.done : EXIT.failed;
 }
 
-/** @throws NotFound if a given group has no match, or several */
+/** @throws NotFound for a given id that is not in `pairs` */
 function refuseOthers(
   ids: readonly string[],
   pairs: readonly AdoptionPair[],

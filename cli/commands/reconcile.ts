@@ -14,7 +14,9 @@ import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 import { effectOn, effectText } from './plan.ts';
 
-/** The answer of the function has one report for each connection. The command prints all fields of a report. */
+/**
+ * The function answers with one report for each connection, so here with one report. `--json` prints all its fields.
+ */
 const Answer = z.object({ reports: z.array(z.record(z.string(), z.unknown())) });
 const Skipped = z.object({ skipped: z.string() });
 
@@ -71,8 +73,8 @@ async function previewRefresh(context: Context): Promise<number> {
 }
 
 /**
- * Drift records are read from this long before the start of the run, because clocks differ. Records that existed before
- * the run are excluded by their ids.
+ * Each of the two reads returns the drift records of this last period. A record that the first read returned with the
+ * same outcome is not new.
  */
 const RECENT_MS = 120_000;
 

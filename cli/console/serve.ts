@@ -25,10 +25,10 @@ export interface ServeOptions {
 export const CODE_VALID_MS = 15 * 60_000;
 
 /**
- * Serves the console to this machine only. The page itself contains no data, so any local user may load it. The API
- * requests of the page need the token. The page gets the token in exchange for the code. The code is only in the fragment of the
- * printed URL, and browsers never send the fragment. The headers Host and Origin are checked, because another web page
- * can reach this server through its own host name (DNS rebinding).
+ * Serves the console to this machine only. The page itself contains no data, so any local user may load it. An API
+ * request needs the token or, until it expires, the code. The page gets the token in exchange for the code. The code is
+ * only in the fragment of the printed URL, and browsers never send the fragment. The headers Host, Origin and
+ * Sec-Fetch-* are checked, because another web page can reach this server through its own host name (DNS rebinding).
  */
 export async function serveConsole(options: ServeOptions) {
   const admits = admission(options);

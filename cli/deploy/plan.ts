@@ -88,7 +88,7 @@ const WORDS: Readonly<Record<PlanAction, string>> = {
 
 /**
  * Maximum number of resources that are listed for one action. Above this number, the plan shows a count for each type.
- * Deleted and replaced resources are always listed.
+ * Resources that are deleted, replaced or may be replaced are always listed.
  */
 const MAX_LISTED = 25;
 

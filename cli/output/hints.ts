@@ -24,8 +24,8 @@ export function createCommandFormatter(
     options.localFile === undefined && options.local === true
       ? ['--local', ...optionsText(['prefix'])]
       : optionsText(['localFile', 'prefix', 'region', 'profile']);
-  // Quoted text and resource names (groupsync-events) are not commands. `connect` takes the name of the connection as
-  // an argument.
+  // Quoted text, resource names (groupsync-events) and the names of probe groups are not commands. `connect` and
+  // `connections` take the name of the connection as an argument.
   const named = new RegExp(
     `(?<![\\w"./-])groupsync (?!probe [0-9a-f]{6}\\b)(?=(${commands.join('|')}|--connection)\\b)`,
     'g',

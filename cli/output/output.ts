@@ -12,7 +12,7 @@ export interface Output {
   /** True with `-o`: a table shows all rows, and no cell is cut. */
   readonly inFull: boolean;
   readonly paint: Paint;
-  /** Returns the text in one line. On a terminal it is cut to `most` characters. */
+  /** Returns the text in one line. On a terminal, without `-o wide`, it is cut to `most` characters. */
   clip(text: string, most: number): string;
   /** Prints the document with `--json`; otherwise calls `show`. */
   answer<Document>(document: Document, show: (document: Document) => void): void;
@@ -74,12 +74,12 @@ export function createOutput(
     const shownText = String(value ?? '–');
     return redactor?.text(shownText) ?? shownText;
   };
-  /** Completes the commands in the cells of a column, except in CSV. */
+  /** Redacts the cells of a column and, except in CSV, completes the commands in them. */
   const plain = <Row>({ csv, ...column }: Column<Row>): Column<Row> => {
     const { of, ...rest } = output === 'csv' ? { ...column, ...csv } : column;
     return { ...rest, of: (row) => (output === 'csv' ? text(of(row)) : formatCommands(text(of(row)))) };
   };
-  // CSV output contains only the rows.
+  // With `-o csv`, standard output contains only tables.
   const line = (text = '') => (output === 'csv' ? note(text) : print(coloured(formatCommands(text))));
   let hasRows = false;
   return {

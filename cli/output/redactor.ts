@@ -37,8 +37,8 @@ const matchesKind = ({ kind, action }: Fields, form: RegExp) =>
   form.test(String(kind)) || form.test(String(action));
 
 /**
- * Returns the reason that an operator gave, which may contain a person's name. A single word such as “ok” is not
- * hidden, because it would be replaced everywhere.
+ * Returns the reason that an operator gave, which may contain a person's name. A single word in lower case, such as
+ * “ok”, is not hidden, because it would be replaced everywhere.
  */
 function reasonOf(value: Fields): unknown {
   const isOfPerson = 'actor' in value || 'by' in value || value['state'] === 'paused';

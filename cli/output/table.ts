@@ -61,11 +61,11 @@ export function renderCsv<Row>(rows: readonly Row[], columns: readonly Column<Ro
 const cellsOf = <Row>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.map((row) => columns.map(({ of }) => visible(String(of(row) ?? '–'))));
 
-/** Width in terminal cells. Many characters take two cells. */
+/** Width in terminal cells. Some characters, such as Chinese ones, take two cells. */
 const lengthOf: (text: string) => number = strlen;
 const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0);
 
-/** Returns the id in brackets at the end, with an ellipsis before it. */
+/** Returns the id in brackets at the end, with an ellipsis before it. A text without such an id is returned whole. */
 const tailOf = (text: string): string => {
   const [tail] = / \([^()]+\)$/.exec(text) ?? [];
   return tail === undefined ? text : `…${tail}`;

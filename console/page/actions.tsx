@@ -4,7 +4,7 @@ import { post } from './net.ts';
 import { Button, type ButtonProps, Failure, Field, Select } from './parts.tsx';
 import { T } from './texts.ts';
 
-/** A dialog for an action that cannot be undone, or needs input. */
+/** A dialog that asks for a confirmation or for input before an action. */
 export interface Question {
   readonly title: string;
   readonly text: string;

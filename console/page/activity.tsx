@@ -87,7 +87,10 @@ export function Activity() {
 const KEYS = ['group', 'person', 'actor', 'action', 'outcome'] as const;
 const MAX_SUGGESTED = 20;
 
-/** Returns suggestions that begin with the given text: keys, or the values that a key has in the entries shown. */
+/**
+ * Returns suggestions for the last word of the text: the keys that begin with it. After a key, the values of the key in
+ * the shown entries.
+ */
 function suggestionsFor(text: string, entries: readonly Entry[]): readonly string[] {
   const [, before = '', last = ''] = /^(.*?)(\S*)$/u.exec(text) ?? [];
   const key = KEYS.find((one) => last.startsWith(`${one}:`));

@@ -3,8 +3,8 @@ import { signedIn } from './route.ts';
 /*
  * The printed address of a console without sign-in has a code after the `#`, which browsers never send. The page
  * removes the code from the address at once, and exchanges it for a token. The page stores the token in the browser,
- * where only pages of this console can read it. A reload or a second tab uses the stored token. The history of the
- * browser contains neither the code nor the token.
+ * where only pages of the same host and port can read it. A reload or a second tab uses the stored token. If the
+ * browser stored the token, its history contains neither the code nor the token.
  */
 
 const STORED = 'token';
@@ -16,7 +16,10 @@ addEventListener('hashchange', () => {
   if (signedIn === undefined && location.hash !== '') location.reload();
 });
 
-/** The page sends this token with each request. It is empty in a console with sign-in, and without a valid code. */
+/**
+ * The page sends this token with each request. It is empty in a console with sign-in, and if the server accepts neither
+ * the code nor the stored token.
+ */
 export let token = '';
 
 /** @returns whether the server admits the page */

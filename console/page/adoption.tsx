@@ -18,7 +18,9 @@ interface AdoptionProps {
   readonly cancel: () => void;
 }
 
-/** Shows the changes that the adoption of these pairs would cause, and a button that adopts them. */
+/**
+ * Shows the changes that the adoption of these pairs would cause, and a button that adopts the pairs without a problem.
+ */
 export function Adoption({ pairs, done, cancel }: AdoptionProps) {
   const key = JSON.stringify(pairs);
   const [state, setState] = useState<readonly AdoptionPreview[] | Error | null>(null);

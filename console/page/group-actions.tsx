@@ -14,7 +14,7 @@ interface Props {
 /** The part of the page that an operator opened with a button. */
 export type OpenPart = 'plan' | 'adopt' | null;
 
-/** The actions that are possible now. If the group needs an action, it comes last. */
+/** The actions that are possible now. The action that the group needs is the primary button. */
 export function GroupActions({ detail, open, setOpen }: Props) {
   const { id, name, state, platformId } = detail.status;
   const called = name ?? id;

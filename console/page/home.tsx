@@ -88,7 +88,7 @@ export const Needs = ({ of, action }: NeedsProps) => (
   </ul>
 );
 
-/** Acknowledges an item until it changes, or snoozes it for some days. */
+/** Hides an item for some days, or until it changes but at most `mostDays`. */
 const Hide = ({ need: { key, title, version } }: { readonly need: Need }) => (
   <Ask
     kind="quiet"
@@ -108,7 +108,7 @@ const Hide = ({ need: { key, title, version } }: { readonly need: Need }) => (
   />
 );
 
-/** The state of the connection in one sentence; the worst problem comes first. */
+/** The state of the connection in one sentence, which names only the worst problem. */
 export function Sentence({ status, observing, since }: Attention & { readonly since: string | null }) {
   const { groups, gate, failingCalls } = status;
   const { dirty = 0, deleted = 0, excluded = 0, unknown = 0, in_sync: inSync = 0 } = groups;

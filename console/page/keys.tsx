@@ -24,7 +24,9 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   target.closest('input:not([type="checkbox"]), textarea, select, dialog') !== null;
 
-/** Moves the focus to the first link of the next or previous row of the list. */
+/**
+ * Moves the focus to the first link or button of the next or previous row. If no row has the focus, of the first row.
+ */
 function moveTo(step: 1 | -1): void {
   const rows = [
     ...document.querySelectorAll<HTMLElement>('main .rows .row, main .list > li, main .needs > li'),

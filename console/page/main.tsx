@@ -125,7 +125,7 @@ const NoCode = () => (
   </main>
 );
 
-/** Every text is escaped before it is shown, because names come from other systems. */
+/** Every text and every `title` is escaped before it is shown, because names come from other systems. */
 const { vnode: prepared } = options;
 options.vnode = (node) => {
   const props = node.props as string | { title?: unknown };

@@ -111,7 +111,7 @@ function driftNeeds(drift: Attention['drift'], to: ToPage): readonly Need[] {
   );
 }
 
-/** Returns the dead-lettered messages by cause. */
+/** Returns one item for each cause of dead-lettered messages. */
 export const messageNeeds = (causes: HomeAnswer['causes'], to: ToPage = pathTo): readonly Need[] =>
   causes.map(({ code, count, oldestMs }) => {
     const cause = T.deadLetters.causes[code] ?? code;
@@ -145,7 +145,10 @@ export function needsOf(
   return needs;
 }
 
-/** Separates the items to show from the items that an operator has hidden. A changed item is shown again. */
+/**
+ * Separates the items to show from the hidden items. An item that was hidden until it changes is shown again after a
+ * change.
+ */
 export function splitHidden(needs: readonly Need[], acknowledged: HomeAnswer['acknowledged']) {
   const isHidden = ({ key, version }: Need) =>
     version !== null &&

@@ -18,11 +18,11 @@ export class Refused extends Error {
 export type Params = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * null while the server responds. Otherwise the time of the last line from the server as ISO 8601. If the server has
- * sent no line, the time of the first attempt to connect.
+ * null while the server responds. Otherwise the time of the last line of the stream that failed, as ISO 8601. If that
+ * stream had no line, the time at which the page requested it.
  */
 export const goneSince = signal<string | null>(null);
-/** True after the server has refused the session of the person who signed in. */
+/** True after the server has refused a session or a token (401). */
 export const hasSessionEnded = signal(false);
 export const live = signal<(Partial<Live> & { readonly problem?: string }) | null>(null);
 export const nowMs = signal(Date.now());

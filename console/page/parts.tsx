@@ -185,7 +185,10 @@ export function Time({ at, at: time, short }: { readonly at: string | null; read
   );
 }
 
-/** Returns the text below a name: the address, or else the id. */
+/**
+ * Returns the text below the first line: the address if the first line is the name, or else the id. null if the id is
+ * the first line.
+ */
 function secondLine({ id, name, email }: PersonName): string | null {
   if (name !== null) return email ?? id;
   return email === null ? null : id;

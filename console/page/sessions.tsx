@@ -5,7 +5,10 @@ import { Section, Time } from './parts.tsx';
 import { signedIn } from './route.ts';
 import { T } from './texts.ts';
 
-/** The sessions of people who signed in to the deployed console. Only administrators may see and end them. */
+/**
+ * The sessions of people who signed in to the deployed console. Of the people who signed in, only administrators may
+ * see and end them.
+ */
 export function Sessions() {
   const isAllowed = signedIn === undefined || live.value?.role === 'administrator';
   const { value, reload } = useAnswer<SessionsAnswer>(isAllowed ? 'sessions' : null);

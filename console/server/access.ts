@@ -36,7 +36,7 @@ export const QUERY_ACCESS: Readonly<Record<string, Access | undefined>> = {
   sessions: ADMINISTER,
   deadLetters: MESSAGES,
   deadLetter: MESSAGES,
-  // Each health check reads all groups and employees of the platform, so only operators may run it.
+  // The health checks read all groups and employees of the platform, so only operators may run them.
   doctor: OPERATE,
 };
 

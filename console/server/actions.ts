@@ -39,7 +39,10 @@ import type { ReplayProgress, SettingsPreview } from '../answers.ts';
 import type { RequestContext } from './context.ts';
 import { BOTH_QUEUES } from './session.ts';
 
-/** The object has changed after the page showed it, for example because another operator changed it. */
+/**
+ * The action was not done, or only in part, because of the current state. For example, another operator has changed the
+ * object.
+ */
 export class Changed extends Error {
   override readonly name = 'Changed';
 }

@@ -20,8 +20,8 @@ const MAY_CHANGE_MS = 10 * 60_000;
 const ALL_AGAIN_MS = 5 * 60_000;
 
 /**
- * Returns a function that returns all log entries, newest first: writes, operator actions and external changes. The
- * function keeps the entries between calls. Most calls read only recent entries.
+ * Returns a function that returns the log entries, newest first and at most `MAX_ENTRIES`: writes, operator actions and
+ * external changes. The function keeps the entries between calls. Most calls read only recent entries.
  */
 export function createActivity(connection: ConnectionName, ports: ToolPorts) {
   const kept = new Map<string, Entry>();

@@ -47,7 +47,7 @@ export async function everyAttention(visible: Visible): Promise<EveryConnection>
   return { connections, causes };
 }
 
-/** The revision of all visible connections together. */
+/** Returns one revision and one number of holds for all visible connections together. */
 export async function everyLive(visible: Visible): Promise<Live> {
   const found = await eachVisible(visible, (overview) => overview.live());
   const revisions = found.map(({ row, value, problem }) => [row.name, value?.revision, problem]);

@@ -59,7 +59,7 @@ function countsOf(pending: readonly PendingRow[]): ReadonlyMap<string, number> {
 const matchesGroup = (group: GroupSummary, { text, state }: GroupFilter): boolean =>
   (state === undefined || stateName(group) === state) && matchesText([group.ref.group, group.name], text);
 
-/** States that need an operator come first. */
+/** The order of the states in the list. All other states come last. */
 const ORDER: readonly GroupStateName[] = [
   'failed',
   'held',

@@ -31,7 +31,7 @@ import { unresolved } from './unresolved.ts';
 
 /** All open pages share one read of the table within this time. */
 const FRESH_MS = 1_500;
-/** The pause after a read is four times as long as the read. So reads take at most a fifth of the time. */
+/** The pause after a read is at least four times as long as the read. So reads take at most a fifth of the time. */
 const PAUSE_FACTOR = 4;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -72,8 +72,8 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
   /**
-   * Reading a queue hides its messages from other consumers for a moment. So the function reads a queue only if its
-   * size changed.
+   * Reading a queue hides its messages from other consumers for a moment. So the function reads the two queues only if
+   * the size of one has changed.
    */
   async function causes() {
     const { eventsDlq: events, applyDlq: apply } = (await current.get()).status.queues;

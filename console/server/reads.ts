@@ -2,7 +2,7 @@ import { type ReadOfPeople, recordRead } from '../../shared/operate/reads.ts';
 import { findGroup } from '../../shared/operate/find-group.ts';
 import type { RequestContext } from './context.ts';
 
-/** The queries whose answers show data of people, by the last part of the path. */
+/** The queries that are recorded as reads of data of people, by the last part of the path. */
 const READS: Readonly<Record<string, readonly [what: ReadOfPeople['what'], id?: string]>> = {
   activity: ['activity'],
   deadLetter: ['message', 'id'],
@@ -18,7 +18,7 @@ const READS: Readonly<Record<string, readonly [what: ReadOfPeople['what'], id?: 
 const AGAIN_MS = 10 * 60_000;
 const MAX_KNOWN = 10_000;
 
-/** Returns a function that records a query of a person, if its answer shows data of people. */
+/** Returns a function that records a query of a person, if it is in `READS`. */
 export function createReadLog() {
   const known = new Map<string, number>();
   return async (name: string, query: URLSearchParams, reader: string, context: RequestContext) => {

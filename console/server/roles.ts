@@ -17,7 +17,10 @@ export interface Person {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Returns whether a claim has the value, or is a list that contains it. Values are compared exactly. */
+/**
+ * Returns whether a claim has the value, or is a list that contains it. Values are compared exactly, but the boolean
+ * `true` also equals the text `true`.
+ */
 export function hasClaim(claims: Claims, claim: string, value: string): boolean {
   const given = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
   return (Array.isArray(given) ? given : [given]).some(

@@ -26,7 +26,7 @@ export function createSession(ports: ToolPorts) {
   return {
     inSequence,
     find,
-    /** The message as first read, to validate an edited body while the operator types. */
+    /** The message as an earlier request read it, to validate an edited body while the operator types. */
     known: async (id: string): Promise<DeadLetter> => cache.get(id) ?? find(id),
   };
 }

@@ -16,7 +16,8 @@ export const attemptCookie = (state: string): string => `${ATTEMPT_PREFIX}${stat
 const MAX_ATTEMPTS_BYTES = 4_000;
 
 /**
- * Returns the names of cookies of old attempts. They must be deleted, because a browser sends only a few KB of cookies.
+ * Returns the names of the cookies of all attempts if these are large together, and none otherwise. They must be
+ * deleted, because a browser sends only a few KB of cookies.
  */
 export const abandonedAttempts = (cookies: Cookies): readonly string[] => {
   const attempts = [...cookies].filter(([name]) => name.startsWith(ATTEMPT_PREFIX));

@@ -29,7 +29,7 @@ export interface Provider {
   authorizationUrl(attempt: Attempt): Promise<URL>;
   /**
    * Exchanges the code for an id token, and checks the state, signature, issuer, audience, nonce and times.
-   * @throws SignInRefused
+   * @throws SignInRefused, and another error if the provider is unavailable
    */
   claimsOf(callback: URL, attempt: Attempt): Promise<Claims>;
 }

@@ -48,7 +48,7 @@ const MAX_URL = 8_000;
  *     another page (`/`, `/c/…`)     | sent to the provider | answered
  *     … after signing out            | a link to sign in    |
  *     `/api/…`                       | 401                  | answered, as the roles permit
- *     `POST` from another site       | 403                  | 403
+ *     the last two from another site | 403                  | 403
  */
 export function createConsoleServer(options: ConsoleServerOptions): (request: Request) => Promise<Response> {
   return async (request) => {

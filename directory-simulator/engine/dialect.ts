@@ -108,7 +108,7 @@ export interface Dialect {
   noSuchEndpoint(): DirectoryError;
   /** Returns the credentials that a client needs, one line for each value. */
   describeCredentials(url: string): readonly string[];
-  /** Deletes the issued tokens. The keys stay, so that clients can sign in again. */
+  /** Deletes the issued tokens and restores the configuration. The keys stay, so that clients can sign in again. */
   reset(): void;
 }
 

@@ -27,7 +27,7 @@ export const Settings = z.strictObject({
   pageOrder: z.enum(['random', 'byId']),
   /** The probability that a page begins with the last item of the previous page. */
   repeatedItems: Probability,
-  /** The probability that an empty page is inserted before the last page. */
+  /** The probability that a page is empty and another page follows. */
   emptyPages: Probability,
   unknownFields: z.boolean(),
   /** The probability that an answer shows a group without the count of its members. */
@@ -42,7 +42,7 @@ export const Settings = z.strictObject({
   missingDerivedMembers: Probability,
   /** The probability that a request fails with a quota error or a 5xx. */
   failures: Probability,
-  /** The limit of requests per minute and user; null means no limit. */
+  /** The limit of requests per minute: per user for Google, per operation for Okta. null means no limit. */
   queriesPerMinute: z.int().positive().nullable(),
   pageTokenLifetimeSeconds: z.number().positive(),
   /** The lifetime of a token for later changes. */

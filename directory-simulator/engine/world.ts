@@ -32,7 +32,7 @@ export const WorldUser = z.strictObject({
 export const MemberKindName = z.enum(MEMBER_KINDS);
 
 export const WorldMember = z.strictObject({
-  /** The id or address of a user or group, the id of a device, or the address of an external member. */
+  /** The id or address of a user or group, the id of another object, or the address of an external member. */
   member: z.string().min(1),
   /** The kind of the member. By default, the kind of the existing user or group; an external user if there is none. */
   kind: MemberKindName.optional(),

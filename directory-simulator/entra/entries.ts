@@ -122,8 +122,8 @@ interface Difference {
 }
 
 /**
- * Returns the properties to show. A property that lost its value is null. A property that never had a value is left
- * out.
+ * Returns the properties to show. A property that lost its value in this round is null. Other properties without a
+ * value are left out.
  */
 function shownProperties({ isMinimal }: Tracking, properties: Properties, difference: Difference) {
   const { changed, known, id } = difference;

@@ -11,7 +11,7 @@ export interface ActivityEvent {
 
 type Describe = (entry: LogEntry, identifier: Settings['loggedIdentifier']) => ActivityEvent;
 
-/** Returns an event of the admin console's log. Parameters without a value are left out. */
+/** Returns an event of a log. Parameters without a value are left out. */
 const event = (type: string, name: string, values: Readonly<Record<string, string | null | undefined>>) => ({
   type,
   name,

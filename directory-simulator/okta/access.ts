@@ -75,8 +75,8 @@ interface Bound {
 }
 
 /**
- * Checks the proof of an API call. The answer to a wrong proof has no body. Its status is 401 (RFC 9449) or 400,
- * because Okta uses both.
+ * Checks the proof of an API call. The answer to a wrong proof has no body, and the status 400. For a missing or wrong
+ * nonce, the status is 401 (RFC 9449) or 400, because Okta uses both.
  */
 function refuseWrongProof(signIn: SignIn, request: Request, { text, boundTo }: Bound): void {
   const { org, dpop } = signIn;

@@ -5,8 +5,8 @@ import { tooManyRequests } from './errors.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Maximum number of requests per minute, by operation ("Rate limits", Enterprise orgs). By default, a client can use
- * half of each limit.
+ * Maximum number of requests per minute, by operation. It is half of the limit of the org ("Rate limits", Enterprise
+ * orgs), because a client can use half by default.
  */
 const LIMITS: Readonly<Record<string, number>> = {
   listGroups: 250,

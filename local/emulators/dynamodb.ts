@@ -10,7 +10,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../shared/contract/topology.ts';
 
-/** Creates the table and its index as deployed, if the table does not exist. Then waits until the table is active. */
+/**
+ * Creates the table and its index as deployed. If the table exists, repairs its index. Returns when the table is
+ * active.
+ */
 export async function createTable(client: DynamoDBClient, name: string): Promise<void> {
   const { partitionKey, sortKey, index } = TABLE;
   const keys = [partitionKey, sortKey, index.partitionKey, index.sortKey];

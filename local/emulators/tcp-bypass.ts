@@ -14,7 +14,7 @@ const routes = new Map<string, Ask>();
  * Sends DynamoDB requests of this process for `url` to the emulator's thread as messages, without TCP and without a
  * signature. TCP takes a third of the time of a request, and the signature a tenth. The functions create their own
  * clients, so the shared HTTP handler and signer are patched. Other programs still use the port.
- * @returns a function that removes the patches
+ * @returns a function that sends the requests through TCP again
  */
 export function bypassTcp(url: string, ask: Ask): () => void {
   if (!isPatched) patchClients();

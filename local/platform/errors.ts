@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 /**
  * An error response. The specification defines neither error codes nor an error body ("Errors"). The simulator sends
- * `{"error": {"code", "message"}, "requestId"}`.
+ * `{"error": {"code", "message", "requestId"}}`.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -126,7 +126,7 @@ function generateGroups({
     const department = DEPARTMENTS[index % DEPARTMENTS.length]?.name ?? '';
     const kind = GROUP_KINDS[Math.floor(index / DEPARTMENTS.length) % GROUP_KINDS.length] ?? '';
     const round = Math.floor(index / (DEPARTMENTS.length * GROUP_KINDS.length));
-    // The high exponent makes most groups small. A few groups contain half of the company.
+    // The high exponent makes most groups small. A few groups contain up to half of the company.
     const size = Math.min(MAX_MEMBERS, Math.ceil(random.fraction() ** 6 * active.length * 0.5));
     const users = new Set<string>();
     for (let member = 0; member < size; member += 1) users.add(random.pick(active));

@@ -9,7 +9,8 @@ interface Balance {
 }
 
 /**
- * Returns the balance of a role for each company leave type, in hours: the allowance minus approved and pending leave.
+ * Returns two balances of a role for each company leave type, in hours. One is the allowance minus approved and pending
+ * leave. The other is the allowance minus approved leave that has begun.
  * @param today the current date as YYYY-MM-DD; leave that starts after this date counts as a future request
  * @param decimal format of the amounts. In the specification, one endpoint shows strings, and another shows numbers
  */

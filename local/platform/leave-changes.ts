@@ -15,7 +15,7 @@ import { timestamp } from './timestamp.ts';
  *     status on create   any                  PENDING only
  *     status on PATCH    any                  PENDING only
  *     leavePolicy        optional             required
- *     PATCH of dates     always               while PENDING
+ *     PATCH, not texts   always               while PENDING
  */
 
 export interface LeaveAuthor {

@@ -139,7 +139,10 @@ function jsonBody(request: FastifyRequest): unknown {
   return request.body;
 }
 
-/** Returns the credential of a request, and marks its application as installed (specification, "Installation"). */
+/**
+ * Returns a function that returns the credential of a request and marks its application as installed (specification,
+ * "Installation"). It throws 401 and 429.
+ */
 function admission(controls: Controls) {
   const { simulation } = controls;
   const limit = createRateLimit();

@@ -1,4 +1,5 @@
-// One container of a deployed function. The process loads the bundle once, and then handles one event at a time.
+// One container of a deployed function. The process loads the bundle once, and then handles each event that it
+// receives.
 import { pathToFileURL } from 'node:url';
 
 const [file] = process.argv.slice(2);

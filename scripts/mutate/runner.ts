@@ -18,7 +18,7 @@ export interface Surveyed {
   readonly ms: number;
   readonly places: readonly string[];
 }
-/** The mutants that the tests of each test file should detect; undefined while places are recorded. */
+/** The mutants that each test should detect, by its file and name. */
 export type Work = Record<
   string,
   readonly { readonly number: number; readonly file: string; readonly path: string }[]

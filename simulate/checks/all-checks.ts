@@ -25,7 +25,7 @@ const CHECKERS = [
 /**
  * Returns a function that runs all checks of the stored state for one simulation run. The checks share no code with the
  * engine. The caller calls the function once per simulated hour. A day after all faults ended, the caller makes the
- * last call, with `isEnd` set. The check of `plan` and `explain` runs separately (one-decision.ts).
+ * last call, with `isEnd` set. The checks of the answers to operators run separately (one-decision.ts, shown.ts).
  */
 export function createChecks(): (seen: Seen, isEnd: boolean) => void {
   const observe = createObserver();

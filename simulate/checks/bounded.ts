@@ -16,8 +16,8 @@ const MOST_BYTES = 350 * 1_024;
 const WIDEST = 100;
 const PROBES = 20;
 /**
- * The maximum number of writes of one group in a day that change nothing. groupsync retries a refused or ignored change
- * once a day.
+ * The maximum number of writes of one group in a day that change nothing. groupsync retries such a change once a day.
+ * Six is a chosen margin, because one retry may need several writes.
  */
 const VAIN_WRITES_A_DAY = 6;
 /** The maximum number of scheduled calls per hour and connection, by route. */
@@ -31,8 +31,8 @@ const SCHEDULED: Readonly<Partial<Record<PlatformCall['route'], number>>> = {
 };
 
 /**
- * Checks three limits. A refused change causes only a few calls. An idle connection makes only scheduled calls. The
- * size of a read does not grow with the history.
+ * Checks that six numbers stay below fixed limits: the calls for a group without news, the calls of an idle connection,
+ * the tests of a refused credential, the writes that change nothing, the size of an item, and the items of one read.
  */
 export function createBounded(): Checker {
   const read = new Map<string, number>();
@@ -146,8 +146,9 @@ const areAtOnce = (calls: readonly PlatformCall[]): boolean =>
 const isSoon = (afterMs: number, atMs: number) => atMs >= afterMs && atMs - afterMs < ASKED_WITHIN_MS;
 
 /**
- * Returns whether the connection should make only scheduled calls. The connection is idle if groupsync may not write
- * for it, or if the last two hours had no message, change, failure or hold.
+ * Returns whether the connection should make only scheduled calls. Such a connection had no change or fault for two
+ * hours, and has no message, dirty group, failure, intent, hold or refused member. If it is paused or observes, two
+ * hours without an operator action suffice.
  */
 function isIdle({ nowMs, seen }: Observation, connection: ObservedConnection): boolean {
   const { reading, platform, companyMs, actionMs, groups, item, gate, isObserving } = connection;

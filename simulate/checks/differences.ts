@@ -200,7 +200,10 @@ function sentName({ settings, name: connection }: ObservedConnection, id: string
  */
 const REFUSED_MS = 32 * HOUR_MS;
 
-/** Returns whether the platform permanently refuses a name or an external id, or refused it recently. */
+/**
+ * Returns whether the platform refused a name or an external id recently, or refused it at any time because it is too
+ * long.
+ */
 function isValueRefused({ observation, connection }: Context, value: string): boolean {
   const { traits, refusedValues } = connection.platform;
   const atMs = refusedValues.get(value);
@@ -291,7 +294,10 @@ function causeOf(
   return cause === 'extra_user' && connection.settings.membership === 'additive' ? 'additive_leaver' : cause;
 }
 
-/** Returns whether groupsync unlinked the group because every call answered 404 behind a wrong base URL. */
+/**
+ * Returns whether groupsync may have unlinked the group because its calls were answered with 404 behind a wrong base
+ * URL.
+ */
 const isMisrouted = ({ connection, group, actual }: Context): boolean =>
   connection.item(group)?.link === undefined &&
   connection.platform.calls.some(
@@ -300,7 +306,7 @@ const isMisrouted = ({ connection, group, actual }: Context): boolean =>
 
 /**
  * Returns whether a member may still be bound to a person that the match rules would not find now. A binding stays when
- * an address changes. It also stays when a read of the person shows no user id.
+ * an address or an employee number changes. It also stays when a read of the person shows no user id.
  */
 export function isBoundByMore({ seen }: Observation, { name }: ObservedConnection, member: string): boolean {
   const role = storedUser(seen, name, member)?.role;

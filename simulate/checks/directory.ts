@@ -31,8 +31,8 @@ interface Memory {
 }
 
 /**
- * Checks that the reader follows the directory. The reader never removes a member who is still in the directory group,
- * and it removes every member who left.
+ * Checks that the reader removes nothing that the directory still has, and that its events equal the directory in time.
+ * Checks also that no other source changes the groups of the reader.
  */
 export function createDirectoryCheck(): Checker {
   const memory: Memory = { checkedEvents: new Map() };
@@ -137,8 +137,8 @@ const timesIn = ({ directory }: SimulatedSource, fromMs: number, untilMs: number
 ];
 
 /**
- * Checks that the events of the reader equal the directory. The check starts some time after the last change and the
- * last fault.
+ * Checks that the events of the reader equal the directory. A difference may last some time after the last change and
+ * the last fault, but not until the end of the run.
  */
 function checkAgreement(scene: Scene): void {
   const { observation, connection, source } = scene;

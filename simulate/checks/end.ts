@@ -12,7 +12,8 @@ import { readItem, storedMember } from './stored.ts';
 
 /**
  * Runs one day after all faults ended. Checks that each platform group equals its directory group, or that its
- * differences have an explanation.
+ * differences have an explanation. Checks also the gate, the pending members, duplicate groups and the read of the
+ * feed.
  */
 export const createEnd = (): Checker => (observation) => {
   for (const connection of observation.isEnd ? observation.connections : []) {
@@ -69,8 +70,8 @@ function checkPending(observation: Observation, connection: ObservedConnection, 
 }
 
 /**
- * Checks that groupsync creates only one platform group per directory group. After a release or a deletion, groupsync
- * may create another one.
+ * Checks that at most one of the platform groups that groupsync created for a directory group still exists. The check
+ * is skipped if a release, a removed connection or a changed setting permits a second one.
  */
 function checkSeconds(
   observation: Observation,

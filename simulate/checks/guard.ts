@@ -161,8 +161,8 @@ function lackedAfterEdit(
 const DECISIONS: readonly string[] = ['approve', 'reject'];
 
 /**
- * Returns the removed users whose removal an operator had rejected. A later approval, event or change by another client
- * ends the rejection.
+ * Returns the removed users whose removal an operator had rejected. A later approval, event, HR change, change by
+ * another client, or other operator action ends the rejection.
  */
 function rejectedIn({ seen }: Observation, { change, owner, connection }: Observation['writes'][number]) {
   const isOfConnection = (one: { connection: string }) => one.connection === owner.connection;

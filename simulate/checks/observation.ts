@@ -47,7 +47,8 @@ export interface ObservedConnection {
   /** Users whose removal waits for an operator's decision, was rejected, or was approved in the last two hours. */
   readonly held: (group: string) => ReadonlySet<string>;
   /**
-   * Whether a deletion of the whole group waits for a decision, was rejected, or was approved in the last two hours.
+   * Whether a deletion of the whole group waits for a decision or was approved in the last two hours, or an operator
+   * rejected any removals of the group.
    */
   readonly isDeletionHeld: (group: string) => boolean;
   readonly expected: (group: string) => ExpectedUsers;
@@ -65,8 +66,8 @@ export interface ObservedConnection {
   readonly isIdOf: (group: string, spokeId: string | null | undefined) => boolean;
   readonly hasUncertainRequest: (group: string) => boolean;
   /**
-   * Returns the time of the last fault of the platform or of AWS; 0 if there was none. It ignores the platform faults
-   * in `aside`.
+   * Returns the end of the last fault of the platform or of AWS; 0 if there was none. It ignores the platform faults in
+   * `aside`.
    */
   readonly lastFaultMs: (aside?: ReadonlySet<PlatformFault>) => number;
   /** The time of the last change in the HR system. */

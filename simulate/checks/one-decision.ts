@@ -32,9 +32,9 @@ const DONE = new Set(['written', 'in_sync']);
 type Prediction = 'in' | 'out' | 'as it was' | 'not added';
 
 /**
- * What each decision of `explain` predicts about the user after the apply. A decision without an entry predicts
- * nothing. For example, `pending:refused` has no entry, because the user may be a hidden user that groupsync sends
- * again.
+ * What each decision of `explain` predicts about the user after the apply. The decision `waiting` is not in this table:
+ * it predicts what the directory wants. Any other decision without an entry predicts nothing. For example,
+ * `pending:refused` has no entry, because the user may be a hidden user that groupsync sends again.
  */
 const PREDICTED: Readonly<Record<string, Prediction>> = {
   in_sync: 'in',

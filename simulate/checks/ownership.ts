@@ -17,7 +17,10 @@ import { partitionOf, treatmentOf } from './stored.ts';
  */
 const IN_FLIGHT_MS = 15 * MINUTE_MS;
 
-/** Checks that groupsync writes only to managed groups, and never adds people of one company to groups of another. */
+/**
+ * Checks that groupsync writes only to groups that are managed and not paused, keeps users that the drift policy
+ * accepts, and never uses people or tokens of one company for another.
+ */
 export function createOwnership(): Checker {
   const adoption = new Map<string, string[]>();
   const read = new Map<string, number>();

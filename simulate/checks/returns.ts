@@ -14,12 +14,13 @@ interface MayAdopt {
 /**
  * Returns whether this connection replaced a removed connection of the same company, and may not find the earlier
  * groups. The settings may forbid adoption. If the platform shows no external ids, only the name identifies a group,
- * and the name may have changed. The new connection creates new groups, and the earlier groups stay (docs/cli.md).
+ * and the name may have changed. This function does not test whether it changed, so it excuses more second groups than
+ * docs/cli.md describes.
  */
 export const mayNotFindEarlierGroups = ({ name, settings, platform }: MayAdopt): boolean =>
   hasReturned(name) && (settings.adoptExisting === 'never' || !platform.traits.echoSpokeId);
 
-/** Returns the time at which an operator first connected this name; 0 if the connection existed from the start. */
+/** Returns the time of the first completed `connect` of this name; 0 if there was none. */
 export const connectedAtMs = ({ operators }: Seen, name: string): number =>
   operators.actions.find(({ kind, connection, done }) => done && kind === 'connect' && connection === name)
     ?.atMs ?? 0;

@@ -154,7 +154,7 @@ function checkGroups({ shown }: Compared, stable: Stable, wrong: Wrong): void {
 
 /**
  * Returns the smallest and the largest correct count of groups with a property. The smallest count includes only stable
- * groups. The largest count also includes all groups that changed between two samples.
+ * groups. The largest count also includes each group that changed between two samples and may have had the property.
  */
 function rangeOf(
   { samples }: Compared,

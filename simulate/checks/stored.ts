@@ -8,7 +8,6 @@ export interface StoredGroup {
   readonly deleted?: string;
   readonly snapshot?: string;
   readonly name?: { readonly value: string; readonly stamp: string };
-  /** Each change of the group raises this number. */
   readonly rev?: number;
   readonly dirtySince?: number;
   readonly settled?: string;
@@ -103,9 +102,9 @@ export const isConfirmed = (seen: Seen, connection: string, role: string, member
   readItem<{ gsk: string }>(seen, `R#${connection}#${part(role)} M#${part(member)}`)?.gsk[0] !== '#';
 
 /**
- * Returns the mode and the drift policy of one group. `names` are the group's id and name. The first group policy whose
- * pattern matches one of these names decides. The default mode is `sync`, and the default drift policy is the drift
- * policy of the connection.
+ * Returns whether a group is excluded, its mode and its drift policy. `names` are the group's id and name. The first
+ * group policy whose pattern matches one of these names decides. The default mode is `sync`, and the default drift
+ * policy is the drift policy of the connection.
  */
 export function treatmentOf(
   { groups, drift }: ConnectionSettings,

@@ -70,8 +70,8 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
       return { lost: 'timeout' };
     }
     const answer = answers.perform(request, author);
-    // Each slow call is shorter than the time limit of a call. But many slow calls together can exceed the time limit
-    // of a function.
+    // Half of the slow calls time out. Each other slow call ends just before the time limit of a call, but many
+    // together can exceed the time limit of a function.
     if (platformFaults.strikes('slow'))
       return lateness.chance(0.5) ? { lost: 'timeout' } : { ...answer, isSlow: true };
     return platformFaults.strikes('loses_answers') ? { lost: 'ECONNRESET' } : answers.distort(answer);
@@ -124,7 +124,6 @@ export function createSimulatedPlatform(given: facts.PlatformOptions) {
     companyId: company,
     traits,
     groups: groups.held,
-    /** Employees by role. */
     employees: people.employees,
     writes: groups.writes as readonly facts.PlatformWrite[],
     clientWrites: groups.clientWrites as readonly facts.ClientWrite[],

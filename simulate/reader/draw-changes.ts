@@ -70,7 +70,7 @@ function createActs(random: Random, { endMs, members, vendor }: Scene) {
       join(atMs, group, member);
       leave(atMs + between(random, 1_000, HOUR_MS), random.pick(groups), member);
     },
-    /** A member joins a group and leaves the group within minutes. This happens twice. */
+    /** A member leaves a group and joins the group again within minutes. This happens twice. */
     turn(atMs, group) {
       const member = someone();
       for (let at = 0; at < 4; at += 1) {

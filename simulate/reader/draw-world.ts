@@ -54,7 +54,8 @@ function ofGoogle(world: PlainWorld): WorldInput {
 
 /**
  * Adds objects that only Entra ID has: guests, a user without a mailbox, groups that contain each other, a device, a
- * service principal, a dynamic group, a group with hidden membership, and a deleted group that can be restored.
+ * service principal, a dynamic group, a group with hidden membership, and groups that can be restored after their
+ * deletion.
  */
 function ofEntra(world: PlainWorld): WorldInput {
   const guest: UserInput = { id: 'guest', primaryEmail: EXTERNAL, vendorFields: { userType: 'Guest' } };

@@ -6,7 +6,9 @@ import { type DirectoryEvent, NATIVE_KINDS } from '../messages.ts';
  */
 export const READER = 'groupsync/directory';
 
-/** Returns whether a message is from a reader. Readers and all other sources send to the same queue. */
+/**
+ * Returns whether a message is from a reader. In the simulation, readers and all other sources send to the same queue.
+ */
 export const isOfReader = (body: string): boolean => body.includes(`"source":"${READER}"`);
 
 interface Sent {

@@ -9,7 +9,7 @@ export const GROUPS = 7;
  */
 export const LASTING = ['k1', 'k2', 'k3', 'k4'];
 
-/** The part of a run in which the directory changes. */
+/** The input for drawing a directory, its changes and its faults. */
 export interface Scene {
   readonly vendor: DirectoryKind;
   readonly endMs: number;

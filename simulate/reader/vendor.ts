@@ -8,7 +8,6 @@ import type { DirectoryFault, DirectoryFaultAction } from './faults.ts';
 /** The address of the simulator. Token endpoints accept assertions for any address of this machine. */
 export const BASE_URL = 'http://127.0.0.1';
 
-/** The kind of data that a request reads. All vendors have the same kinds. */
 export type Question = 'token' | 'changes' | 'groups' | 'group' | 'members' | 'member' | 'users' | 'user';
 
 export interface Content {

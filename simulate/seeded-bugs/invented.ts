@@ -1,6 +1,5 @@
 import { at, atGroups, type Bug } from '../seeding.ts';
 
-/** Invented bugs. */
 export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
   no_claims: [
     'two directory groups can claim the same platform group',

@@ -14,7 +14,7 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
     })),
   ],
   present_expires: [
-    'the register of a present member is deleted after 430 days',
+    'the register of a present member has an expiry time',
     atTable((table) => ({
       put: (item, when) =>
         table.put(item['presence'] === 'present' ? { ...item, expiresAt: 1_900_000_000 } : item, when),

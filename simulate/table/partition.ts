@@ -21,7 +21,7 @@ export interface Partition {
 export interface Page {
   readonly items: readonly Item[];
   readonly bytes: number;
-  /** The key at which the next page begins. */
+  /** The last key of this page, if it is full. The next page begins after it. */
   readonly last?: string;
 }
 

@@ -1,8 +1,8 @@
 import type { Attributes, Change, Condition, Item, Value } from '../../shared/store/table.ts';
 
 /**
- * The maximum number of attributes that one expression can remove. An expression has at most 4 KB, including
- * placeholders like `#n123`.
+ * The maximum number of attributes that one expression can name. An expression has at most 4 KB, including placeholders
+ * like `#n123`.
  */
 const MAX_NAMES = 600;
 

@@ -33,7 +33,7 @@ export const deadLetters = {
   empty: 'No dead-lettered messages.',
   emptyText: 'Messages that groupsync cannot process appear here, grouped by cause.',
   total: (count: number) => many(count, 'message'),
-  elsewhere: (count: number) => `${count} more are being processed by another consumer.`,
+  elsewhere: (count: number) => `${count} of them are being processed by another consumer.`,
   incomplete: 'The list is incomplete: the queue has more messages.',
   superseded: (count: number) => `${count} superseded`,
   oneSuperseded: 'superseded',

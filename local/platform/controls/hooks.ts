@@ -32,8 +32,9 @@ export function decorateRequests(app: FastifyInstance): void {
 }
 
 /**
- * Injects faults before authentication and validation, as in a real outage. A fault with `drop: "after"`, or with a
- * `body` and no status, lets the request take effect. The onSend hook then changes the response.
+ * Injects faults before authentication and validation, as in a real outage. With `status`, `retryAfter` or `drop:
+ * "before"`, the request has no effect. With any other fault it takes effect, and a hook then changes or drops the
+ * response.
  */
 export function injectFaults(app: FastifyInstance, { faults, isApi, errorBody }: Traffic): void {
   const closing = new AbortController();

@@ -175,8 +175,7 @@ function groupResponse(group: Group, { simulation }: Call) {
 
 /**
  * Returns the version in the format of the setting `versionForm`. Versions of different formats are never equal. The
- * number is computed from the text, so a version is the same
- * again if the setting changes back.
+ * number is computed from the text, so a version is the same again if the setting changes back.
  */
 function formatVersion({ version }: Group, { versionForm }: Settings): string | number {
   if (versionForm === 'text') return version;

@@ -41,8 +41,8 @@ export const ActivityPage = z
   .meta({ id: 'ActivityPage' });
 
 /**
- * All events of one change of a group, in this order: created, changed, members removed, members added. They are stored
- * together. Otherwise a change of 20,000 members would store its group and initiator 20,000 times.
+ * All events of one change of a group, in this order: the event of the group itself, members removed, members added.
+ * They are stored together. Otherwise a change of 20,000 members would store its group and initiator 20,000 times.
  */
 export const ActivityBatch = z.object({
   atMs: z.number(),
