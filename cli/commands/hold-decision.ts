@@ -36,7 +36,9 @@ export async function decideHold(
   const leaving = chosen.size === 0 ? members : members.filter(({ user }) => chosen.has(user));
   noteRemovals(read, leaving, out.note);
   if (digest !== hold.digest)
-    out.note('only the removals of the given digest are decided; the hold now contains more removals');
+    out.note(
+      'only the removals of the given digest are decided; the removals of the hold have changed since then',
+    );
   const reason = await context.reason(decision.reason);
   const removes = chosen.size === 0 ? hold.removes : leaving.length;
   const question = name === 'approve' ? approveQuestion(removes) : rejectQuestion(removes);
@@ -59,8 +61,8 @@ const rejectQuestion = (removes: number): string =>
 type ReadHold = Awaited<ReturnType<typeof readHold>>;
 
 /**
- * Returns the digest of the hold to decide. A complete digest is returned unchanged, even if the hold has more removals
- * now.
+ * Returns the digest of the hold to decide. A complete digest is returned unchanged, even if the removals of the hold
+ * have changed.
  * @throws NotFound if a digest prefix does not match the hold
  */
 function digestOf({ state, hold }: ReadHold, { digest: given }: Decision): string {

@@ -73,8 +73,8 @@ async function previewRefresh(context: Context): Promise<number> {
 }
 
 /**
- * Each of the two reads returns the drift records of this last period. A record that the first read returned with the
- * same outcome is not new.
+ * Both reads return the drift records since this time before the start of the command. A record that the first read
+ * returned with the same outcome is not new.
  */
 const RECENT_MS = 120_000;
 
@@ -86,7 +86,8 @@ async function runNow(
 ): Promise<number> {
   const { out, connection } = context;
   const { ports } = await context.connected();
-  const readDrift = () => collectPages(ports.drift.since(connection, ports.clock() - RECENT_MS));
+  const sinceMs = ports.clock() - RECENT_MS;
+  const readDrift = () => collectPages(ports.drift.since(connection, sinceMs));
   out.note(`running ${name} for ${connection} …`);
   const known = new Set((await readDrift()).map(({ id, settledBy }) => `${id} ${settledBy}`));
   const ran = ports.functions.run(name, { ...event, connection }).catch(async (cause: Error) => {

@@ -2,7 +2,7 @@ import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
 import type { PlatformGroupsReport } from '../../shared/contract/answers/platform-groups.ts';
 import { Refused } from '../../shared/operate/refused.ts';
-import type { Live } from '../answers.ts';
+import type { Attention, Live } from '../answers.ts';
 import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
 
 interface Access {
@@ -117,6 +117,12 @@ export const withoutHiddenOwners = (
 /** Whether a person may see the messages of all connections. True without a person: then AWS permissions decide. */
 export const seesMessages = (person: Person | undefined): boolean =>
   person === undefined || seesEveryConnection(person);
+
+/** Hides the numbers of messages in the queues, because the queues have messages of all connections. */
+export const withoutMessages = <Shown extends Pick<Attention, 'status'>>(shown: Shown): Shown => ({
+  ...shown,
+  status: { ...shown.status, queues: { events: null, eventsDlq: null, apply: null, applyDlq: null } },
+});
 
 /** Adds the role, and removes what the person may not see: other connections, and messages of all connections. */
 export const withoutHidden = (live: Live, person: Person, connection: ConnectionName): Live => ({

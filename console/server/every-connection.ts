@@ -4,7 +4,7 @@ import { type ConnectionName, connectionName } from '../../shared/domain/ids.ts'
 import { listConnections } from '../../shared/operate/settings.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { EveryConnection, Live } from '../answers.ts';
-import { seesMessages, visibleTo } from './access.ts';
+import { seesMessages, visibleTo, withoutMessages } from './access.ts';
 import { type Overview, revisionOf } from './overview.ts';
 import { type Person, roleFor } from './roles.ts';
 
@@ -40,7 +40,10 @@ async function eachVisible<Value>(
 }
 
 export async function everyAttention(visible: Visible): Promise<EveryConnection> {
-  const connections = await eachVisible(visible, (overview) => overview.attention());
+  const connections = await eachVisible(visible, async (overview) => {
+    const attention = await overview.attention();
+    return seesMessages(visible.person) ? attention : withoutMessages(attention);
+  });
   const readable = connections.find(({ value }) => value !== null);
   const isShown = readable !== undefined && seesMessages(visible.person);
   const causes = isShown ? await visible.overviewOf(connectionName(readable.row.name)).causes() : [];

@@ -31,7 +31,7 @@ import type {
 } from '../answers.ts';
 import { parseSearch } from '../search.ts';
 import { matchesFilter } from './activity.ts';
-import { withoutHiddenOwners } from './access.ts';
+import { withoutHiddenOwners, withoutMessages } from './access.ts';
 import type { RequestContext } from './context.ts';
 import { groupDetail } from './group.ts';
 import { usersOf } from './group-reads.ts';
@@ -39,8 +39,6 @@ import { holdPage } from './hold.ts';
 import { findPeople, knownMembers, nameOf } from './people.ts';
 import { BOTH_QUEUES } from './session.ts';
 
-/** The queues have messages of all connections. */
-const NOT_SHOWN = { events: null, eventsDlq: null, apply: null, applyDlq: null };
 const DEAD_LETTERS_SHOWN = 1_000;
 const PAGE = 200;
 
@@ -50,7 +48,7 @@ type Query = (query: URLSearchParams, context: RequestContext) => Promise<unknow
 export const QUERIES: Readonly<Record<string, Query>> = {
   home: async (_, { overview, seesMessages }): Promise<Home> => {
     const home = await overview.home();
-    return seesMessages ? home : { ...home, causes: [], status: { ...home.status, queues: NOT_SHOWN } };
+    return seesMessages ? home : { ...withoutMessages(home), causes: [] };
   },
   live: (_, { overview }) => overview.live(),
   groups: (query, { overview }) =>

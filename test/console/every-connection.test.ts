@@ -15,6 +15,7 @@ async function twoConnections() {
   return { ...world.ports, deployment: { ...world.ports.deployment, queue } };
 }
 const personWith = (roles: Person['roles']): Person => ({ id: 'ann@acme.test', roles });
+type Shown = { readonly value: { readonly status: { readonly queues: { readonly eventsDlq: unknown } } } };
 type Row = { readonly row: { readonly name: string }; readonly role: string | null };
 
 it('the page of all connections shows only items of connections for which the person has a role', async () => {
@@ -44,6 +45,8 @@ it('the page of all connections shows only items of connections for which the pe
     const { connections, causes } = await ask('attention');
     expect(connections.map(({ row, role }: Row) => [row.name, role])).toEqual(rows);
     expect(causes.length).toBe(messages);
+    const counted = connections.filter(({ value }: Shown) => value.status.queues.eventsDlq !== null);
+    expect(counted.length).toBe(messages === 0 ? 0 : rows.length);
     const live = await ask('live');
     expect(live.connections.map(({ name }: Row['row']) => name)).toEqual(rows.map(([name]) => name));
     expect(live.deadLetters === null).toBe(messages === 0);
