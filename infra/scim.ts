@@ -58,7 +58,7 @@ const PERIOD = Duration.minutes(5);
  */
 const FEW_FAILURES = 5;
 
-/** Alarms about SCIM requests, measured at the API or by the function. An unused endpoint sends no data. */
+/** Alarms about SCIM requests, measured at the API or by the function. Missing data raises no alarm. */
 class ScimAlarms extends Construct {
   /** Requests answered with 429, by API Gateway's throttle or by the server's own limit. */
   readonly throttled: Metric;
@@ -111,7 +111,7 @@ class ScimAlarms extends Construct {
     const filter = new MetricFilter(this, 'Throttled', {
       logGroup,
       filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
-      // The namespace contains the stage, because a dimension for the stage would need a field in the log.
+      // The namespace contains the prefix of the deployment, because a dimension would need a field in the log.
       metricNamespace: `${METRIC_NAMESPACE}/${prefix}`,
       metricName: 'ScimThrottled',
       metricValue: '1',

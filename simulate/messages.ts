@@ -77,7 +77,7 @@ export const isScimKey = (key: string): boolean => key.startsWith('s') || key.st
 export const addressOf = (member: string, connection: string): string | undefined =>
   /^[hn]/.test(member) ? undefined : `${member}@${originalName(connection)}.test`;
 
-/** Returns the first employee number of a member `n…`; undefined for other members. A profile may change the number. */
+/** Returns the first employee number of a member `n…`; undefined for other members. A profile may change it. */
 export const numberOf = (member: string, connection: string): string | undefined =>
   member.startsWith('n') ? `${originalName(connection)}-${member}` : undefined;
 
@@ -305,8 +305,8 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
  * Returns the SCIM request of a happening. If the group or member does not exist in the server yet, most actions become
  * a POST that creates it.
  * @param idOf returns the id that the server assigned; undefined if there is none
- * @returns the request; undefined for a happening without a SCIM request: a message, `rubbish`, `wide`, or a `forget`,
- * `delete` or `leave` without an id
+ * @returns the request; undefined if the happening is sent as a message, is `rubbish` or `wide`, or is a `forget`, `delete` or
+ * `leave` of a user or group that the server does not have
  */
 export function scimRequestOf(
   { connection, action, way }: DirectoryHappening,

@@ -81,7 +81,7 @@ function showReport({ out }: Context, report: EventsReport, verb: string, onErro
   return report.errorCount === 0 ? EXIT.done : onErrors;
 }
 
-/** Maximum number of lines per kind. */
+/** The commands `events` and `import` print at most this number of lines of each list, such as the list of errors. */
 export const SHOWN = 20;
 
 export function printErrors({ errors, errorCount }: EventsReport, { line, paint }: Context['out']): void {

@@ -17,7 +17,7 @@ export const SETTINGS_HELP =
 export interface OpenStage {
   readonly cdk: Cdk;
   readonly built: BuiltStack;
-  /** Account and region, as questions to the operator show them. */
+  /** The account and the region, as text for the questions to the operator. */
   readonly where: string;
 }
 

@@ -75,7 +75,7 @@ export interface LogEntry {
 /** The latest change of one membership: its start, a change of its role, or its end. */
 export interface MembershipChange {
   readonly memberId: string;
-  /** Milliseconds since 1970; -Infinity if the membership existed at the start. */
+  /** Milliseconds since 1970; -Infinity if the membership existed when the simulator started. */
   readonly atMs: number;
 }
 
@@ -97,7 +97,7 @@ export interface View {
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
-  /** Returns the time of the latest change of a user; -Infinity if the user has not changed since the start. */
+  /** Returns the time of the latest change of a user; -Infinity if the user has not changed since the simulator started. */
   userChangedAt(userId: string): number;
   /** Returns the time of the latest change of a group. Changes of its memberships do not count. */
   groupChangedAt(groupId: string): number;

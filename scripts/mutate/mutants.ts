@@ -42,7 +42,7 @@ export function mutantsOf(file: string, source: string): readonly Mutant[] {
   return mutants;
 }
 
-/** The fields of each kind of node whose code does not always run, such as a branch of a condition. */
+/** For each kind of node, its fields with code that does not always run, such as a branch of a condition. */
 const PLACES: Readonly<Record<string, readonly [Kind, ...string[]]>> = {
   BlockStatement: ['statement', 'body'],
   SwitchCase: ['statement', 'consequent'],

@@ -1,7 +1,8 @@
 /**
  * Returns the candidate with the fewest wrong, missing, added or exchanged characters. Case is ignored. For a candidate
  * with dots, such as `guard.minSize`, the text may be only the last part (`minSize`).
- * @returns undefined if every candidate differs in more than one character and in more than two in five characters
+ * @returns undefined if no candidate is near. A candidate is near if the number of its differences is at most 1, or at
+ * most 40 % of the number of typed characters
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const typed = text.toLowerCase();

@@ -15,7 +15,7 @@ import type { PlatformGroupId, PlatformUserId } from '../domain/ids.ts';
 import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
-/** The facts that are read from the table with strong consistency; `unlisted` also needs fetches. See `Facts`. */
+/** The facts that are read from the table with strong consistency. `unlisted` also needs fetches from the platform. */
 export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted' | 'namesakes';
 
 /** The data that apply must read before the next decision. */
@@ -65,8 +65,8 @@ export type Decision =
   | Read
   | Reserve
   /**
-   * Drops the open intent, because its write had no effect. `owed` is the guard's record of removals that still count,
-   * because the request may take effect later. With `failing`, the write is not tried again until the group changes or
+   * Drops the open intent, because its write had no effect so far. `owed` is the guard's record of the removals of this
+   * write. They still count, because the write may take effect later. With `failing`, the write is not tried again until the group changes or
    * a day has passed.
    */
   | {
@@ -119,11 +119,11 @@ export interface Wait {
    * search that did not find the created group, or one more DELETE without effect.
    */
   readonly noting?: 'missing' | Intent;
-  /** Whether the guard does not count this worker's removals during the wait. */
+  /** If true, the removals that this worker has reserved with the guard do not count during the wait. */
   readonly yields?: boolean;
 }
 
-/** Records the state that the platform shows. This ends the open intent and the suspected external change. */
+/** Records the state that the platform shows. This ends the open intent, and removes the mark of a suspected change. */
 export interface Observe {
   readonly kind: 'observe';
   /** `gone` means that the group of an open deletion is gone, or that there is no linked platform group. */

@@ -86,7 +86,10 @@ function verdictOfWanted(input: VerdictInput): Verdict {
       'another client removed them on the platform, and the drift policy accepts that',
     );
   return state.dirtySinceMs === undefined
-    ? verdict('waiting', 'they were matched after the last read of the group; the next read adds them')
+    ? verdict(
+        'waiting',
+        'they were matched after the last read of the group; groupsync adds them after the next read',
+      )
     : verdict('waiting', `they will be added by the next write${lastTry(input)}`);
 }
 
@@ -131,8 +134,8 @@ function policyThatKeeps(facts: Facts): string {
 function whyHeld({ state, held }: Facts, user: PlatformUserId): string {
   const decision = state.rejection?.decision;
   return decision?.kind === 'rejected' && held?.hold?.users?.has(user) !== true
-    ? `${decision.by} rejected the removal (${decision.reason}): groupsync holds`
-    : 'the guard holds the removal until a person decides: groupsync holds';
+    ? `${decision.by} rejected the removal (${decision.reason}); to see it: groupsync holds`
+    : 'the guard holds the removal until an operator decides; to see it: groupsync holds';
 }
 
 const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): boolean =>
@@ -148,7 +151,7 @@ function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn
   if (register?.value === 'absent') return 'the directory took them out of the group';
   if (register !== undefined && register.stamp <= userFloor) return 'the directory deleted this user';
   if (register !== undefined && register.stamp < groupFloor(state.registers))
-    return 'a later snapshot or deletion of the group does not name them';
+    return 'the group was deleted later, or a later snapshot of the group does not list them';
   return isSwitchedOn
     ? 'the directory has never put them in'
     : 'the directory has switched their account off; the membership counts again when it is switched on';

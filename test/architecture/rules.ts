@@ -1,6 +1,6 @@
 /**
  * The rules of the architecture as data. Paths are relative to the root of the project. A pattern that ends in `*`
- * matches every path that begins with it. Any other pattern matches exactly. The rules apply only to TypeScript files.
+ * matches every path that begins with it. Any other pattern matches exactly. The rules apply to all source files.
  */
 
 /**
@@ -30,7 +30,7 @@ const ANY = '*';
 /** A package that limits concurrency. It uses no clock, no timers and no I/O. */
 const BOUNDED = 'p-map';
 /**
- * Packages that use cases may import. A hash is a pure function. The randomness rule refuses the random functions of
+ * The packages that a use case can import. A hash is a pure function. The randomness rule refuses the random functions of
  * `node:crypto`.
  */
 const USE_CASE_PACKAGES = ['node:crypto', BOUNDED];
@@ -139,7 +139,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'console/answers.ts',
     mayImport: ['shared/contract/*', 'shared/domain/*'],
     packages: [],
-    fix: 'an answer to the page may import only answers of the use cases, and types of shared/contract and shared/domain',
+    fix: 'console/answers.ts imports only types, and only from shared/contract and shared/domain',
   },
   {
     files: 'console/search.ts',
@@ -151,7 +151,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     files: 'console/server/*',
     mayImport: ['console/server/*', 'console/answers.ts', 'console/search.ts', SHARED],
     packages: ['zod', 'node:crypto', BOUNDED],
-    fix: 'the server side of the page calls the use cases and runs in any server: pass what it needs of the machine as an argument',
+    fix: 'the server side of the page calls the use cases and runs in any server: pass values that depend on the machine as arguments',
   },
   {
     files: 'console/sign-in/*',
@@ -173,8 +173,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
   },
   {
     files: 'local/*',
-    // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. Both platform simulators use the same
-    // rules of the platform.
+    // fauxqs does not export the store that local/emulators/sqs-store.ts fixes. The platform simulators of local and
+    // simulate share simulate/platform/rules.ts.
     mayImport: [
       'local/*',
       'directory-simulator/*',
@@ -231,8 +231,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'cdk-nag',
       'esbuild',
       'node:*',
-      // The functions use this package instead of the SDK's whole chain of credential providers, and the part of undici
-      // above instead of all of undici.
+      // The functions do not bundle the SDK's whole chain of credential providers, but only this package.
       '@aws-sdk/credential-provider-env',
     ],
     fix: 'infra imports names, topology and metrics from shared/contract, and names handlers by path: move common code to shared/contract',
@@ -251,7 +250,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packageTypes: ['zod'],
     fix: 'simulate imports shared, the handlers and the directory simulator, but no test and no local stack: move common code to simulate',
   },
-  // These folders may import everything. The rules above allow no import from these folders.
+  // These folders may import everything. The rules above allow no import from these folders, except of the launchers in scripts.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'bench/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'test/*', mayImport: [ANY], packages: [ANY], fix: '' },
@@ -277,8 +276,8 @@ const RUNNER = 'simulate/run.ts';
 const RUNTIME = 'shared/runtime/*';
 
 /**
- * Rules about the use of environment, clock, randomness and timers. The folders cli, local, scripts, bench and test
- * have no such rules, because they run on the machine of a person and need all of these.
+ * Rules about the use of environment, clock, randomness, timers and AsyncLocalStorage. The folders cli, local, scripts,
+ * bench and test may use the first four, because they run on the machine of a person.
  */
 export const USE_RULES: readonly UseRule[] = [
   {

@@ -103,7 +103,7 @@ describe('console with sign-in', () => {
     });
   });
 
-  it('a person of several connections sees their items on one page, and switches between them', async () => {
+  it('a user with roles for several connections sees the items of all of them on one page, and can switch', async () => {
     const { find, save } = tool.ports.connections;
     const known = await find(DEFAULT_CONNECTION);
     if (known === undefined) throw new Error('no connection');
@@ -191,7 +191,7 @@ describe('console with sign-in', () => {
     expect(await page.locator('details').getByText('AWS credentials').count()).toBe(0);
   });
 
-  it('after a person signs out, the old session and the old code are refused', async () => {
+  it('after a person signs out, the old session and the old authorization code are refused', async () => {
     const { context, page } = await signIn('viewer', '/c/default');
     const [{ value = '' } = {}] = (await context.cookies()).filter(({ name }) => name.endsWith('-session'));
     await page.getByRole('button', { name: 'Sign out' }).click();

@@ -156,7 +156,7 @@ describe('attributes of a member', () => {
     native('group.member.added', { group: { id: 'g' }, members: [{ id: 'u', ...attributes }] });
 
   it.each([{ email: 'a\ud800' }, { '\udc00': 'a' }, { '\ud800': '\udc00' }])(
-    'the attributes %j are refused, because no store keeps them unchanged',
+    'the attributes %j are refused, because a lone surrogate is not valid Unicode',
     (one) => {
       expect(problemsOf(joined(one))).toEqual([
         'invalid_event: data.members.0: expected attributes that are valid Unicode',
@@ -249,7 +249,7 @@ describe('message without an event time', () => {
     expect(place <= (afterIt ?? '')).toBe(true);
   });
 
-  it('a message of another connection is rejected as a whole, and keeps its stamp', () => {
+  it('a message that names another connection than its queue is rejected as a whole, and keeps its stamp', () => {
     const list = [deleted('g1'), timeless('g2')];
     const bound = { queue: 'events-okta', to: connectionName('acme') };
     const [refused, ...others] = decode(list, { connection: 'beta', bound }).rejected;

@@ -40,7 +40,7 @@ it.each([
   ['three lines', ['a', 'b', 'c'].map((name) => patch(name))],
   ['lines of several operations each', [patch('a', 'b'), patch('c', 'd'), `[${patch('e')},${patch('f')}]`]],
   [
-    'more operations in all than the numbers that one stamp can contain',
+    'more operations in total than one stamp can number',
     Array.from({ length: 12 }, () => patch(...Array.from({ length: 9_000 }, () => 'a'))),
   ],
 ])('events without a time keep the order of their lines: %s', async (_, texts) => {

@@ -438,7 +438,7 @@ describe('hold', () => {
       const connection = await world.connection();
       return (await explainMember(ref('g'), 'a', { connection, ports: world.toolPorts })).because;
     };
-    expect(await why()).toMatch(/until a person decides/);
+    expect(await why()).toMatch(/until an operator decides/);
     await rejectHold(ref('g'), WORD, { ...world.toolPorts, ...calledBy('Bob') });
     expect(await why()).toMatch(/Bob rejected the removal \(a reorganisation\)/);
     world.advance(8 * DAY_MS);

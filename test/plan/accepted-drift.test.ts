@@ -83,9 +83,12 @@ describe('validAcceptedDrift', () => {
     ['an older removal of a user ends nothing', { departed: new Map([[platformUserId('x'), at('4')]]) }, {}],
     ['all users', { allUsers: at('6') }, { present: set('') }],
     ['an event about another subject ends nothing', {}, {}],
-  ])('with policy adopt, a newer event ends only the acceptance of its subject: %s', (_, now, changed) => {
-    expect(valid({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
-  });
+  ])(
+    'with policy adopt, an event ends the accepted drift only of its own subject, and only if the event is newer: %s',
+    (_, now, changed) => {
+      expect(valid({ newest: at('6'), ...now })).toEqual(acceptedDrift(changed));
+    },
+  );
 
   it.each<[string, Partial<AcceptedDrift>]>([
     ['additional users', { present: set('x') }],

@@ -36,7 +36,7 @@ it.each<[string, object, object, object?]>([
   ['the platform both have them', with_, {}],
   ['refused the group: because', without, FAILED],
   ['added by the next write; last try: because', without, { ...FAILED, dirtySinceMs: 1 }, writes('u')],
-  ['the next read adds them', without, {}, writes('u')],
+  ['groupsync adds them after the next read', without, {}, writes('u')],
   ['another client removed them', without, {}, writes('x')],
   ['another client removed them', without, {}],
   ['(mode upsertOnly)', policy({ groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }), {}],

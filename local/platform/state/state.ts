@@ -34,7 +34,7 @@ export interface CompanyState {
   readonly leavePolicies: ReadonlyMap<string, z.infer<typeof LeavePolicy>>;
   /** The employees by role id, in the order in which they were added. Lists of employees have the same order. */
   readonly employees: Map<string, EmployeeRecord>;
-  /** The role id of each user id. For a user with several roles, it is the id of an active role. */
+  /** The role id of each user id. For a user with several roles, it is the id of an active role, if there is one. */
   readonly roleByUser: Map<string, string>;
   readonly groups: Map<string, Group>;
   readonly leaveRequests: Map<string, LeaveRecord>;
@@ -72,7 +72,14 @@ export function putEmployee(company: CompanyState, employee: EmployeeRecord): vo
   }
   company.employees.set(id, employee);
   const other = company.employees.get(company.roleByUser.get(userId) ?? '');
-  if (other?.roleState !== 'ACTIVE' || employee.roleState === 'ACTIVE') company.roleByUser.set(userId, id);
+  if (employee.roleState === 'ACTIVE') company.roleByUser.set(userId, id);
+  else if (other?.roleState !== 'ACTIVE') company.roleByUser.set(userId, activeRole(company, userId) ?? id);
+}
+
+function activeRole({ employees }: CompanyState, userId: string): string | undefined {
+  for (const one of employees.values())
+    if (one.userId === userId && one.roleState === 'ACTIVE') return one.id;
+  return undefined;
 }
 
 export function putLeaveRequest(company: CompanyState, request: LeaveRecord): void {

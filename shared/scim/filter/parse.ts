@@ -15,9 +15,9 @@ export interface PatchPath {
 /**
  * Parses a filter by recursive descent.
  *
- *     or      = and *("or" and)
- *     and     = unary *("and" unary)
- *     unary   = "not" unary / "(" or ")" / path "pr" / path operator literal / path "[" or "]" [ "." part … ]
+ *     filter  = all *("or" all)
+ *     all     = unary *("and" unary)
+ *     unary   = "not" unary / "(" filter ")" / path "pr" / path operator literal / path "[" filter "]" [ "." part … ]
  *
  * @throws ScimError invalidFilter
  */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { EmployeeRecord } from '../../../local/platform/schemas/employee.ts';
+import { employeeOf, putEmployee } from '../../../local/platform/state/state.ts';
 import { startSimulator } from './fixture.ts';
 
 const ids = (list: readonly { id: string }[]) => list.map((one) => one.id);
@@ -111,4 +112,14 @@ test.each([
 test('unknown query parameters are ignored', async () => {
   const { call } = startSimulator();
   expect((await call('GET /employees?fields=name')).status).toBe(200);
+});
+
+test('the id of a user with an active and an ended role leads to the active role, in whatever order the roles changed', () => {
+  const company = { employees: new Map(), roleByUser: new Map() } as never;
+  const put = (id: string, roleState: string) =>
+    putEmployee(company, { id, userId: 'u-two', roleState } as never);
+  put('first', 'ACTIVE');
+  put('second', 'ACTIVE');
+  put('second', 'TERMINATED');
+  expect(employeeOf(company, 'u-two')?.id).toBe('first');
 });

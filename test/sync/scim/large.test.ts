@@ -92,7 +92,8 @@ describe('large SCIM list', () => {
   it('a page by index or cursor reads only the resources of the page, even after users were created and deleted', async () => {
     const all = people(600);
     for (const userName of all) await client.post('/Users', { userName });
-    // A page also reads the users of the last minute, because other servers may still add such users.
+    // A page also reads the users that were created in the last minute, because another server may still be storing a
+    // user with such a time.
     world.time.nowMs += 61_000;
     await client.get('/Users?count=1');
     const read = vi.spyOn(world.table, 'page');
@@ -144,7 +145,7 @@ describe('large SCIM list', () => {
     }
   });
 
-  it('a list shows a user that another server created, even 59 seconds after the last change', async () => {
+  it('a list shows a new user of another server immediately, even if nothing changed in the 59 seconds before', async () => {
     const other = clientOf(
       { ...world.ports, scim: createScimStore(world.table) },
       { authorization: `Bearer ${await world.newToken()}` },
@@ -274,7 +275,7 @@ describe('SCIM answer of more than 6 MB', () => {
   }, 60_000);
 });
 
-describe('parallel reads of a SCIM request', () => {
+describe('parallel table requests of a SCIM request', () => {
   it.each<[what: string, most: number, (group: string) => Promise<Answer>]>([
     // A member that is not a user causes one additional read.
     ['that adds a member', 7, (group) => client.patch(group, [add('members', valuesOf(['m9']))])],
@@ -283,7 +284,7 @@ describe('parallel reads of a SCIM request', () => {
     ['for a group with its members', 3, (group) => client.get(group)],
     ['for a page', 2, () => client.get('/Groups?count=10&attributes=displayName')],
     ['with a filter by name', 2, () => client.get('/Groups?attributes=id&filter=displayName eq "Large"')],
-  ])('the request %s makes at most %i successive read requests', async (_what, most, request) => {
+  ])('the request %s makes at most %i successive requests to the table', async (_what, most, request) => {
     let turn = 0;
     const requests = new Set<string>();
     let updates = 0;

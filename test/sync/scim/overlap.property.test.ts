@@ -33,7 +33,7 @@ const plan = fc.record({
 });
 const crash = fc.record({ write: fc.nat(3), calls: fc.nat(120) });
 
-/** Returns the list after a write. `read` is the list that the client read before a write with If-Match. */
+/** Returns the list after a write. `list` is the list that the client read before a write with If-Match. */
 function listAfter({ kind, without }: Write, own: string, list: ReadonlySet<string>): Set<string> {
   const kept = (ids: Iterable<string>) => [...ids].filter((id) => !without.includes(id));
   if (kind === 'small') return new Set([...kept(['m0', 'm1', 'm2', 'm3']), own]);
@@ -88,7 +88,6 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
       return answer.status === 412 ? undefined : faults.push(`status ${answer.status}`);
     note(answer);
     const version = versionOf(answer);
-    // The answer to a PUT shows the current list, which may have the version of another write.
     if (answer.status === 204 && version !== undefined) ended.push({ which, version, ...(from && { from }) });
     return undefined;
   };
@@ -100,6 +99,8 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
         ? client.send('PATCH', group, { Operations: body }, headers)
         : client.send('PUT', `${group}?attributes=displayName`, { displayName: 'G', members: body }, headers);
     const whole = valuesOf(listAfter(one, own, new Set()));
+    // A PUT asks only for displayName, because the list in its answer may already be the list of another write. So its
+    // 200 counts as a 204.
     if (one.kind === 'put' || one.kind === 'small') {
       const answer = await send('put', whole);
       return done(which, { ...answer, status: answer.status === 200 ? 204 : answer.status });
@@ -115,7 +116,8 @@ async function play(writes: readonly Write[], { reads, picks, died }: Drawn) {
     const ifMatch = { 'if-match': read.headers['etag'] ?? '' };
     const answer = await send('put', valuesOf(listAfter(one, own, list)), ifMatch);
     const from = versionOf(read);
-    if (from === undefined && answer.status < 300) faults.push(`If-Match ${ifMatch['if-match']} was taken`);
+    if (from === undefined && answer.status < 300)
+      faults.push(`If-Match ${ifMatch['if-match']} was accepted`);
     return done(which, { ...answer, status: answer.status === 200 ? 204 : answer.status }, from);
   };
   const reader = async () => {
