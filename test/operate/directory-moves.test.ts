@@ -179,7 +179,7 @@ const BY_SOURCE: Readonly<
     return 'rowing';
   },
   events: async (reader, members) => {
-    reader.say({ snapshot: 'okta-1', name: 'Group rowing', of: members });
+    reader.emit({ snapshot: 'okta-1', name: 'Group rowing', of: members });
     await reader.pass(5 * MINUTE_MS);
     return 'okta-1';
   },
@@ -268,7 +268,7 @@ describe('takeover with steps in the wrong order', () => {
     await BY_SOURCE.events(reader, ['a'], scim);
     await BY_SOURCE.scim(reader, ['b'], scim);
     expect(platformGroupsOf(reader)).toHaveLength(1);
-    await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
     await reader.pass(120 * MINUTE_MS);
     expect(platformGroupsOf(reader).map(({ name }) => name)).toEqual(['Group sailing', 'Group rowing']);
   });
@@ -364,7 +364,7 @@ describe('takeover while events arrive', () => {
       const second = await BY_SOURCE[to](reader, ['a'], scim);
       const changeOf = async (source: Source, group: string, name: string) => {
         if (source === 'scim') await scim.join(group, name);
-        if (source === 'events') reader.say({ add: [name], to: group });
+        if (source === 'events') reader.emit({ add: [name], to: group });
       };
       let step = 0;
       const ports = intercepted(reader.world.toolPorts, EFFECTS, async () => {
@@ -393,7 +393,7 @@ describe('takeover to events that use the ids of the directory', () => {
     expect((await plan(reader, 'events')).unmapped).toMatchObject([{ group: 'rowing' }]);
     await takeOver(reader, 'events', { sameIds: true });
     await resume(reader);
-    await reader.tell({ add: ['c'], to: 'rowing' });
+    await reader.deliver({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'a' });
     await reader.passMinutes(90);
     expect(platformGroupsOf(reader)).toEqual([{ ...before, users: ['u-a', 'u-b', 'u-c'] }]);

@@ -40,7 +40,7 @@ const resume = ({ world }: Reader) => resumeConnection(CONNECTION, world.toolPor
 describe('directory takeover', () => {
   it('a takeover moves the platform group of a group from events to the directory group with the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     const [before] = platformGroupsOf(reader);
     expect(await plan(reader)).toMatchObject({
       groups: [{ group: 'okta-1', name: 'Group rowing', target: 'rowing', by: 'name' }],
@@ -57,7 +57,7 @@ describe('directory takeover', () => {
 
   it('after a takeover, the plan of the old group names the group to which its platform group moved', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     await takeOver(reader);
     const old = { connection: CONNECTION, group: groupId('okta-1') };
     expect(await planGroup(old, reader.world.toolPorts)).toMatchObject({
@@ -70,7 +70,7 @@ describe('directory takeover', () => {
     const names = Array.from({ length: FIFTY }, (_, index) => `g${index}`);
     const reader = await readerWith(Object.fromEntries(names.map((name) => [name, ['a', 'b']])));
     const events = names.map((name) => ({ snapshot: `okta-${name}`, name: `Group ${name}`, of: ['a', 'b'] }));
-    await reader.tell(...events);
+    await reader.deliver(...events);
     const before = platformGroupsOf(reader);
     expect(before).toHaveLength(FIFTY);
     const report = await takeOver(reader);
@@ -85,7 +85,7 @@ describe('directory takeover', () => {
 
   it('a takeover removes no member before the reader has read the group, even if an operator resumes the connection', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a', 'c'] });
     await takeOver(reader);
     await reader.pass(20 * MINUTE_MS);
     await resume(reader);
@@ -95,31 +95,31 @@ describe('directory takeover', () => {
 
   it('after a takeover, events about the old group only cause a read of the new group', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await takeOver(reader);
     await resume(reader);
     await reader.passMinutes(30);
-    await reader.tell({ take: ['a'], from: 'okta-1' }, { remove: 'okta-1' });
+    await reader.deliver({ take: ['a'], from: 'okta-1' }, { remove: 'okta-1' });
     expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
     expect(platformGroupsOf(reader)).toMatchObject([{ spokeId: 'rowing', users: ['u-a', 'u-b'] }]);
   });
 
   it('a takeover assigns a group from events to the reader if the directory group has the same id', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
+    await reader.deliver({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(10);
     expect(await reader.stored('rowing')).toMatchObject({ other: 'rowing' });
     await takeOver(reader);
     await resume(reader);
     await reader.passMinutes(70);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.tell({ add: ['d'], to: 'rowing' });
+    await reader.deliver({ add: ['d'], to: 'rowing' });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
   });
 
   it('a takeover does not change a group from events that the directory does not have', async () => {
     const reader = await readerWith({ rowing: ['a'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Chess', of: ['c'] });
     expect(await takeOver(reader)).toMatchObject({
       observing: false,
       groups: [],
@@ -132,7 +132,7 @@ describe('directory takeover', () => {
     'after a takeover has crashed before the call %s, a second takeover completes it',
     async (step) => {
       const reader = await readerWith({ rowing: ['a', 'b'] });
-      await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+      await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
       const { world } = reader;
       const dying = {
         ...world.toolPorts,
@@ -185,7 +185,7 @@ describe('directory groups --compare', () => {
     expect(comparison.unmanaged).toMatchObject([{ name: 'Choir' }]);
     await reader.run();
     await reader.work(60);
-    await reader.tell();
+    await reader.deliver();
     expect(platformGroupsOf(reader).map(({ name, users }) => [name, users])).toEqual(
       expect.arrayContaining([
         ['Group rowing', ['u-a', 'u-b']],
@@ -198,7 +198,7 @@ describe('directory groups --compare', () => {
 
   it('directory groups --compare shows groups that another source owns, and counts members without an employee', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['admin@acme.test', 'c'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     const { groups, totals } = await compare(reader);
     expect(totals).toMatchObject({ otherSource: 1, pending: 1 });
     expect(groups).toContainEqual(

@@ -43,16 +43,16 @@ it(
       refused: readonly string[],
       steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
     ) => {
-      const { world, tell, ref } = await createTestEngine({ settings: policies });
+      const { world, deliver, ref } = await createTestEngine({ settings: policies });
       for (const user of refused) world.platform.refused.add(user);
       const connection = await world.connection();
-      await tell({ snapshot: 'g', of: MEMBERS });
+      await deliver({ snapshot: 'g', of: MEMBERS });
       for (const what of steps) {
         if ('listing' in what) {
           world.platform.employees = what.listing.filter((one) => one !== null);
           await refreshPeople(connection, world.toolPorts);
-          await tell();
-        } else await tell(what);
+          await deliver();
+        } else await deliver(what);
         for (const { member, pending } of await world.toolPorts.groups.members(ref('g'))) {
           const { decision } = await explainMember(ref('g'), member, { connection, ports: world.toolPorts });
           met.add(decision.outcome);

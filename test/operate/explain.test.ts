@@ -14,7 +14,7 @@ import { CONNECTION } from '../support/engine/world.ts';
 async function company(settings: object = {}) {
   const engine = await createTestEngine({ settings: { ...settings } });
   await engine.hire('ann', 'bob');
-  const { world, tell } = engine;
+  const { world, deliver } = engine;
   return {
     ...engine,
     /** Activates or deactivates an account as the SCIM server does. Waits until the fan-out has reached the groups. */
@@ -24,7 +24,7 @@ async function company(settings: object = {}) {
       const change = { user: memberId(member), attributes, deleted: STAMP_ZERO };
       await world.toolPorts.users.join(CONNECTION, [change], new Set([ACTIVE_ATTRIBUTE]));
       world.advance(60_000);
-      await tell();
+      await deliver();
     },
     explain: async (member: string) =>
       explainMember(engine.ref('g'), member, {
@@ -36,8 +36,8 @@ async function company(settings: object = {}) {
 
 describe('explain', () => {
   it('explain agrees with apply about an account that is deactivated and activated again', async () => {
-    const { tell, shown, switchAccount, explain } = await company();
-    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const { deliver, shown, switchAccount, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
     expect(await explain('ann')).toMatchObject({ wanted: true, decision: { outcome: 'in_sync' } });
     expect(await explain('u-ann')).toEqual(await explain('ann'));
     await switchAccount('ann', 'false');
@@ -53,8 +53,8 @@ describe('explain', () => {
   });
 
   it('explain, apply and the import preview use the active role of a user who also has an ended role', async () => {
-    const { world, tell, shown, explain, member } = await company();
-    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const { world, deliver, shown, explain, member } = await company();
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
     const role = { email: 'ann@acme.test', userId: 'u-ann' };
     world.platform.employees = [
       { role: 'ann', state: 'TERMINATED', ...role },
@@ -63,7 +63,7 @@ describe('explain', () => {
     ];
     const connection = await world.connection();
     await refreshPeople(connection, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
     const person = { id: 'ann-again', userId: 'u-ann', state: 'ACTIVE' };
     expect(await explain('ann')).toMatchObject({
@@ -94,23 +94,23 @@ describe('explain', () => {
   });
 
   it('explain finds a member by the exact id, although a longer id in the group begins with the same text', async () => {
-    const { tell, explain } = await company();
-    await tell({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
+    const { deliver, explain } = await company();
+    await deliver({ add: ['ann10'], to: 'g' }, { add: ['ann'], to: 'h' }, { upsert: 'g' });
     expect(await explain('ann')).toMatchObject({ member: 'ann', present: false });
   });
 
   it('explain finds a member by an address that only an event about another group contained', async () => {
-    const { tell, explain } = await company();
-    await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });
+    const { deliver, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['bob'] });
     const byAddress = await explain('bob@acme.test');
     expect(byAddress).toMatchObject({ member: 'bob', present: false, match: { person: { id: 'bob' } } });
     expect(byAddress).toEqual(await explain('bob'));
   });
 
   it('explain distinguishes a deleted user, a removal from the group and a snapshot without the member', async () => {
-    const { tell, explain } = await company();
-    await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });
-    await tell({ forget: 'ann' }, { take: ['bob'], from: 'g' }, { snapshot: 'g', of: ['dan'] });
+    const { deliver, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });
+    await deliver({ forget: 'ann' }, { take: ['bob'], from: 'g' }, { snapshot: 'g', of: ['dan'] });
     expect((await explain('ann')).because).toBe('the directory deleted this user');
     expect((await explain('bob')).because).toBe('the directory took them out of the group');
     expect((await explain('cid')).because).toContain('a later snapshot');
@@ -118,19 +118,19 @@ describe('explain', () => {
   });
 
   it('explain reports that a removed member is still in the group through another member with the same address', async () => {
-    const { tell, explain } = await company();
-    await tell({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
+    const { deliver, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
     const because = 'the directory took them out of the group; the same person is in the group as member ANN';
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
   });
 
   it('explain gives the reason why an employee without a userId, or before the start of the employment, is pending', async () => {
-    const { world, tell, explain } = await company();
+    const { world, deliver, explain } = await company();
     const { people } = world.toolPorts;
     const cid = { role: roleId('cid'), state: 'ACTIVE', values: new Map([['workEmail', 'cid@acme.test']]) };
     await people.save(CONNECTION, { ...cid, fanOutDue: false }, undefined);
     await world.toolPorts.hire([{ role: 'dan', email: 'dan@acme.test', state: 'HIRED' }]);
-    await tell({ snapshot: 'g', of: ['cid', 'dan'] });
+    await deliver({ snapshot: 'g', of: ['cid', 'dan'] });
     expect(await explain('cid')).toMatchObject({
       because: 'the platform does not show the userId of cid',
       match: { person: { id: 'cid', userId: null } },
@@ -143,24 +143,24 @@ describe('explain', () => {
   });
 
   it('explain distinguishes a user that another client removed and a user that mode report does not add', async () => {
-    const { world, tell, shown, state, explain } = await company({ drift: 'report' });
-    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const { world, deliver, shown, state, explain } = await company({ drift: 'report' });
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
     const id = (await state('g'))?.link?.id ?? '';
     world.platform.changeAsOther(id, { users: ['u-bob'] });
     await suspectChanged(world);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-bob']]);
     expect(await explain('ann')).toMatchObject({ decision: { outcome: 'accepted' } });
     const watched = await company({ groups: { policies: [{ match: '*', mode: 'report' }] } });
-    await watched.tell({ snapshot: 'g', of: ['ann'] });
+    await watched.deliver({ snapshot: 'g', of: ['ann'] });
     expect(await watched.explain('ann')).toMatchObject({ decision: { outcome: 'observing' } });
   });
 
   it('explain reports that the platform refused a removal, and names no policy as the reason', async () => {
-    const { world, tell, say, pass, explain } = await company();
-    await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+    const { world, deliver, emit, pass, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
     world.platform.refusal = () => 400;
-    say({ take: ['bob'], from: 'g' });
+    emit({ take: ['bob'], from: 'g' });
     await pass(5 * 60_000);
     expect(await explain('bob')).toMatchObject({
       present: true,
@@ -174,18 +174,18 @@ describe('explain', () => {
   });
 
   it('explain distinguishes a group that never had a name from a group that lost its name by its deletion', async () => {
-    const { tell, explain } = await company();
-    await tell({ snapshot: 'g', of: ['ann'], name: null });
+    const { deliver, explain } = await company();
+    await deliver({ snapshot: 'g', of: ['ann'], name: null });
     expect((await explain('ann')).because).toContain('no event has given the group a name yet');
-    await tell({ remove: 'g' }, { snapshot: 'g', of: ['ann'], name: null });
+    await deliver({ remove: 'g' }, { snapshot: 'g', of: ['ann'], name: null });
     expect(await explain('ann')).toMatchObject({
       decision: { outcome: 'unnamed', detail: expect.stringContaining('deleted the group') },
     });
   });
 
   it('explain names the actor who added a user on the platform, and the time at which groupsync removed the user', async () => {
-    const { tell, explain, world, state } = await company();
-    await tell({ snapshot: 'g', of: ['ann'] });
+    const { deliver, explain, world, state } = await company();
+    await deliver({ snapshot: 'g', of: ['ann'] });
     await expect(explain('bob@acme.test')).resolves.toMatchObject({
       present: false,
       because: 'the directory has never put them in',
@@ -199,7 +199,7 @@ describe('explain', () => {
     if (seen !== undefined) await world.toolPorts.groups.noteSuspected(seen, suspicion, at);
     await world.toolPorts.applyQueue.wake([{ connection: CONNECTION, group: groupId('g') }]);
     world.advance(60_000);
-    await tell();
+    await deliver();
     for (const text of ['bob@acme.test', 'u-bob', 'bob']) {
       expect(await explain(text)).toMatchObject({
         present: false,

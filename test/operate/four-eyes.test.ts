@@ -42,8 +42,8 @@ describe('hold made under four eyes', () => {
   const held = async () => {
     const engine = await company();
     await engine.hire(...EVERYBODY);
-    await engine.tell({ snapshot: 'g', of: EVERYBODY });
-    await engine.tellAs('ann', { snapshot: 'g', of: ['a'] });
+    await engine.deliver({ snapshot: 'g', of: EVERYBODY });
+    await engine.deliverAs('ann', { snapshot: 'g', of: ['a'] });
     return engine;
   };
 
@@ -91,18 +91,18 @@ describe('hold made under four eyes', () => {
   });
 
   it('a hold that replaces a hold under four eyes is also under four eyes', async () => {
-    const { set, decide, state, approve, tellAs } = await held();
+    const { set, decide, state, approve, deliverAs } = await held();
     await set('ann', 'fourEyes', false);
     await decide('bob', true);
-    await tellAs('ann', { snapshot: 'g', of: [] });
+    await deliverAs('ann', { snapshot: 'g', of: [] });
     expect((await state('g'))?.hold).toMatchObject({ removes: 6, fourEyes: true });
     await expect(approve('ann')).rejects.toThrow('other than ann');
   });
 
   it('held removals stay held after their author has requested guard=null', async () => {
-    const { set, shown, tell } = await held();
+    const { set, shown, deliver } = await held();
     await set('ann', 'guard', null);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([EVERYBODY.map((id) => `u-${id}`)]);
   });
 });

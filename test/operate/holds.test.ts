@@ -30,7 +30,7 @@ function decidingAfter({ toolPorts }: World, act: () => Promise<unknown>) {
 async function company(guard: object = {}, settings: object = {}) {
   const engine = await createTestEngine({ settings: { ...settings, guard } });
   await engine.hire(...EVERYBODY, 'n');
-  await engine.tell({ snapshot: 'g', of: EVERYBODY });
+  await engine.deliver({ snapshot: 'g', of: EVERYBODY });
   const decided = async (id: string) => {
     const { approval, rejection } = (await engine.state(id)) ?? {};
     return approval ?? rejection;
@@ -40,8 +40,8 @@ async function company(guard: object = {}, settings: object = {}) {
 
 describe('hold', () => {
   it('a hold stops only removals, and additions and the name of the same group are written', async () => {
-    const { tell, shown, state, world } = await company();
-    await tell({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
+    const { deliver, shown, state, world } = await company();
+    await deliver({ snapshot: 'g', name: 'New', of: ['a', 'n'] });
     expect(shown('g')).toEqual([users(...EVERYBODY, 'n')]);
     expect([...world.platform.groups.values()][0]?.name).toBe('New');
     expect(await state('g')).toMatchObject({
@@ -51,8 +51,8 @@ describe('hold', () => {
   });
 
   it('an approval of some removals permits only these removals, and the other removals stay held', async () => {
-    const { tell, shown, state, ref, world, work } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world, work } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
       approveHold(ref('g'), { ...WORD, digest, users: users(...ids) }, world.toolPorts);
     const digest = (await state('g'))?.hold?.digest;
@@ -69,32 +69,32 @@ describe('hold', () => {
       await work(1);
       expect((await state('g'))?.hold).toMatchObject(rest);
     }
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: rest });
     expect((await state('g'))?.approval).toBeUndefined();
     expect(await some((await state('g'))?.hold?.digest, 'c', 'd', 'e', 'f')).toMatchObject({
       kind: 'decided',
     });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a')]);
   });
 
   it('a single remaining removal stays held after the other removals were approved', async () => {
-    const { tell, shown, state, ref, world } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
     const most = { ...WORD, digest, users: users('b', 'c', 'd', 'e') };
     expect(await approveHold(ref('g'), most, world.toolPorts)).toMatchObject({ kind: 'decided' });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'f')]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 1, keeps: 1 } });
   });
 
   it('an operator can decide the other removals before apply has written the approved removals', async () => {
     const engine = await company();
-    const { tell, state, ref, world } = engine;
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, state, ref, world } = engine;
+    await deliver({ snapshot: 'g', of: ['a'] });
     const { groups } = world.toolPorts;
     const again = { ...world.toolPorts, groups: { ...groups, decideHold: twice(groups.decideHold) } };
     const digestNow = async () => (await state('g'))?.hold?.digest;
@@ -107,57 +107,57 @@ describe('hold', () => {
     expect(before.filter(({ action }) => action === 'holds_approve')).toHaveLength(2);
     const word = { ...WORD, digest: await digestNow() };
     expect((await rejectHold(ref('g'), word, world.toolPorts)).kind).toBe('decided');
-    await tell();
+    await deliver();
     expect(engine.shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
     expect((await state('g'))?.rejection).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
     expect((await engine.audit('g'))[0]).toMatchObject({ cause: 'approved by operator: a reorganisation' });
   });
 
   it('all users are removed if all parts of a hold are approved before apply writes the first part', async () => {
-    const { tell, shown, state, ref, world } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
     await approveHold(ref('g'), { ...WORD, digest, users: users('b') }, world.toolPorts);
     await approveHold(ref('g'), WORD, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a')]);
     const { hold, approval, settled } = (await state('g')) ?? {};
     expect({ hold, approval, settled }).toEqual({ settled: 'in_sync' });
   });
 
   it('an approval of some removals ends when the directory adds these users again', async () => {
-    const { tell, shown, state, ref, world } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const digest = (await state('g'))?.hold?.digest;
     await approveHold(ref('g'), { ...WORD, digest, users: users('b') }, world.toolPorts);
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     expect((await state('g'))?.approval).toBeUndefined();
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { removes: 5 } });
   });
 
   it('later removals are held even if they arrive before the approved removals are written', async () => {
-    const { tell, shown, state, ref, world, work } = await company({ maxRemovedShare: 0.2 });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    const { deliver, shown, state, ref, world, work } = await company({ maxRemovedShare: 0.2 });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     const digest = (await state('g'))?.hold?.digest;
-    await tell({ snapshot: 'g', of: [] });
+    await deliver({ snapshot: 'g', of: [] });
     await approveHold(ref('g'), { ...WORD, digest }, world.toolPorts);
     const seen: unknown[] = [];
     for (let at = 0; at < 40; at += 1) {
       await work(1);
       seen.push((await state('g'))?.hold?.decision.kind ?? 'none');
     }
-    await tell();
+    await deliver();
     expect(seen).not.toContain('none');
     expect(shown('g')).toEqual([users('a', 'b')]);
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
   it('the audit records a hold with its event, and the end of the hold when no removal is held any more', async () => {
-    const { tell, audit, state, ref, world } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
-    await tell({ snapshot: 'g', of: EVERYBODY });
+    const { deliver, audit, state, ref, world } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: EVERYBODY });
     expect((await state('g'))?.hold).toBeUndefined();
     const [dropped, held] = await audit('g');
     const said = '5 to remove, 1 stay';
@@ -173,15 +173,15 @@ describe('hold', () => {
   });
 
   it('an approval is recorded in the audit, and removes the members once even if its write is repeated', async () => {
-    const { tell, shown, state, ref, world, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const [held] = await listHolds(CONNECTION, world.toolPorts);
     expect(held?.hold).toMatchObject({ removes: 5 });
     const { groups } = world.toolPorts;
     const again = { ...world.toolPorts, groups: { ...groups, decideHold: twice(groups.decideHold) } };
     const outcome = await approveHold(ref('g'), { ...WORD, digest: held?.hold.digest }, again);
     expect(outcome.kind).toBe('decided');
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a')]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     expect((await state('g'))?.hold).toBeUndefined();
@@ -189,14 +189,14 @@ describe('hold', () => {
       cause: 'approved by operator: a reorganisation',
       changeCount: 5,
     });
-    await tell({ snapshot: 'g', of: EVERYBODY });
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: EVERYBODY });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
   });
 
   it('a rejection of some removals keeps only these users, and the other removals stay held', async () => {
-    const { tell, shown, state, ref, world, work } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world, work } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const some = (digest: string | undefined, ...ids: string[]) =>
       rejectHold(ref('g'), { ...WORD, digest, users: users(...ids) }, world.toolPorts);
     const digest = (await state('g'))?.hold?.digest;
@@ -209,28 +209,28 @@ describe('hold', () => {
       await work(1);
       expect(await state('g')).toMatchObject({ hold: rest, rejection: rejected });
     }
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await listHolds(CONNECTION, world.toolPorts)).map(({ hold }) => hold)).toMatchObject([
       rest,
       rejected,
     ]);
     await approveHold(ref('g'), WORD, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'b', 'c')]);
     expect(await state('g')).toMatchObject({ settled: 'held', rejection: rejected });
     expect(await state('g')).not.toHaveProperty('hold');
   });
 
   it('parts of a hold that are rejected one by one are one set, and each can be approved later', async () => {
-    const { tell, shown, state, ref, world, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     for (const user of users('b', 'c', 'd')) {
       const word = { ...WORD, digest: (await state('g'))?.hold?.digest, users: [user] };
       expect(await rejectHold(ref('g'), word, world.toolPorts)).toMatchObject({ kind: 'decided' });
     }
     await approveHold(ref('g'), WORD, world.toolPorts);
-    await tell();
+    await deliver();
     const { rejection } = (await state('g')) ?? {};
     expect(rejection).toMatchObject({ removes: 3, decision: { kind: 'rejected' } });
     const { digest, decision } = rejection ?? {};
@@ -240,33 +240,33 @@ describe('hold', () => {
       hold: { removes: 1 },
     });
     expect(await rejectHold(ref('g'), again, world.toolPorts)).toMatchObject({ kind: 'changed' });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'b', 'd')]);
     expect((await state('g'))?.rejection).toMatchObject({ removes: 2 });
     expect((await audit('g')).filter(({ action }) => action === 'holds_reject')).toHaveLength(3);
   });
 
   it('rejected removals stay stored, separately from later removals, until the directory wants the users again', async () => {
-    const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
-    await tell({ take: ['a', 'b', 'c'], from: 'g' });
+    const { deliver, shown, state, ref, world } = await company({ maxRemovedCount: 1, maxRemovedShare: 1 });
+    await deliver({ take: ['a', 'b', 'c'], from: 'g' });
     const { digest } = (await state('g'))?.hold ?? {};
     await rejectHold(ref('g'), { ...WORD, digest, users: users('a', 'b') }, world.toolPorts);
     await approveHold(ref('g'), WORD, world.toolPorts);
     world.advance(2 * DAY_MS);
-    await tell({ take: ['d'], from: 'g' });
+    await deliver({ take: ['d'], from: 'g' });
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
     world.advance(2 * DAY_MS);
-    await tell({ take: ['e', 'f'], from: 'g' });
+    await deliver({ take: ['e', 'f'], from: 'g' });
     expect(await state('g')).toMatchObject({ hold: { removes: 2 }, rejection: { removes: 2 } });
-    await tell({ add: ['a', 'b'], to: 'g' });
+    await deliver({ add: ['a', 'b'], to: 'g' });
     expect(await state('g')).not.toHaveProperty('rejection');
-    await tell({ take: ['a'], from: 'g' });
+    await deliver({ take: ['a'], from: 'g' });
     expect((await state('g'))?.hold).toMatchObject({ removes: 3 });
   });
 
   it('if two operators decide different parts at the same time, the slower operator must read the hold again', async () => {
-    const { tell, shown, state, ref, world } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const { digest } = (await state('g'))?.hold ?? {};
     const slow = decidingAfter(world, () =>
       rejectHold(
@@ -277,14 +277,14 @@ describe('hold', () => {
     );
     const part = { ...WORD, digest, users: users('c') };
     expect(await approveHold(ref('g'), part, slow)).toMatchObject({ kind: 'changed', hold: { removes: 4 } });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect(await state('g')).toMatchObject({ hold: { removes: 4 }, rejection: { removes: 1 } });
   });
 
   it('removals are written even if they are approved while apply writes other approved removals', async () => {
-    const { tell, shown, state, ref, world } = await company({ maxRemovedCount: 0 });
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, state, ref, world } = await company({ maxRemovedCount: 0 });
+    await deliver({ snapshot: 'g', of: ['a'] });
     const approve = async (user: string) => {
       const { digest } = (await state('g'))?.hold ?? {};
       await approveHold(ref('g'), { ...WORD, digest, users: users(user) }, world.toolPorts);
@@ -292,15 +292,15 @@ describe('hold', () => {
     await approve('b');
     await applyGroup(ref('g'), world.portsFor(slowWorker('platform.patch', () => approve('c'))));
     expect(shown('g')).toEqual([users('a', 'c', 'd', 'e', 'f')]);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'd', 'e', 'f')]);
     expect(await state('g')).toMatchObject({ hold: { removes: 3 } });
     expect(await state('g')).not.toHaveProperty('approval');
   });
 
   it('an operator can decide only about the whole deletion of a group', async () => {
-    const { tell, state, ref, world } = await company({ perHourCount: 5 });
-    await tell({ remove: 'g' });
+    const { deliver, state, ref, world } = await company({ perHourCount: 5 });
+    await deliver({ remove: 'g' });
     const part = { ...WORD, digest: (await state('g'))?.hold?.digest, users: users('b') };
     for (const decide of [approveHold, rejectHold])
       expect(await decide(ref('g'), part, world.toolPorts)).toEqual({ kind: 'all_or_none' });
@@ -310,8 +310,8 @@ describe('hold', () => {
   it('after a crash at any point, a rejected user stays and the other removals stay held', async () => {
     for (let dyingAt = 1, hasEnded = false; !hasEnded; dyingAt += 1) {
       expect(dyingAt).toBeLessThan(60);
-      const { tell, shown, state, ref, world } = await company();
-      await tell({ snapshot: 'g', of: ['a'] });
+      const { deliver, shown, state, ref, world } = await company();
+      await deliver({ snapshot: 'g', of: ['a'] });
       const { digest } = (await state('g'))?.hold ?? {};
       const dying = world.portsFor(crashingWorker(dyingAt));
       const decision = rejectHold(ref('g'), { ...WORD, digest, users: users('b') }, dying);
@@ -320,7 +320,7 @@ describe('hold', () => {
         () => false,
       );
       await applyGroup(ref('g'), world.portsFor(crashingWorker(dyingAt))).catch(() => {});
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
       const { hold, rejection } = (await state('g')) ?? {};
       expect((hold?.removes ?? 0) + (rejection?.removes ?? 0)).toBe(5);
@@ -328,9 +328,9 @@ describe('hold', () => {
   });
 
   it('an approval is refused if there is no hold, or if its digest differs from the digest of the hold', async () => {
-    const { tell, ref, world } = await company();
+    const { deliver, ref, world } = await company();
     expect(await approveHold(ref('g'), WORD, world.toolPorts)).toEqual({ kind: 'no_hold' });
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(await approveHold(ref('g'), { ...WORD, digest: 'other' }, world.toolPorts)).toMatchObject({
       kind: 'changed',
       hold: { removes: 5 },
@@ -341,8 +341,8 @@ describe('hold', () => {
     ['an approval', 'a rejection', approveHold, rejectHold, 'rejected'],
     ['a rejection', 'an approval', rejectHold, approveHold, 'approved'],
   ] as const)('%s from a page older than %s does not decide a hold', async (_, __, late, early, stands) => {
-    const { tell, ref, world, state, decided, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, ref, world, state, decided, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const shown = (await state('g'))?.hold;
     await early(ref('g'), { reason: 'looked at it' }, { ...world.toolPorts, ...calledBy('Bob') });
     for (const old of [WORD, { ...WORD, digest: shown?.digest, decision: shown?.decision }]) {
@@ -360,8 +360,8 @@ describe('hold', () => {
   });
 
   it('if two operators decide at the same time, the second operator is shown who decided first', async () => {
-    const { tell, ref, world, state, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, ref, world, state, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const slow = decidingAfter(world, () =>
       rejectHold(ref('g'), { reason: 'no' }, { ...world.toolPorts, ...calledBy('Bob') }),
     );
@@ -378,18 +378,18 @@ describe('hold', () => {
   });
 
   it('new removals replace a hold, but a hold stays if some of its removals are no longer wanted', async () => {
-    const { tell, state, ref, world, shown } = await company();
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, state, ref, world, shown } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold?.digest;
-    await tell({ add: ['a'], to: 'g' });
+    await deliver({ add: ['a'], to: 'g' });
     expect((await state('g'))?.hold?.digest).toBe(first);
-    await tell({ take: ['e'], from: 'g' });
+    await deliver({ take: ['e'], from: 'g' });
     const second = await state('g');
     expect(second?.hold).toMatchObject({ removes: 4, decision: { kind: 'waiting' } });
     expect(second?.hold?.digest).not.toBe(first);
-    await tell({ add: ['e'], to: 'g' });
+    await deliver({ add: ['e'], to: 'g' });
     await approveHold(ref('g'), WORD, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'e', 'f')]);
   });
 
@@ -398,42 +398,42 @@ describe('hold', () => {
       [approveHold, ['e', 'f']],
       [rejectHold, EVERYBODY],
     ] as const) {
-      const { tell, state, ref, world, shown } = await company({ perHourCount: 9, maxRemovedCount: 9 });
-      await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+      const { deliver, state, ref, world, shown } = await company({ perHourCount: 9, maxRemovedCount: 9 });
+      await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
       const old = (await state('g'))?.hold;
-      await tell({ take: ['e'], from: 'g' });
+      await deliver({ take: ['e'], from: 'g' });
       expect((await state('g'))?.hold).toMatchObject({ removes: 5 });
       const word = { ...WORD, digest: old?.digest, decision: old?.decision };
       const decided = await decide(ref('g'), word, world.toolPorts);
       expect(decided).toMatchObject({ kind: 'decided', hold: { removes: 4 } });
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([users(...left)]);
       expect((await state('g'))?.hold).toMatchObject({ removes: 1, decision: { kind: 'waiting' } });
     }
   });
 
   it('an approval with the digest from before a rejection is refused, even after further removals', async () => {
-    const { tell, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, state, ref, world, shown } = await company({ maxRemovedCount: 0 });
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const word = { ...WORD, digest: (await state('g'))?.hold?.digest };
     await rejectHold(ref('g'), WORD, world.toolPorts);
-    await tell({ take: ['e'], from: 'g' });
+    await deliver({ take: ['e'], from: 'g' });
     const hold = { removes: 4, decision: { kind: 'rejected' } };
     expect(await approveHold(ref('g'), word, world.toolPorts)).toMatchObject({ kind: 'changed', hold });
     expect((await state('g'))?.hold).toMatchObject({ removes: 1, decision: { kind: 'waiting' } });
-    await tell({ upsert: 'g', name: 'Other' });
+    await deliver({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     // The plan removes no user of the rejected hold, so the limits apply to the new hold as to any other hold.
-    await tell({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
+    await deliver({ snapshot: 'h', of: EVERYBODY }, { take: ['a', 'b'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
-    await tell({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
+    await deliver({ snapshot: 'h', of: ['a', 'b', 'c', 'd'] });
     expect(await state('h')).toMatchObject({ hold: { removes: 2, decision: { kind: 'waiting' } } });
     expect(await state('h')).not.toHaveProperty('rejection');
   });
 
   it('a rejected hold stays until its removals are no longer wanted', async () => {
-    const { tell, state, ref, world, shown } = await company();
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, state, ref, world, shown } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const why = async () => {
       const connection = await world.connection();
       return (await explainMember(ref('g'), 'a', { connection, ports: world.toolPorts })).because;
@@ -442,22 +442,22 @@ describe('hold', () => {
     await rejectHold(ref('g'), WORD, { ...world.toolPorts, ...calledBy('Bob') });
     expect(await why()).toMatch(/Bob rejected the removal \(a reorganisation\)/);
     world.advance(8 * DAY_MS);
-    await tell({ upsert: 'g', name: 'Other' });
+    await deliver({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.rejection?.decision.kind).toBe('rejected');
-    await tell({ add: ['a', 'b', 'c', 'd'], to: 'g' });
+    await deliver({ add: ['a', 'b', 'c', 'd'], to: 'g' });
     expect((await state('g'))?.rejection).toBeUndefined();
   });
 
   it('an approved hold expires after seven days, and its removals are held again', async () => {
-    const { tell, state, ref, world, shown } = await company();
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, state, ref, world, shown } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const { toolPorts } = world;
     await toolPorts.groups.pause(ref('g'), 1);
     await approveHold(ref('g'), WORD, toolPorts);
     world.advance(7 * DAY_MS);
     await toolPorts.groups.resume(ref('g'), { ...dirtyNow(toolPorts), pausedAtMs: 1 });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({
       decision: { kind: 'waiting' },
@@ -467,17 +467,17 @@ describe('hold', () => {
   });
 
   it('a rejection lasts a year, and then the sweep holds the removals that are still wanted', async () => {
-    const { tell, state, ref, world, shown } = await company();
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, state, ref, world, shown } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     await rejectHold(ref('g'), WORD, world.toolPorts);
-    await tell({ add: ['a'], to: 'g' });
+    await deliver({ add: ['a'], to: 'g' });
     world.advance(364 * DAY_MS);
     await sweep(await world.connection(), world.toolPorts);
-    await tell();
+    await deliver();
     expect(await state('g')).toMatchObject({ rejection: { removes: 4 } });
     world.advance(DAY_MS);
     await sweep(await world.connection(), world.toolPorts);
-    await tell();
+    await deliver();
     const { hold, rejection } = (await state('g')) ?? {};
     expect(hold).toMatchObject({ removes: 3, decision: { kind: 'waiting' } });
     expect(rejection).toBeUndefined();
@@ -485,14 +485,14 @@ describe('hold', () => {
   });
 
   it('a per_hour hold is not approved automatically, but expires after a week and is held again', async () => {
-    const { tell, shown, state, ref, world } = await company({ perHourCount: 3 });
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, shown, state, ref, world } = await company({ perHourCount: 3 });
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
     expect(first).toMatchObject({ rule: 'per_hour', removes: 4 });
     for (const wanted of ['a', 'b']) {
-      await tell({ add: [wanted], to: 'g' });
+      await deliver({ add: [wanted], to: 'g' });
       world.advance(7 * DAY_MS);
-      await tell({ upsert: 'g' });
+      await deliver({ upsert: 'g' });
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
       expect((await state('g'))?.hold?.expiresAtMs).toBeGreaterThan(world.nowMs());
     }
@@ -502,23 +502,23 @@ describe('hold', () => {
       kind: 'changed',
     });
     await approveHold(ref('g'), { ...WORD, digest: renewed?.digest }, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a', 'b', 'e', 'f')]);
   });
 
   it('removals are held again if the set of their hold can no longer be read', async () => {
-    const { tell, shown, state, world } = await company({ perHourCount: 3 });
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, shown, state, world } = await company({ perHourCount: 3 });
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     world.advance(7 * DAY_MS);
     for (const item of world.table.items.values()) if (item.sk.startsWith('HELD#')) world.table.remove(item);
-    await tell({ add: ['a', 'b'], to: 'g' });
+    await deliver({ add: ['a', 'b'], to: 'g' });
     expect(shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await state('g'))?.hold).toMatchObject({ removes: 2, decision: { kind: 'waiting' } });
   });
 
   it('a new hold replaces an expired hold, even after a crash at any point', async () => {
-    const { tell, state, ref, world } = await company({ perHourCount: 3 });
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    const { deliver, state, ref, world } = await company({ perHourCount: 3 });
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
     const first = (await state('g'))?.hold;
     world.advance(7 * DAY_MS);
     for (let dyingAt = 1; (await state('g'))?.hold?.expiresAtMs === first?.expiresAtMs; dyingAt += 1) {
@@ -530,13 +530,13 @@ describe('hold', () => {
   });
 
   it('switching the guard off releases held removals, except rejected removals', async () => {
-    const { tell, shown, ref, world } = await company({ perHourCount: 3 });
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    await tell({ snapshot: 'h', of: EVERYBODY });
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'h' });
+    const { deliver, shown, ref, world } = await company({ perHourCount: 3 });
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await deliver({ snapshot: 'h', of: EVERYBODY });
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'h' });
     await rejectHold(ref('h'), WORD, world.toolPorts);
     await change(world, { guard: null });
-    await tell({ upsert: 'g' }, { upsert: 'h' });
+    await deliver({ upsert: 'g' }, { upsert: 'h' });
     expect(shown('g')).toEqual([users('e', 'f')]);
     expect(shown('h')).toEqual([users(...EVERYBODY)]);
   });
@@ -544,10 +544,13 @@ describe('hold', () => {
   it.each(['waiting', 'rejected'])(
     'a hold that is %s stays stored when a wrong base URL ends the link, and when the group is linked again',
     async (kind) => {
-      const { tell, pass, shown, state, ref, world } = await company({ maxRemovedShare: 1, perHourCount: 3 });
-      await tell({ snapshot: 'h', of: EVERYBODY });
-      await tell({ take: ['a', 'b'], from: 'h' });
-      await tell({ take: ['a', 'b'], from: 'g' });
+      const { deliver, pass, shown, state, ref, world } = await company({
+        maxRemovedShare: 1,
+        perHourCount: 3,
+      });
+      await deliver({ snapshot: 'h', of: EVERYBODY });
+      await deliver({ take: ['a', 'b'], from: 'h' });
+      await deliver({ take: ['a', 'b'], from: 'g' });
       if (kind === 'rejected') await rejectHold(ref('g'), WORD, world.toolPorts);
       const platformId = (await state('g'))?.link?.id;
       world.advance(DAY_MS);
@@ -559,7 +562,7 @@ describe('hold', () => {
       world.platform.hidden = () => false;
       world.platform.failing = () => undefined;
       world.advance(DAY_MS);
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([users(...EVERYBODY)]);
       expect(await state('g')).toMatchObject({
         link: { id: platformId },
@@ -569,62 +572,62 @@ describe('hold', () => {
   );
 
   it('a hold ends if the directory wants its users again, or if its group is excluded or released', async () => {
-    const { tell, shown, state, ref, world } = await company();
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
+    const { deliver, shown, state, ref, world } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'f'] });
     expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'f')]);
     expect((await state('g'))?.hold).toBeUndefined();
-    await tell({ take: ['b', 'c', 'd'], from: 'g' });
+    await deliver({ take: ['b', 'c', 'd'], from: 'g' });
     expect((await state('g'))?.hold).toBeDefined();
     await change(world, { groups: { exclude: ['*'] } });
-    await tell();
+    await deliver();
     expect((await state('g'))?.hold).toBeUndefined();
     await change(world, { groups: {} });
-    await tell();
+    await deliver();
     expect((await state('g'))?.hold).toBeDefined();
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell();
+    await deliver();
     expect((await state('g'))?.hold).toBeUndefined();
   });
 
   it('a hold of members does not stop the deletion of the group, but the hourly limit can stop it', async () => {
-    const { tell, shown } = await company();
-    await tell({ take: ['a', 'b', 'c', 'd'], from: 'g' });
-    await tell({ remove: 'g' });
+    const { deliver, shown } = await company();
+    await deliver({ take: ['a', 'b', 'c', 'd'], from: 'g' });
+    await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([]);
     const strict = await company({ perHourCount: 5 });
-    await strict.tell({ remove: 'g' });
+    await strict.deliver({ remove: 'g' });
     expect(strict.shown('g')).toEqual([users(...EVERYBODY)]);
     expect((await strict.state('g'))?.hold).toMatchObject({ rule: 'per_hour', removes: 6 });
   });
 
   it('all members of a deleted group are removed under onGroupDeleted=empty, even above the allowed share', async () => {
-    const { tell, shown } = await company({}, { onGroupDeleted: 'empty' });
-    await tell({ remove: 'g' });
+    const { deliver, shown } = await company({}, { onGroupDeleted: 'empty' });
+    await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([[]]);
   });
 
   it('repeated replacement of one member of a group below minSize causes no hold', async () => {
-    const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
-    await tell({ snapshot: 'small', of: ['a', 'b', 'c'] });
+    const { deliver, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
+    await deliver({ snapshot: 'small', of: ['a', 'b', 'c'] });
     for (const seat of ['d', 'c', 'd', 'e', 'f', 'c']) {
-      await tell({ snapshot: 'small', of: ['a', 'b', seat] });
+      await deliver({ snapshot: 'small', of: ['a', 'b', seat] });
       expect(shown('small')).toEqual([users('a', 'b', seat)]);
     }
     expect(await state('small')).toMatchObject({ settled: 'in_sync' });
   });
 
   it('a hold shows the removals of the last hour as a share of the group', async () => {
-    const { tell, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
+    const { deliver, shown, state } = await company({ minSize: 5, maxRemovedShare: 0.5 });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd', 'n'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'e', 'f', 'n'] });
     expect(shown('g')).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'n')]);
     expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 2, share: 4 / 6 });
   });
 
   it('the guard adds up the removals of several plans within an hour', async () => {
-    const { tell, shown, state } = await company();
-    for (const member of ['a', 'b', 'c', 'd']) await tell({ take: [member], from: 'g' });
+    const { deliver, shown, state } = await company();
+    for (const member of ['a', 'b', 'c', 'd']) await deliver({ take: [member], from: 'g' });
     expect(shown('g')).toEqual([users('d', 'e', 'f')]);
     expect((await state('g'))?.hold).toMatchObject({ rule: 'share', removes: 1 });
   });
@@ -666,7 +669,7 @@ describe('four eyes', () => {
       const [, before, sentBy, directoryEvent, outcome] = row;
       const engine = await company({ perHourCount: 1 }, { fourEyes: true });
       await before(engine);
-      await engine.tellAs(sentBy, directoryEvent);
+      await engine.deliverAs(sentBy, directoryEvent);
       const approve = (by: string) =>
         approveHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy(by) }).then(
           ({ kind }) => kind,
@@ -705,7 +708,7 @@ describe('four eyes', () => {
   it('under four eyes, an operator who sent events shortly before cannot approve a hold of deleted users', async () => {
     const engine = await company({}, { fourEyes: true });
     await did('events_send')(engine);
-    await engine.tell(...GO.map((forget) => ({ forget })));
+    await engine.deliver(...GO.map((forget) => ({ forget })));
     const approve = (by: string) =>
       approveHold(engine.ref('g'), WORD, { ...engine.world.toolPorts, ...calledBy(by) });
     await expect(approve('ann')).rejects.toThrow('other than ann');
@@ -726,11 +729,11 @@ describe('four eyes', () => {
     async (_, times, days, decide) => {
       const engine = await company({}, { fourEyes: true });
       await did('events_send')(engine);
-      await engine.tell(...GO.map((forget) => ({ forget })));
+      await engine.deliver(...GO.map((forget) => ({ forget })));
       await decide(engine);
       for (let n = 0; n < times; n += 1) {
         engine.world.advance(days * DAY_MS);
-        await engine.tell({ upsert: 'g' });
+        await engine.deliver({ upsert: 'g' });
       }
       expect((await engine.state('g'))?.hold).toMatchObject({ removes: 5, decision: { kind: 'waiting' } });
       const approve = (by: string) =>

@@ -32,10 +32,10 @@ describe('platform group that existed before its directory group', () => {
   ])(
     'adoptExisting %s and an existing group with spokeId %s and name %s result in %i platform groups',
     async (adoptExisting, spokeId, name, count) => {
-      const { tell, world } = await company({ adoptExisting });
+      const { deliver, world } = await company({ adoptExisting });
       const id = world.platform.addForeign({ name, spokeId, users: ['stranger'] });
       if (count === 1) world.platform.adopted.add(id);
-      await tell({ snapshot: 'g', of: ['a'] });
+      await deliver({ snapshot: 'g', of: ['a'] });
       expect(world.platform.groups.size).toBe(count);
       const group = world.platform.groups.get(id);
       expect(group?.users).toEqual(count === 1 ? users('a') : ['stranger']);
@@ -45,34 +45,34 @@ describe('platform group that existed before its directory group', () => {
 
   it('the guard also limits the removals from an adopted group of another application', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.5, maxRemovedCount: 100, perHourCount: 500 };
-    const { tell, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
+    const { deliver, world, state, theirs } = await company({ adoptExisting: 'bySpokeId', guard });
     const strangers = ['s1', 's2', 's3', 's4'];
     const id = theirs(strangers, 'Theirs', 'sales');
-    await tell({ snapshot: 'sales', of: ['a'] });
+    await deliver({ snapshot: 'sales', of: ['a'] });
     expect(world.platform.groups.get(id)?.users).toEqual(expect.arrayContaining(strangers));
     expect(await state('sales')).toMatchObject({ settled: 'held', hold: { removes: 4 } });
   });
 
   it('a group is not adopted by name if two platform groups have the same name', async () => {
-    const { tell, world } = await company({ adoptExisting: 'byName' });
+    const { deliver, world } = await company({ adoptExisting: 'byName' });
     for (const spokeId of ['x', 'y']) world.platform.addForeign({ name: 'Group g', spokeId, users: [] });
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(world.platform.groups.size).toBe(3);
   });
 });
 
 describe('adoption by an operator', () => {
   it('an adoption links the platform group, claims it, and makes it equal to the directory group', async () => {
-    const { tell, world, ref, shown, theirs } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, ref, shown, theirs } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell();
+    await deliver();
     const id = theirs(['stranger']);
     const { groups } = world.toolPorts;
     const again = { ...world.toolPorts, groups: { ...groups, adopt: twice(groups.adopt) } };
     const outcome = await adoptGroup(ref('g'), id, again);
     expect(outcome).toMatchObject({ kind: 'adopted', observed: { name: 'Theirs' } });
-    await tell();
+    await deliver();
     expect(world.platform.groups.get(id)).toMatchObject({ name: 'Group g', spokeId: 'g', users: users('a') });
     expect(shown('g')).toEqual([users('a')]);
     const { now: owners } = await world.toolPorts.claims.owners(COMPANY, [id]);
@@ -80,22 +80,22 @@ describe('adoption by an operator', () => {
   });
 
   it('an adoption keeps external users if membership is additive', async () => {
-    const { tell, world, ref, theirs } = await company({ membership: 'additive' });
-    await tell({ upsert: 'g' });
+    const { deliver, world, ref, theirs } = await company({ membership: 'additive' });
+    await deliver({ upsert: 'g' });
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell({ add: ['a', 'b'], to: 'g' });
+    await deliver({ add: ['a', 'b'], to: 'g' });
     const id = theirs(['stranger', 'u-b']);
     await adoptGroup(ref('g'), id, world.toolPorts);
-    await tell();
+    await deliver();
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b', 'u-a']);
-    await tell({ take: ['a', 'b'], from: 'g' });
+    await deliver({ take: ['a', 'b'], from: 'g' });
     // The other client added `b` before groupsync did, so only that client may remove `b`.
     expect(world.platform.groups.get(id)?.users).toEqual(['stranger', 'u-b']);
   });
 
   it('an adoption leaves no claim if the directory group changes before the link is stored', async () => {
-    const { tell, world, ref } = await company({ groups: { exclude: ['h'] } });
-    await tell({ upsert: 'h' });
+    const { deliver, world, ref } = await company({ groups: { exclude: ['h'] } });
+    await deliver({ upsert: 'h' });
     const id = platformGroupId(world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: [] }));
     const { groups } = world.toolPorts;
     const late = { ...world.toolPorts, groups: { ...groups, adopt: async () => false } };
@@ -104,8 +104,8 @@ describe('adoption by an operator', () => {
   });
 
   it('an adoption keeps its claim if a sweep runs between claim and link', async () => {
-    const { tell, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
-    await tell({ upsert: 'h' });
+    const { deliver, world, ref, theirs } = await company({ groups: { exclude: ['h'] } });
+    await deliver({ upsert: 'h' });
     const [id, { toolPorts }] = [theirs([]), world];
     const connection = await world.connection();
     const adopt: typeof toolPorts.groups.adopt = (...how) =>
@@ -115,31 +115,31 @@ describe('adoption by an operator', () => {
   });
 
   it('an adoption needs an unlinked directory group, and a platform group without an owner', async () => {
-    const { tell, world, ref, state } = await company();
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
+    const { deliver, world, ref, state } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
     const adopt = (group: string, id: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
     const linked = (await state('g'))?.link?.id ?? '';
     expect(await adopt('unheard-of', 'p9')).toEqual({ kind: 'not_in_directory' });
     expect(await adopt('h', linked)).toMatchObject({ kind: 'linked' });
     await releaseGroup(ref('h'), world.toolPorts);
-    await tell();
+    await deliver();
     expect(await adopt('h', linked)).toEqual({ kind: 'owned', owner: ref('g') });
     expect(await adopt('h', 'p9')).toEqual({ kind: 'not_on_platform' });
-    await tell({ remove: 'h' });
+    await deliver({ remove: 'h' });
     expect(await adopt('h', 'p9')).toEqual({ kind: 'not_in_directory' });
   });
 });
 
 describe('group that no event has named yet', () => {
   it('an adopted platform group is not changed until an event has named the directory group', async () => {
-    const { tell, world, ref, state } = await company();
+    const { deliver, world, ref, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
     const adopt = (group: string) => adoptGroup(ref(group), platformGroupId(id), world.toolPorts);
-    await tell({ remove: 'h' }, { snapshot: 'h', of: ['a'], name: null });
+    await deliver({ remove: 'h' }, { snapshot: 'h', of: ['a'], name: null });
     expect(await adopt('h')).toEqual({ kind: 'not_in_directory' });
-    await tell({ snapshot: 'g', of: ['a'], name: null });
+    await deliver({ snapshot: 'g', of: ['a'], name: null });
     expect(await adopt('g')).toMatchObject({ kind: 'adopted' });
-    await tell({ add: ['b'], to: 'g' });
+    await deliver({ add: ['b'], to: 'g' });
     expect(await state('g')).toMatchObject({ settled: 'unnamed', link: { id } });
     expect(world.platform.groups.get(id)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
@@ -147,12 +147,12 @@ describe('group that no event has named yet', () => {
 
 describe('released group', () => {
   it('a released group is not written until it is adopted again', async () => {
-    const { tell, world, ref, shown, state, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, ref, shown, state, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
     expect(await releaseGroup(ref('g'), world.toolPorts)).toBe(true);
-    await tell({ snapshot: 'g', of: ['b'] });
-    await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
+    await deliver({ snapshot: 'g', of: ['b'] });
+    await deliver({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: null, users: users('a') });
     expect((await world.toolPorts.claims.owners(COMPANY, [id])).now).toEqual(new Map());
     expect((await audit('g')).slice(0, 2)).toMatchObject([
@@ -160,18 +160,18 @@ describe('released group', () => {
       { action: 'patch', changes: [{ kind: 'set_spoke_id', before: 'g', after: null }], outcome: 'written' },
     ]);
     await adoptGroup(ref('g'), id, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('b')]);
   });
 
   it('a released platform group is not an orphan after another platform group was adopted instead', async () => {
-    const { tell, world, ref, shown, theirs } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, ref, shown, theirs } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([]);
     await adoptGroup(ref('g'), theirs([]), world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([users('a')]);
     const { report } = await sweep(await world.connection(), world.toolPorts);
     expect(report).toMatchObject({ orphans: 0 });
@@ -182,8 +182,8 @@ describe('released group', () => {
     ['fails on every attempt', 503, 3],
     ['no longer has the group', 404, 1],
   ])('a group is released even if the platform %s (%i)', async (_, status, tries) => {
-    const { tell, world, ref, state } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, ref, state } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
     let patches = 0;
     world.platform.failing = (kind) => {
@@ -192,7 +192,7 @@ describe('released group', () => {
       return status;
     };
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell();
+    await deliver();
     expect(patches).toBe(tries);
     expect(await state('g')).toMatchObject({ released: true, settled: 'excluded' });
     expect((await state('g'))?.link?.id).toBeUndefined();
@@ -203,8 +203,8 @@ describe('released group', () => {
   it.each(['lost_after', 'lost_before', 'lost_late'] as const)(
     'a released group has no external id and no drift if the PATCH was not answered (%s)',
     async (fault) => {
-      const { tell, world, ref, shown, troubles } = await company();
-      await tell({ snapshot: 'g', of: ['a'] });
+      const { deliver, world, ref, shown, troubles } = await company();
+      await deliver({ snapshot: 'g', of: ['a'] });
       let isOver = false;
       troubles.platform = (call) => {
         if (call !== 'patch' || isOver) return 'none';
@@ -212,34 +212,34 @@ describe('released group', () => {
         return fault;
       };
       await releaseGroup(ref('g'), world.toolPorts);
-      await tell();
+      await deliver();
       world.advance(60_000);
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([]);
       expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     },
   );
 
   it('a released group keeps an external id that another application set before the release', async () => {
-    const { tell, world, ref, state } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, ref, state } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell();
+    await deliver();
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'theirs' });
     expect((await state('g'))?.link?.id).toBeUndefined();
   });
 
   it('a group in mode report is not written when it is released', async () => {
     const policies = [{ match: 'g', mode: 'report' }];
-    const { tell, world, ref, theirs, state } = await company({ groups: { policies } });
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, ref, theirs, state } = await company({ groups: { policies } });
+    await deliver({ snapshot: 'g', of: ['a'] });
     const id = theirs(['stranger'], 'Theirs', 'g');
     await adoptGroup(ref('g'), id, world.toolPorts);
-    await tell();
+    await deliver();
     await releaseGroup(ref('g'), world.toolPorts);
-    await tell();
+    await deliver();
     expect(world.platform.writes).toEqual([]);
     expect(world.platform.groups.get(id)).toMatchObject({ spokeId: 'g' });
     expect((await state('g'))?.link?.id).toBeUndefined();
@@ -249,17 +249,17 @@ describe('released group', () => {
     ['by an operator', {}],
     ['after the directory creates it again', { onGroupDeleted: 'release', adoptExisting: 'bySpokeId' }],
   ])('a released group that is adopted again %s keeps the origin of its members', async (how, settings) => {
-    const { tell, world, ref, state } = await company({ membership: 'additive', ...settings });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    const { deliver, world, ref, state } = await company({ membership: 'additive', ...settings });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     const id = (await state('g'))?.link?.id ?? platformGroupId('');
     world.platform.changeAsOther(id, { users: [...users('a', 'b'), 'stranger'] });
     if (how === 'by an operator') await releaseGroup(ref('g'), world.toolPorts);
-    else await tell({ remove: 'g' });
-    await tell();
+    else await deliver({ remove: 'g' });
+    await deliver();
     world.platform.adopted.add(id);
     world.advance(60_000);
     if (how === 'by an operator') await adoptGroup(ref('g'), id, world.toolPorts);
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(world.platform.groups.get(id)?.users).toEqual([...users('a'), 'stranger']);
   });
 
@@ -269,18 +269,18 @@ describe('released group', () => {
     ['deleted', {}],
   ])('a group that is %s keeps no claim after a crash of apply at any point', async (how, settings) => {
     await crashBeforeEachEffect(async (worker, where) => {
-      const { tell, say, work, world, ref, state } = await company(settings);
-      await tell({ snapshot: 'g', of: ['a'] });
+      const { deliver, emit, work, world, ref, state } = await company(settings);
+      await deliver({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.link?.id ?? platformGroupId('');
       if (how === 'released by an operator') await releaseGroup(ref('g'), world.toolPorts);
       else {
-        say({ remove: 'g' });
+        emit({ remove: 'g' });
         await work(1);
       }
       takeWoken(world);
       await expectSuccessOrCrash(applyGroup(ref('g'), world.portsFor(worker)));
       world.advance(10 * 60_000);
-      await tell();
+      await deliver();
       expect((await world.toolPorts.claims.owners(COMPANY, [id])).now, where).toEqual(new Map());
       expect((await state('g'))?.link?.id).toBeUndefined();
       expect((await state('g'))?.dirtySinceMs).toBeUndefined();
@@ -294,11 +294,11 @@ describe('released group', () => {
     'a released group is linked again if the directory creates it again %s, up to 61 seconds later',
     async (_, again, adoptExisting) => {
       for (const seconds of [0, 10, 30, 59, 61]) {
-        const { say, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
+        const { emit, world, ref, state } = await company({ onGroupDeleted: 'release', adoptExisting });
         // These ports belong to one process of the function, which caches the list of groups for a minute.
         const ports = world.portsFor();
         const take = async (group: string, ...directoryEvents: readonly DirectoryEvent[]) => {
-          say(...directoryEvents);
+          emit(...directoryEvents);
           await ingest(takeEvents(world), ports);
           for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
         };
@@ -325,17 +325,17 @@ describe('released group', () => {
     'a group with the name of a deleted group adopts its platform group if apply runs for the new group %s',
     async (_, order) => {
       const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' } as const;
-      const { tell, say, world, ref, state } = await company(settings);
-      await tell({ snapshot: 'other', of: [] }, { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
+      const { deliver, emit, world, ref, state } = await company(settings);
+      await deliver({ snapshot: 'other', of: [] }, { snapshot: 'g', of: ['a', 'b'], name: 'Sales' });
       const id = (await state('g'))?.link?.id ?? platformGroupId('');
       world.platform.adopted.add(id);
       world.advance(HOUR_MS);
       const ports = world.portsFor();
-      say({ remove: 'g' }, { snapshot: 'h', of: ['a'], name: 'Sales' });
+      emit({ remove: 'g' }, { snapshot: 'h', of: ['a'], name: 'Sales' });
       await ingest(takeEvents(world), ports);
       for (const group of order) await applyGroup(ref(group), ports);
       world.advance(HOUR_MS);
-      await tell();
+      await deliver();
       expect([...world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group other', 'Sales']);
       expect(await state('h')).toMatchObject({ link: { id }, settled: 'in_sync' });
     },
@@ -343,8 +343,8 @@ describe('released group', () => {
 
   it('a released group can be adopted again after a crash of apply at any point, and keeps its claim', async () => {
     await crashBeforeEachEffect(async (worker, where) => {
-      const { tell, world, ref, shown, state } = await company();
-      await tell({ snapshot: 'g', of: ['a'] });
+      const { deliver, world, ref, shown, state } = await company();
+      await deliver({ snapshot: 'g', of: ['a'] });
       const id = (await state('g'))?.link?.id ?? platformGroupId('');
       await releaseGroup(ref('g'), world.toolPorts);
       await expectSuccessOrCrash(applyGroup(ref('g'), world.portsFor(worker)));
@@ -352,10 +352,10 @@ describe('released group', () => {
       if (adopted.kind === 'busy') {
         // The write that removes the external id has no known outcome yet.
         world.advance(10 * 60_000);
-        await tell();
+        await deliver();
         expect(await adoptGroup(ref('g'), id, world.toolPorts), where).toMatchObject({ kind: 'adopted' });
       }
-      await tell({ add: ['b'], to: 'g' });
+      await deliver({ add: ['b'], to: 'g' });
       expect(shown('g'), where).toEqual([users('a', 'b')]);
       expect((await world.toolPorts.claims.owners(COMPANY, [id])).now.get(id)).toEqual(ref('g'));
       expect(await state('g')).toMatchObject({ settled: 'in_sync', released: false });
@@ -378,11 +378,11 @@ describe('group that the directory deletes', () => {
   it.each(ends)(
     'a deleted group is handled as onGroupDeleted defines, and a new snapshot fills the group again: %s',
     async (onGroupDeleted, left) => {
-      const { tell, shown } = await company({ onGroupDeleted });
-      await tell({ snapshot: 'g', of: ['a'] });
-      await tell({ remove: 'g' });
+      const { deliver, shown } = await company({ onGroupDeleted });
+      await deliver({ snapshot: 'g', of: ['a'] });
+      await deliver({ remove: 'g' });
       expect(shown('g')).toEqual(left);
-      await tell({ snapshot: 'g', of: ['b'] });
+      await deliver({ snapshot: 'g', of: ['b'] });
       expect(shown('g')).toEqual([users('b')]);
     },
   );
@@ -391,14 +391,14 @@ describe('group that the directory deletes', () => {
     'a deleted group that returns without a name has the same result with and without a run of apply in between: %s',
     async (onGroupDeleted, left) => {
       for (const isLookedAt of [true, false]) {
-        const { tell, say, shown, state } = await company({ onGroupDeleted });
-        await tell({ snapshot: 'g', of: ['a'] });
-        if (isLookedAt) await tell({ remove: 'g' });
-        else say({ remove: 'g' });
-        await tell({ snapshot: 'g', of: ['b'], name: null });
+        const { deliver, emit, shown, state } = await company({ onGroupDeleted });
+        await deliver({ snapshot: 'g', of: ['a'] });
+        if (isLookedAt) await deliver({ remove: 'g' });
+        else emit({ remove: 'g' });
+        await deliver({ snapshot: 'g', of: ['b'], name: null });
         expect(shown('g')).toEqual(left);
         expect(await state('g')).toMatchObject({ settled: 'unnamed' });
-        await tell({ upsert: 'g' });
+        await deliver({ upsert: 'g' });
         // A released or emptied group still has the spokeId of the directory group. With it, apply finds and claims the
         // group.
         expect(shown('g')).toEqual([users('b')]);
@@ -408,34 +408,34 @@ describe('group that the directory deletes', () => {
   );
 
   it('a group that returns without a name stays deleted if its deletion is ingested last', async () => {
-    const { world, say, tell, shown, state } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
-    say({ remove: 'g' });
+    const { world, emit, deliver, shown, state } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
+    emit({ remove: 'g' });
     const late = takeEvents(world);
-    await tell({ snapshot: 'g', of: ['a', 'b'], name: null });
+    await deliver({ snapshot: 'g', of: ['a', 'b'], name: null });
     expect(shown('g')).toEqual([users('a', 'b')]);
     for (const { body } of late) world.eventsQueue.send({ body });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'unnamed' });
   });
 
   it('the guard also holds the deletion of a group that returned without a name', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 1 };
-    const { tell, say, shown, state } = await company({ guard });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
-    say({ remove: 'g' });
-    await tell({ snapshot: 'g', of: [], name: null });
+    const { deliver, emit, shown, state } = await company({ guard });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
+    emit({ remove: 'g' });
+    await deliver({ snapshot: 'g', of: [], name: null });
     expect(shown('g')).toEqual([users('a', 'b')]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour', removes: 2 } });
   });
 
   it('the settings select a deleted group by its last name, so its platform group is deleted', async () => {
     const groups = { include: ['Group *'], exclude: [], policies: [] };
-    const { tell, shown } = await company({ groups });
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });
+    const { deliver, shown } = await company({ groups });
+    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', name: 'Other', of: ['a'] });
     expect([shown('g'), shown('h')]).toEqual([[users('a')], []]);
-    await tell({ remove: 'g' });
+    await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([]);
   });
 });
@@ -446,10 +446,10 @@ describe('policy of a group', () => {
       { match: 'g', mode: 'upsertOnly' },
       { match: 'h', mode: 'report' },
     ];
-    const { tell, shown } = await company({ groups: { policies } });
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
-    await tell({ snapshot: 'g', of: ['b'] });
-    await tell({ remove: 'g' });
+    const { deliver, shown } = await company({ groups: { policies } });
+    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['b'] });
+    await deliver({ remove: 'g' });
     expect([shown('g'), shown('h')]).toEqual([[users('a', 'b')], []]);
   });
 });

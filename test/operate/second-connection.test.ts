@@ -16,10 +16,10 @@ const OTHER = connectionName('acme');
 /** Creates a company connected as `default`, whose group g is in sync with the members a and b. */
 async function company(settings: Readonly<Record<string, unknown>> = {}) {
   const engine = await createTestEngine({ settings });
-  const { world, hire, tell } = engine;
+  const { world, hire, deliver } = engine;
   const { toolPorts } = world;
   await hire('a', 'b');
-  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
   const before = await world.connection();
   const vault = { store: async () => 'v', remove: async () => true };
   const refOf = (connection: ConnectionName) => ({ connection, group: groupId('g') });
@@ -156,9 +156,9 @@ describe('company that is connected again under another name', () => {
   });
 
   it('no connection repeats a deletion that the first connection had begun before its removal', async () => {
-    const { remove, connect, says, apply, world, say, work, troubles, platformGroups } = await company();
+    const { remove, connect, says, apply, world, emit, work, troubles, platformGroups } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'unavailable_before' : 'none');
-    say({ remove: 'g' });
+    emit({ remove: 'g' });
     await work(2);
     troubles.platform = () => 'none';
     await remove();

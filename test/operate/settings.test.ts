@@ -24,7 +24,7 @@ async function company() {
   const engine = await createTestEngine();
   const { world } = engine;
   await engine.hire('a');
-  await engine.tell({ snapshot: 'g', of: ['a'] });
+  await engine.deliver({ snapshot: 'g', of: ['a'] });
   const { toolPorts } = world;
   const remembering = {
     ...toolPorts,
@@ -50,7 +50,7 @@ describe('changed setting', () => {
   });
 
   it("a changed setting takes effect even if the operator's process crashes before the groups are marked dirty", async () => {
-    const { tell, names, world } = await company();
+    const { deliver, names, world } = await company();
     const dying = {
       ...world.toolPorts,
       vault: KEEPS_NONE,
@@ -63,17 +63,17 @@ describe('changed setting', () => {
     };
     const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], dying);
     await expect(changeSettings(plan, dying)).rejects.toThrow();
-    await tell();
+    await deliver();
     world.advance(181_000);
     await requeueDue(CONNECTION, world.toolPorts);
     world.advance(WORKERS_KNOW_AFTER_MS);
-    await tell();
+    await deliver();
     expect(names()).toEqual(['new g']);
     expect(await world.toolPorts.connections.current(CONNECTION)).not.toHaveProperty('replanSinceMs');
   });
 
   it('a changed setting reaches a group that the index did not show when the groups were marked dirty', async () => {
-    const { tell, names, world } = await company();
+    const { deliver, names, world } = await company();
     const late = {
       ...world.toolPorts,
       vault: KEEPS_NONE,
@@ -82,12 +82,12 @@ describe('changed setting', () => {
     const plan = await planSettings(CONNECTION, [{ key: 'nameTemplate', value: 'new {id}' }], late);
     expect(await changeSettings(plan, late)).toMatchObject({ replanned: 0 });
     world.advance(WORKERS_KNOW_AFTER_MS);
-    await tell();
+    await deliver();
     expect(names()).not.toEqual(['new g']);
     world.advance(181_000);
     await requeueDue(CONNECTION, world.toolPorts);
     world.advance(WORKERS_KNOW_AFTER_MS);
-    await tell();
+    await deliver();
     expect(names()).toEqual(['new g']);
   });
 

@@ -138,7 +138,7 @@ function makeWorld() {
     lastMessageMs: new Map<string, number>(),
     cutOffMs: new Map<string, readonly number[]>(),
     runLog: {
-      tell() {},
+      deliver() {},
       fired() {},
       violated: (violation: Omit<Violation, 'atMs'>) => violations.push(violation),
     },

@@ -4,11 +4,11 @@ import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 
 it('a group of a newer schema is refused and stays unchanged, and all other groups are written', async () => {
-  const { world, hire, tell, say, work, ref, shown } = await createTestEngine();
+  const { world, hire, deliver, emit, work, ref, shown } = await createTestEngine();
   await hire('a', 'b');
-  await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+  await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
   await world.table.update(groupKey(ref('g')), { set: { schema: 2 } });
-  say({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
+  emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
   await work(40);
   expect([shown('g'), shown('h')]).toEqual([[['u-a']], [['u-a', 'u-b']]]);
   await expect(applyGroup(ref('g'), world.toolPorts)).rejects.toThrow(
@@ -23,9 +23,9 @@ const NUMBERED =
   /^(?:G#.* (?:GROUP|A#.*)|U#.* USER|R#.* PERSON|C#.* (?:CONNECTION|GATE|FEED|HEALTH|DRIFT#.*))$/;
 
 it('every item that `understood` reads has the number of its schema', async () => {
-  const { world, hire, tell } = await createTestEngine();
+  const { world, hire, deliver } = await createTestEngine();
   await hire('a', 'b');
-  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
   const items = [...world.table.items.values()];
   const numbered = items.filter(({ pk, sk }) => NUMBERED.test(`${pk} ${sk}`));
   expect(numbered.length).toBeGreaterThan(4);

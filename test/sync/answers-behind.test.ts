@@ -22,12 +22,12 @@ async function company(platform: object = {}, settings = {}) {
     async later() {
       world.advance(10 * MINUTE_MS);
       await suspectChanged(world);
-      await engine.tell();
+      await engine.deliver();
     },
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.toolPorts);
-      await engine.tell();
+      await engine.deliver();
     },
   };
 }
@@ -39,11 +39,11 @@ describe('answer that shows the state before its own write', () => {
   ])(
     'apply removes no new member and records no drift if the answer to a write shows the group before the write (%s)',
     async (_, getLagMs) => {
-      const { tell, later, world, shown, state, drift, pending } = await company({ getLagMs });
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { deliver, later, world, shown, state, drift, pending } = await company({ getLagMs });
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(HOUR_MS);
       world.platform.behind = (kind) => kind === 'patch';
-      await tell({ add: ['c'], to: 'g' });
+      await deliver({ add: ['c'], to: 'g' });
       world.platform.behind = () => false;
       await later();
       await later();
@@ -60,9 +60,9 @@ describe('answer that shows the state before its own write', () => {
   it.each([0, 30_000])(
     'apply removes no member if the answer to a creation shows an earlier state (a fetch is %i ms behind)',
     async (getLagMs) => {
-      const { tell, later, world, shown, drift } = await company({ getLagMs });
+      const { deliver, later, world, shown, drift } = await company({ getLagMs });
       world.platform.behind = (kind) => kind === 'create';
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       await later();
       await later();
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
@@ -79,11 +79,11 @@ describe('answer that shows the state before its own write', () => {
   ] as const)(
     'apply records no drift after a removal and a rename if the answer shows an earlier state (%s, membership %s)',
     async (_, membership, getLagMs, version) => {
-      const { tell, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { deliver, later, world, shown, drift, state } = await company({ getLagMs }, { membership });
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(HOUR_MS);
       world.platform.behind = (kind) => kind === 'patch' && version;
-      await tell({ take: ['b'], from: 'g' }, { upsert: 'g', name: 'Other' });
+      await deliver({ take: ['b'], from: 'g' }, { upsert: 'g', name: 'Other' });
       world.platform.behind = () => false;
       await later();
       expect(shown('g')).toEqual([['u-a']]);
@@ -95,9 +95,9 @@ describe('answer that shows the state before its own write', () => {
 
 describe('user that the platform drops from an accepted write', () => {
   it('a user that the platform drops is pending, is sent with each write, and causes at most eight writes in two days', async () => {
-    const { tell, sweepAfter, world, shown, state, pending } = await company();
+    const { deliver, sweepAfter, world, shown, state, pending } = await company();
     world.platform.refused.add('u-b');
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     expect(await pending()).toEqual(['b refused']);
     expect(await state('g')).toMatchObject({
       settled: 'in_sync',
@@ -105,9 +105,9 @@ describe('user that the platform drops from an accepted write', () => {
     });
     const writes = () => world.platform.writes.length;
     const before = writes();
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(writes()).toBe(before);
-    await tell({ add: ['c'], to: 'g' });
+    await deliver({ add: ['c'], to: 'g' });
     expect(world.platform.writes.at(-1)?.sent.users).toEqual(['u-a', 'u-b', 'u-c']);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
     const sentAt = writes();
@@ -126,9 +126,9 @@ describe('user that the platform drops from an accepted write', () => {
   });
 
   it('apply does not remove a dropped user that another client adds later', async () => {
-    const { tell, later, world, shown } = await company();
+    const { deliver, later, world, shown } = await company();
     world.platform.refused.add('u-b');
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.platform.refused.clear();
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
@@ -138,12 +138,12 @@ describe('user that the platform drops from an accepted write', () => {
   });
 
   it('apply sends a dropped user again when an operator runs sync', async () => {
-    const { tell, work, world, ref, shown } = await company();
+    const { deliver, work, world, ref, shown } = await company();
     world.platform.refused.add('u-b');
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.platform.refused.clear();
     await syncGroups([ref('g')], { ...world.toolPorts, sleep: () => work(20) }, { timeoutMs: MINUTE_MS });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 });

@@ -24,9 +24,9 @@ const person = (role: string, email: string, state = 'ACTIVE') => ({
 type Engine = Awaited<ReturnType<typeof createTestEngine>>;
 
 /** Refreshes people as the hourly schedule does, and runs the engine until no work is left. */
-async function refresh({ world, tell }: Engine) {
+async function refresh({ world, deliver }: Engine) {
   const report = await refreshPeople(await world.connection(), world.toolPorts);
-  await tell();
+  await deliver();
   return report;
 }
 
@@ -39,13 +39,13 @@ describe('person that the platform no longer knows', () => {
   const guard = { minSize: 2, maxRemovedShare: 0.4, maxRemovedCount: 9, perHourCount: 9 };
   it('a person that the platform no longer knows leaves the group, within the limits of the guard', async () => {
     const engine = await createTestEngine({ settings: { guard } });
-    const { world, tell, shown, state } = engine;
+    const { world, deliver, shown, state } = engine;
     const listed = async (...ids: string[]) => {
       world.platform.employees = ids.map((id) => person(id, id));
       await refresh(engine);
     };
     await listed('ann', 'bob', 'cid');
-    await tell({ snapshot: 'g', of: ['ann', 'bob', 'cid'] });
+    await deliver({ snapshot: 'g', of: ['ann', 'bob', 'cid'] });
     expect(shown('g')).toEqual([['u-ann', 'u-bob', 'u-cid']]);
     await listed('ann', 'bob');
     expect(shown('g')).toEqual([['u-ann', 'u-bob']]);
@@ -64,12 +64,12 @@ describe('binding of a member', () => {
     'a new employee with the address of an ended employee is added, because the ended employee has no binding%s',
     async (_, size) => {
       const engine = await createTestEngine();
-      const { world, tell, shown, member } = engine;
+      const { world, deliver, shown, member } = engine;
       const many = Array.from({ length: size }, (_one, n) => `m${n}`);
       const leaver = person('leaver', 'ann', 'TERMINATED');
       const others = many.map((id) => person(id, id));
       await world.toolPorts.hire([leaver, ...others]);
-      await tell({ snapshot: 'g', of: ['ann', ...many] });
+      await deliver({ snapshot: 'g', of: ['ann', ...many] });
       expect(await pendingOf(engine, 'g')).toEqual([['ann', 'inactive']]);
       const stored = await world.toolPorts.users.read(CONNECTION, [member('ann')]);
       expect(stored.get(member('ann'))).not.toHaveProperty('role');
@@ -85,10 +85,10 @@ describe('binding of a member', () => {
     ['not stored by ingest while the connection only observes', { observing: true }, 1, undefined],
     ['not stored by ingest if the person cannot be read', {}, 99, undefined],
   ])('the binding of a new member is %s', async (_, options, schema, role) => {
-    const { world, say, hire, member } = await createTestEngine(options);
+    const { world, emit, hire, member } = await createTestEngine(options);
     await hire('ann');
     world.table.change(personKey(CONNECTION, roleId('ann')), { set: { schema } });
-    say({ snapshot: 'g', of: ['ann'] }, { user: 'bob', email: 'bob@acme.test' });
+    emit({ snapshot: 'g', of: ['ann'] }, { user: 'bob', email: 'bob@acme.test' });
     expect(await ingest(takeEvents(world), world.toolPorts)).toMatchObject({ causes: [] });
     const stored = await world.toolPorts.users.read(CONNECTION, [member('ann'), member('bob')]);
     expect([...stored.values()].map((user) => user.role)).toEqual([role, undefined]);
@@ -106,7 +106,7 @@ describe('binding of a member', () => {
     ['a refresh runs before the match is stored', 0, ['match', 'refresh', 'bind', 'event', 'refresh']],
   ])('the member is bound to a newcomer who gets the address of a leaver: %s', async (_, size, steps) => {
     const engine = await createTestEngine();
-    const { world, tell, shown, member } = engine;
+    const { world, deliver, shown, member } = engine;
     const { people } = world.toolPorts;
     const bound = { role: roleId('leaver'), revision: 0, isFirst: true };
     const many = Array.from({ length: size }, (_one, n) => `m${n}`);
@@ -116,7 +116,7 @@ describe('binding of a member', () => {
     for (const step of steps) {
       // The change is visible only in the next refresh of people.
       world.platform.employees = [...(step === 'leave' ? HANDED_ON.slice(0, 1) : HANDED_ON), ...others];
-      if (step === 'event') await tell({ snapshot: 'g', of: ['ann', ...many] });
+      if (step === 'event') await deliver({ snapshot: 'g', of: ['ann', ...many] });
       else if (step === 'crash') await world.toolPorts.users.unbind(CONNECTION, member('ann'), bound.role);
       else if (step === 'match') await people.holding(CONNECTION, 'workEmail', LEAVER.email, member('ann'));
       else if (step === 'bind') await people.bind(CONNECTION, member('ann'), bound);
@@ -140,23 +140,23 @@ describe('binding of a member', () => {
     "a binding that %s stays with the leaver, although another person gets the leaver's address",
     async (_, address, prove) => {
       const engine = await createTestEngine();
-      const { world, tell, shown } = engine;
+      const { world, deliver, shown } = engine;
       world.platform.employees = [LEAVER];
       await refresh(engine);
-      await tell({ snapshot: 'g', of: ['ann'] });
+      await deliver({ snapshot: 'g', of: ['ann'] });
       await prove(engine);
       world.platform.employees = [person('leaver', address, 'TERMINATED'), person('newcomer', 'ann')];
       await refresh(engine);
-      await tell({ upsert: 'g' });
+      await deliver({ upsert: 'g' });
       expect([shown('g'), await pendingOf(engine, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
     },
   );
 
   it('a member is bound on the first working day of a new employee, without another event', async () => {
     const engine = await createTestEngine();
-    const { world, tell, shown } = engine;
+    const { world, deliver, shown } = engine;
     await world.toolPorts.hire([person('ann', 'ann', 'HIRED')]);
-    await tell({ snapshot: 'g', of: ['ann'] });
+    await deliver({ snapshot: 'g', of: ['ann'] });
     expect([shown('g'), await pendingOf(engine, 'g')]).toEqual([[[]], [['ann', 'inactive']]]);
     world.platform.employees = [person('ann', 'ann', 'HIRED')];
     expect(await refresh(engine)).toMatchObject({ woken: 0 });
@@ -167,10 +167,10 @@ describe('binding of a member', () => {
 
   it('a member is bound to the only active person with the address, and to no person if two are active', async () => {
     const engine = await createTestEngine();
-    const { world, tell, shown } = engine;
+    const { world, deliver, shown } = engine;
     await world.toolPorts.hire([person('old', 'ann', 'TERMINATED'), person('new', 'ann')]);
     await world.toolPorts.hire([person('one', 'bob'), person('two', 'bob')]);
-    await tell({ snapshot: 'g', of: ['ann', 'bob', 'zed'] });
+    await deliver({ snapshot: 'g', of: ['ann', 'bob', 'zed'] });
     expect(shown('g')).toEqual([['u-new']]);
     expect(await pendingOf(engine, 'g')).toEqual([
       ['bob', 'ambiguous'],
@@ -180,10 +180,10 @@ describe('binding of a member', () => {
 
   it('a member whose new address belongs to another person is ambiguous until an operator rebinds the member', async () => {
     const engine = await createTestEngine();
-    const { world, tell, shown, member, role } = engine;
+    const { world, deliver, shown, member, role } = engine;
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
-    await tell({ snapshot: 'g', of: ['ann'] });
-    await tell({ user: 'ann', email: 'other@acme.test' });
+    await deliver({ snapshot: 'g', of: ['ann'] });
+    await deliver({ user: 'ann', email: 'other@acme.test' });
     expect(shown('g')).toEqual([[]]);
     expect(await pendingOf(engine, 'g')).toEqual([['ann', 'ambiguous']]);
     const binding = { member: member('ann'), role: role('other') };
@@ -192,17 +192,17 @@ describe('binding of a member', () => {
       groups: ['g'],
       unwoken: 0,
     });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-other']]);
   });
 
   it('a binding stays if the new address of the member has no match or matches the same person', async () => {
-    const { world, tell, shown } = await createTestEngine();
+    const { world, deliver, shown } = await createTestEngine();
     await world.toolPorts.hire([person('ann', 'ann')]);
-    await tell({ snapshot: 'g', of: ['ann'] });
-    await tell({ user: 'ann', email: 'unmatched@acme.test' });
+    await deliver({ snapshot: 'g', of: ['ann'] });
+    await deliver({ user: 'ann', email: 'unmatched@acme.test' });
     expect(shown('g')).toEqual([['u-ann']]);
-    await tell({ user: 'ann', email: 'ANN@acme.test' });
+    await deliver({ user: 'ann', email: 'ANN@acme.test' });
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
@@ -220,14 +220,14 @@ describe('binding of a member', () => {
     async (where, _, by, then) => {
       for (let at = 1, effects = 1; effects >= at; at += 1) {
         const engine = await createTestEngine();
-        const { world, tell, say, shown, ref } = engine;
+        const { world, deliver, emit, shown, ref } = engine;
         const connection = await world.connection();
         world.platform.employees = [LEAVER];
         await refresh(engine);
-        await tell({ upsert: 'g' });
+        await deliver({ upsert: 'g' });
         // The member is known and in no group, so ingest stores no binding.
-        if (where === 'apply') await tell({ user: 'ann', email: 'ann@acme.test' });
-        say({ add: ['ann'], to: 'g' });
+        if (where === 'apply') await deliver({ user: 'ann', email: 'ann@acme.test' });
+        emit({ add: ['ann'], to: 'g' });
         effects = 0;
         const effect = async () => {
           effects += 1;
@@ -240,19 +240,19 @@ describe('binding of a member', () => {
         takeWoken(world);
         await applyGroup(ref('g'), where === 'apply' ? ports : world.toolPorts);
         // The next refresh confirms or removes a binding of ingest.
-        await (where === 'apply' ? tell() : refresh(engine));
+        await (where === 'apply' ? deliver() : refresh(engine));
         expect([at, shown('g')]).toEqual([at, [effects >= at ? then : ['u-leaver']]]);
       }
     },
   );
 
   it('a rebound member is updated in all groups even if the fan-out was interrupted', async () => {
-    const { world, tell, shown, member, role } = await createTestEngine();
+    const { world, deliver, shown, member, role } = await createTestEngine();
     await world.toolPorts.hire([person('ann', 'ann'), person('other', 'other')]);
-    await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
+    await deliver({ snapshot: 'g', of: ['ann'] }, { snapshot: 'h', of: ['ann'] });
     await world.toolPorts.users.rebind(CONNECTION, member('ann'), { role: role('other') });
     expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 1 });
-    await tell();
+    await deliver();
     expect([shown('g'), shown('h')]).toEqual([[['u-other']], [['u-other']]]);
     expect(await requeueDue(CONNECTION, world.toolPorts)).toMatchObject({ walksResumed: 0 });
   });
@@ -260,14 +260,14 @@ describe('binding of a member', () => {
 
 describe('deleted user', () => {
   it('a deleted user leaves every group, and returns only after an event adds the user again', async () => {
-    const { tell, shown, hire } = await createTestEngine();
+    const { deliver, shown, hire } = await createTestEngine();
     await hire('ann', 'bob');
-    await tell({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
-    await tell({ forget: 'ann' });
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ann'] });
+    await deliver({ forget: 'ann' });
     expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [[]]]);
-    await tell({ user: 'ann', email: 'ann@acme.test' });
+    await deliver({ user: 'ann', email: 'ann@acme.test' });
     expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [[]]]);
-    await tell({ add: ['ann'], to: 'h' });
+    await deliver({ add: ['ann'], to: 'h' });
     expect([shown('g'), shown('h')]).toEqual([[['u-bob']], [['u-ann']]]);
   });
 });

@@ -9,13 +9,13 @@ async function withGuest(settings: Readonly<Record<string, unknown>>) {
   const engine = await createTestEngine({ settings });
   const { world } = engine;
   await engine.hire('a', 'b', 'c', 'd');
-  await engine.tell({ snapshot: 'x', of: ['a'] }, { snapshot: 'g', of: ['a', 'b'] });
+  await engine.deliver({ snapshot: 'x', of: ['a'] }, { snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
   const id = (await engine.state('g'))?.link?.id ?? '';
   const users = world.platform.groups.get(id)?.users ?? [];
   world.platform.changeAsOther(id, { users: [...users, 'u-guest'] });
   await suspectChanged(world);
-  await engine.tell();
+  await engine.deliver();
   world.advance(HOUR_MS);
   return {
     ...engine,
@@ -39,27 +39,27 @@ describe('fetch that shows only some users of a group that another client change
   ])(
     'the next write keeps every user that the list shows for the fetched version (%s)',
     async (_, settings) => {
-      const { world, id, tell, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
+      const { world, id, deliver, shown, showOnlyFirst, showAll, drift } = await withGuest(settings);
       world.platform.changeAsOther(id, { name: 'Theirs' });
       showOnlyFirst();
       await suspectChanged(world);
-      await tell();
+      await deliver();
       world.advance(HOUR_MS);
-      await tell({ add: ['d'], to: 'g' });
+      await deliver({ add: ['d'], to: 'g' });
       showAll();
       world.advance(HOUR_MS);
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
       expect(await drift()).not.toContain('members_removed');
     },
   );
 
   it('with drift adopt, the next write keeps the users of a group whose creation got no answer', async () => {
-    const { world, troubles, hire, tell, say, pass, shown } = await createTestEngine({
+    const { world, troubles, hire, deliver, emit, pass, shown } = await createTestEngine({
       settings: { drift: 'adopt' },
     });
     await hire('a', 'b', 'c', 'd');
-    await tell({ snapshot: 'x', of: ['a'] });
+    await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
     let isLost = false;
     troubles.platform = (call) => {
@@ -68,23 +68,23 @@ describe('fetch that shows only some users of a group that another client change
       return 'lost_after';
     };
     world.platform.showing = (kind, users) => (kind === 'get' ? users.slice(0, 1) : users);
-    say({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    emit({ snapshot: 'g', of: ['a', 'b', 'c'] });
     await pass(2 * HOUR_MS, 10);
     expect(isLost).toBe(true);
-    await tell({ add: ['d'], to: 'g' });
+    await deliver({ add: ['d'], to: 'g' });
     world.platform.showing = (_, users) => users;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
   });
 
   it('an adoption keeps a user of another client if the group changed between the list and the fetch', async () => {
-    const { world, hire, tell, shown } = await createTestEngine({
+    const { world, hire, deliver, shown } = await createTestEngine({
       settings: { membership: 'additive', adoptExisting: 'bySpokeId' },
     });
     const { platform } = world;
     await hire('a', 'b', 'd');
-    await tell({ snapshot: 'x', of: ['a'] });
+    await deliver({ snapshot: 'x', of: ['a'] });
     const id = platform.addForeign({ name: 'Group g', spokeId: 'g', users: ['u-a', 'u-guest'] });
     platform.adopted.add(id);
     world.advance(HOUR_MS);
@@ -96,10 +96,10 @@ describe('fetch that shows only some users of a group that another client change
       }
       return kind === 'get' ? users.slice(0, 1) : users;
     };
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     platform.showing = (_, users) => users;
     world.advance(HOUR_MS);
-    await tell({ add: ['d'], to: 'g' });
+    await deliver({ add: ['d'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d', 'u-guest']]);
   });
 });
@@ -108,7 +108,7 @@ describe('accepted drift', () => {
   it.each(['adopt', 'report'])(
     'an accepted user of another client stays accepted after the group answers 404 for a while (drift %s)',
     async (drift) => {
-      const { world, id, tell, pass, state, shown } = await withGuest({ drift });
+      const { world, id, deliver, pass, state, shown } = await withGuest({ drift });
       const { platform } = world;
       platform.hidden = (one) => one === id;
       await sweep(await world.connection(), world.toolPorts);
@@ -117,7 +117,7 @@ describe('accepted drift', () => {
       platform.hidden = () => false;
       world.advance(2 * HOUR_MS);
       await sweep(await world.connection(), world.toolPorts);
-      await tell();
+      await deliver();
       expect((await state('g'))?.link?.id).toBe(id);
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
     },

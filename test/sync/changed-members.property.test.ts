@@ -59,7 +59,7 @@ const directoryEvent: fc.Arbitrary<DirectoryEvent> = fc.oneof(
 );
 const fault = fc.constantFrom('none', 'none', 'none', 'throttled', 'unheard', 'echo');
 const step = fc.record({
-  say: fc.array(directoryEvent, { minLength: 1, maxLength: 2 }),
+  emit: fc.array(directoryEvent, { minLength: 1, maxLength: 2 }),
   /** The index in `PEOPLE` and the new state of a person who changes before the next refresh. */
   person: fc.option(fc.tuple(fc.nat({ max: 3 }), fc.constantFrom('ACTIVE', 'TERMINATED')), { freq: 6 }),
   isSeen: fc.boolean(),
@@ -73,13 +73,13 @@ const step = fc.record({
 
 async function company() {
   const engine = await createTestEngine();
-  const { world, tell } = engine;
+  const { world, deliver } = engine;
   const employ = async (people: typeof PEOPLE) => {
     world.platform.employees = people;
     await refreshPeople(await world.connection(), world.toolPorts);
   };
   await employ(PEOPLE);
-  await tell({ snapshot: 'g', of: ['cid', 'dee'] });
+  await deliver({ snapshot: 'g', of: ['cid', 'dee'] });
   return { ...engine, employ };
 }
 
@@ -87,12 +87,12 @@ it.each([
   ['a second account of the user joins and leaves', [joins('ann'), joins('bob'), leaves('bob')]],
   ['one account of the user is removed twice', [joins('ann'), leaves('ann'), joins('bob'), leaves('ann')]],
 ])('a user stays in the group although %s', async (_, directoryEvents) => {
-  const { tell, shown } = await company();
-  for (const directoryEvent of directoryEvents) await tell(directoryEvent);
+  const { deliver, shown } = await company();
+  for (const directoryEvent of directoryEvents) await deliver(directoryEvent);
   expect(shown('g')).toEqual([['u-ann', 'u-cid', 'u-dee']]);
 });
 
-const LAST = { say: [], person: null, isSeen: true, hint: '', faults: [] };
+const LAST = { emit: [], person: null, isSeen: true, hint: '', faults: [] };
 
 it(
   'a read of all members finds no difference that a read of the changed members missed',
@@ -100,9 +100,9 @@ it(
     met.parts = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 10 }), async (steps) => {
-        const { world, tell, troubles, ref, shown, audit, employ } = await company();
+        const { world, deliver, troubles, ref, shown, audit, employ } = await company();
         let people = PEOPLE;
-        for (const { say, person, isSeen, hint, faults } of [...steps, LAST]) {
+        for (const { emit, person, isSeen, hint, faults } of [...steps, LAST]) {
           met.hint = hint;
           const waiting = [...faults];
           troubles.table = () => (waiting.shift() ?? 'none') as 'none';
@@ -110,11 +110,11 @@ it(
             people = people.map((one, n) => (n === person[0] ? { ...one, state: person[1] } : one));
             await employ(people);
           }
-          await tell(...say);
+          await deliver(...emit);
           if (!isSeen) continue;
           const [stood, written] = [shown('g'), (await audit('g')).length];
           await wakeAll([ref('g')], world.toolPorts);
-          await tell();
+          await deliver();
           expect(shown('g')).toEqual(stood);
           expect((await audit('g')).length).toBe(written);
         }

@@ -8,7 +8,7 @@ import { CREATE_SETTLE_MS } from '../support/engine/world.ts';
 async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   const engine = await createTestEngine(options);
   await engine.hire('a', 'b', 'c');
-  await engine.tell({ snapshot: 'g', of: ['a', 'b'] });
+  await engine.deliver({ snapshot: 'g', of: ['a', 'b'] });
   engine.world.advance(CREATE_SETTLE_MS);
   const own = [...engine.world.platform.groups.keys()][0] as string;
   const theirs = engine.world.platform.addForeign({ name: 'Theirs', spokeId: 'x', users: ['stranger'] });
@@ -22,49 +22,49 @@ describe('answer about another group', () => {
   ] as const)(
     'if a %s is answered with another group, the link stays and apply writes the directory change later',
     async (call, expected) => {
-      const { world, say, tell, work, state, shown, own, theirs } = await company();
+      const { world, emit, deliver, work, state, shown, own, theirs } = await company();
       const { platform } = world;
       platform.confused = (asked) => (asked === call ? theirs : undefined);
       if (call === 'get') platform.changeAsOther(own, { name: 'Renamed' });
-      say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+      emit({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
       await work(20);
       expect(await state('g')).toMatchObject({ link: { id: own }, ...expected });
 
       platform.confused = () => undefined;
       world.advance(3_600_000);
-      await tell();
+      await deliver();
       expect(await state('g')).toMatchObject({ link: { id: own }, settled: 'in_sync' });
       expect(shown('g')).toEqual([['u-a', 'u-c']]);
-      await tell({ remove: 'g' });
+      await deliver({ remove: 'g' });
       expect([...platform.groups.keys()]).toEqual([theirs]);
       expect(platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
     },
   );
 
   it('an adoption links only the adopted group if the PUT is answered with another group', async () => {
-    const { world, say, tell, work, state, shown, theirs } = await company();
+    const { world, emit, deliver, work, state, shown, theirs } = await company();
     const taken = world.platform.addForeign({ name: 'Taken', spokeId: 'n', users: [] });
     world.platform.adopted.add(taken);
     world.platform.confused = (asked) => (asked === 'put' ? theirs : undefined);
-    say({ snapshot: 'n', of: ['c'] });
+    emit({ snapshot: 'n', of: ['c'] });
     await work(20);
     expect(await state('n')).toMatchObject({ link: { id: taken } });
     world.platform.confused = () => undefined;
     world.advance(3_600_000);
-    await tell({ add: ['a'], to: 'n' });
+    await deliver({ add: ['a'], to: 'n' });
     expect(await state('n')).toMatchObject({ link: { id: taken }, settled: 'in_sync' });
     expect(shown('n')).toEqual([['u-a', 'u-c']]);
     expect(world.platform.groups.get(theirs)).toMatchObject({ name: 'Theirs', users: ['stranger'] });
   });
 
   it('apply links no other group and creates no second group if the creation is answered with another group', async () => {
-    const { world, say, tell, work, state, theirs } = await company();
+    const { world, emit, deliver, work, state, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'create' ? theirs : undefined);
-    say({ snapshot: 'h', of: ['c'] });
+    emit({ snapshot: 'h', of: ['c'] });
     await work(20);
     world.platform.confused = () => undefined;
     world.advance(3_600_000);
-    await tell();
+    await deliver();
     expect((await state('h'))?.link?.id).not.toBe(theirs);
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
     expect(world.platform.groups.size).toBe(3);
@@ -74,15 +74,15 @@ describe('answer about another group', () => {
   it.each([true, false])(
     'a group that another client creates during the creation does not count as the created group (spokeIds shown: %s)',
     async (echoSpokeId) => {
-      const { world, say, work, tell, state } = await company({ platform: { echoSpokeId } });
+      const { world, emit, work, deliver, state } = await company({ platform: { echoSpokeId } });
       const { platform } = world;
       platform.confused = (asked) =>
         asked === 'create' ? platform.addForeign({ name: 'Meanwhile', spokeId: 'm', users: [] }) : undefined;
-      say({ snapshot: 'h', of: ['c'] });
+      emit({ snapshot: 'h', of: ['c'] });
       await work(20);
       platform.confused = () => undefined;
       world.advance(3_600_000);
-      await tell();
+      await deliver();
       const named = (name: string) => [...platform.groups.values()].filter((group) => group.name === name);
       expect(named('Meanwhile')).toMatchObject([{ users: [] }]);
       expect(named('Group h')).toMatchObject([{ id: (await state('h'))?.link?.id, users: ['u-c'] }]);
@@ -90,9 +90,9 @@ describe('answer about another group', () => {
   );
 
   it('apply adopts no group if the read before the adoption is answered with another group', async () => {
-    const { world, tell, ref, own, theirs } = await company();
+    const { world, deliver, ref, own, theirs } = await company();
     world.platform.confused = (asked) => (asked === 'get' ? own : undefined);
-    await tell({ snapshot: 'n', of: [], name: null });
+    await deliver({ snapshot: 'n', of: [], name: null });
     await expect(adoptGroup(ref('n'), platformGroupId(theirs), world.toolPorts)).rejects.toThrow(
       'another group',
     );

@@ -17,14 +17,14 @@ async function company(
   const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
   await engine.hire('a', 'b');
   const groups = Array.from({ length: count }, (_, index) => `g${index}`);
-  await engine.tell(...groups.map((id) => ({ snapshot: id, of: empty.includes(id) ? [] : ['a'] })));
+  await engine.deliver(...groups.map((id) => ({ snapshot: id, of: empty.includes(id) ? [] : ['a'] })));
   engine.world.advance(HOUR_MS);
   return {
     ...engine,
     groups,
     /** Deletes groups in the directory, one after the other. */
     async remove(...ids: readonly string[]) {
-      for (const id of ids) await engine.tell({ remove: id });
+      for (const id of ids) await engine.deliver({ remove: id });
     },
     onPlatform: () => groups.filter((id) => engine.shown(id).length > 0),
     holdOf: async (id: string) => holdsOf((await engine.state(id)) ?? {})[0],
@@ -69,8 +69,8 @@ describe('limit on deleted groups', () => {
   });
 
   it('the limit on deleted groups also applies if all deletions arrive at once', async () => {
-    const { tell, onPlatform, groups } = await company(10);
-    await tell(...groups.map((id) => ({ remove: id })));
+    const { deliver, onPlatform, groups } = await company(10);
+    await deliver(...groups.map((id) => ({ remove: id })));
     expect(onPlatform().length).toBeGreaterThanOrEqual(8);
   });
 
@@ -112,9 +112,9 @@ describe('hold on the deletion of a group', () => {
     ['with members', []],
     ['without members', ['g2']],
   ])('a group %s with a held deletion is deleted after an operator approves the hold', async (_, empty) => {
-    const { decide, tell, onPlatform, state } = await held(empty);
+    const { decide, deliver, onPlatform, state } = await held(empty);
     expect(await decide(approveHold)).toMatchObject({ kind: 'decided' });
-    await tell();
+    await deliver();
     expect(onPlatform()).not.toContain('g2');
     const { hold, approval, settled } = (await state('g2')) ?? {};
     expect({ hold, approval, settled }).toEqual({ settled: 'deleted' });
@@ -126,15 +126,15 @@ describe('hold on the deletion of a group', () => {
   ])(
     'a group %s with a held deletion stays after an operator rejects the hold, even if its users change',
     async (_, empty) => {
-      const { decide, tell, onPlatform, world, holdOf, state } = await held(empty);
+      const { decide, deliver, onPlatform, world, holdOf, state } = await held(empty);
       await decide(rejectHold);
-      await tell();
+      await deliver();
       const [group] = [...world.platform.groups.values()].filter(({ spokeId }) => spokeId === 'g2');
       if (group === undefined) throw new Error('expected the group on the platform');
       world.platform.changeAsOther(group.id, { users: ['u-b'] });
       world.advance(2 * HOUR_MS);
       await suspectChanged(world);
-      await tell({ upsert: 'g9' });
+      await deliver({ upsert: 'g9' });
       expect(onPlatform()).toContain('g2');
       const { version } = world.platform.groups.get(group.id) ?? {};
       expect(await state('g2')).toMatchObject({ link: { version } });
@@ -143,14 +143,14 @@ describe('hold on the deletion of a group', () => {
   );
 
   it('a hold on a deletion is still valid after an hour, and a new hold replaces it after a week', async () => {
-    const { tell, onPlatform, world, holdOf, ref } = await held(['g2']);
+    const { deliver, onPlatform, world, holdOf, ref } = await held(['g2']);
     world.advance(2 * HOUR_MS);
     await world.toolPorts.applyQueue.wake([ref('g2')]);
-    await tell();
+    await deliver();
     expect(onPlatform()).toContain('g2');
     const first = await holdOf('g2');
     world.advance(8 * 24 * HOUR_MS);
-    await tell({ remove: 'g2' });
+    await deliver({ remove: 'g2' });
     const second = await holdOf('g2');
     expect(second).toMatchObject({ rule: 'deleted_groups', decision: { kind: 'waiting' } });
     expect(second?.expiresAtMs).toBeGreaterThan(first?.expiresAtMs ?? 0);
@@ -158,8 +158,8 @@ describe('hold on the deletion of a group', () => {
   });
 
   it('a hold on a deletion ends when the directory creates the group again', async () => {
-    const { tell, shown, holdOf } = await held(['g2']);
-    await tell({ snapshot: 'g2', of: ['b'] });
+    const { deliver, shown, holdOf } = await held(['g2']);
+    await deliver({ snapshot: 'g2', of: ['b'] });
     expect(await holdOf('g2')).toBeUndefined();
     expect(shown('g2')).toEqual([['u-b']]);
   });
@@ -169,16 +169,16 @@ describe('group that is released and created again under its name', () => {
   const settings = { onGroupDeleted: 'release', adoptExisting: 'byName' };
 
   it('a new directory group with the name of a released group takes the platform group, in any order of the two events', async () => {
-    const { world, hire, tell, state } = await createTestEngine({ settings });
+    const { world, hire, deliver, state } = await createTestEngine({ settings });
     await hire('a', 'b');
     const names = ['1', '2', '3', '4', '5', '6', '7', '8'];
-    await tell(
+    await deliver(
       { snapshot: 'other', of: [] },
       ...names.map((n) => ({ snapshot: `g${n}`, of: ['a', 'b'], name: `Sales ${n}` })),
     );
     for (const n of names) world.platform.adopted.add((await state(`g${n}`))?.link?.id ?? '');
     world.advance(HOUR_MS);
-    await tell(
+    await deliver(
       ...names.flatMap((n) => [{ remove: `g${n}` }, { snapshot: `h${n}`, of: ['a'], name: `Sales ${n}` }]),
     );
     const sold = [...world.platform.groups.values()].filter(({ name }) => name.startsWith('Sales'));
@@ -186,11 +186,11 @@ describe('group that is released and created again under its name', () => {
   });
 
   it('another worker creates no second group of the same name ten seconds after the release', async () => {
-    const { world, hire, say, ref, state } = await createTestEngine({ settings });
+    const { world, hire, emit, ref, state } = await createTestEngine({ settings });
     await hire('a', 'b');
     const [one, two] = [world.portsFor(), world.portsFor()];
     const take = async (ports: typeof one, group: string, event: DirectoryEvent) => {
-      say(event);
+      emit(event);
       await ingest(takeEvents(world), ports);
       for (let run = 0; run < 3; run += 1) await applyGroup(ref(group), ports);
     };

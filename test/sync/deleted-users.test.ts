@@ -7,9 +7,9 @@ import { createTestEngine } from '../support/engine/test-engine.ts';
  * deletion.
  */
 async function joinedAround(seconds: number, isLate: boolean) {
-  const { world, tell, shown, hire } = await createTestEngine();
+  const { world, deliver, shown, hire } = await createTestEngine();
   await hire('ann', 'bob');
-  await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+  await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
   world.advance(60_000);
   const deletedMs = world.nowMs();
   world.advance(60_000);
@@ -24,7 +24,7 @@ async function joinedAround(seconds: number, isLate: boolean) {
       data,
     });
     await ingest([{ messageId: id, body, sentAtMs: world.nowMs() }], world.toolPorts);
-    await tell();
+    await deliver();
   };
   const leave = () => send('leave', deletedMs, 'user.deleted', { user: { id: 'ann' } });
   const join = () =>

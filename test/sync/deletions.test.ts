@@ -9,7 +9,7 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   const engine = await createTestEngine(options);
   const { world } = engine;
   await engine.hire('a', 'b');
-  await engine.tell({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
+  await engine.deliver({ snapshot: 'g', of: ['a', 'b'] }, { snapshot: 'h', of: ['a'] });
   world.advance(HOUR_MS);
   const deletes = () => world.platform.calls.filter(({ method }) => method === 'DELETE').length;
   return {
@@ -32,14 +32,14 @@ describe('deletion without an effect', () => {
   ])(
     'a deletion without an effect is tried three times, and again on the next day (answer %i: %s)',
     async (status) => {
-      const { world, tell, shown, state, sweeps } = await company();
+      const { world, deliver, shown, state, sweeps } = await company();
       let deletes = 0;
       world.platform.failing = (kind) => {
         if (kind !== 'delete') return undefined;
         deletes += 1;
         return status;
       };
-      await tell({ remove: 'g' });
+      await deliver({ remove: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
       expect(deletes).toBe(3);
       expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
@@ -54,16 +54,16 @@ describe('deletion without an effect', () => {
   );
 
   it('a deletion that is answered 503 at its daily attempt is repeated without a second report', async () => {
-    const { world, tell, shown, state, sweeps } = await company();
+    const { world, deliver, shown, state, sweeps } = await company();
     let answer: number | undefined = 404;
     world.platform.failing = (kind) => (kind === 'delete' ? answer : undefined);
-    await tell({ remove: 'g' });
+    await deliver({ remove: 'g' });
     expect(world.deadLetters).toHaveLength(1);
     answer = 503;
     await sweeps(24);
     expect((await state('g'))?.failedAtMs).toBeUndefined();
     answer = undefined;
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
     expect(world.deadLetters).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('lost deletion', () => {
   ])(
     'a lost deletion is sent again after the group was unreadable for ten minutes (404 %s)',
     async (_, hidesFromList) => {
-      const { world, troubles, say, pass, shown, state, tell } = await company();
+      const { world, troubles, emit, pass, shown, state, deliver } = await company();
       let isWrong = false;
       world.platform.hidesFromList = hidesFromList;
       world.platform.hidden = () => isWrong;
@@ -86,23 +86,23 @@ describe('lost deletion', () => {
         isWrong = true;
         return 'unavailable_before';
       };
-      say({ remove: 'g' });
+      emit({ remove: 'g' });
       await pass(10 * MINUTE_MS, 50);
       expect(await state('g')).toMatchObject({ lastError: { code: 'missing' } });
       isWrong = false;
       troubles.platform = () => 'none';
       world.advance(HOUR_MS);
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([]);
       expect(await state('g')).toMatchObject({ settled: 'deleted' });
     },
   );
 
   it('a deletion without an answer is complete after two 404s and a list that shows other managed groups', async () => {
-    const { world, troubles, tell, shown, state, deletes } = await company();
+    const { world, troubles, deliver, shown, state, deletes } = await company();
     troubles.platform = (call) => (call === 'delete' ? 'lost_after' : 'none');
     const atMs = world.nowMs();
-    await tell({ remove: 'g' });
+    await deliver({ remove: 'g' });
     expect(shown('g')).toEqual([]);
     expect(deletes()).toBe(1);
     expect(world.nowMs() - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
@@ -112,9 +112,9 @@ describe('lost deletion', () => {
 
 describe('group that groupsync has deleted', () => {
   it('after a DELETE, apply sends one more request, which confirms the deletion', async () => {
-    const { world, tell, state } = await company();
+    const { world, deliver, state } = await company();
     const from = world.platform.calls.length;
-    await tell({ remove: 'g' });
+    await deliver({ remove: 'g' });
     expect(world.platform.calls.slice(from).map(({ method, route }) => `${method} ${route}`)).toEqual([
       'GET /me',
       'GET /groups/{id}',
@@ -127,7 +127,7 @@ describe('group that groupsync has deleted', () => {
   it.each([true, false])(
     'a deleted group is linked and deleted again if a sweep finds it in the list (spokeIds shown: %s)',
     async (echoSpokeId) => {
-      const { world, tell, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
+      const { world, deliver, state, shown, sweeps } = await company({ platform: { echoSpokeId } });
       const platformId = (await state('g'))?.link?.id ?? '';
       let isHidden = false;
       world.platform.hidden = (id) => isHidden && id === platformId;
@@ -138,7 +138,7 @@ describe('group that groupsync has deleted', () => {
         isHidden = true;
         return 200;
       };
-      await tell({ remove: 'g' });
+      await deliver({ remove: 'g' });
       expect(await state('g')).toMatchObject({ settled: 'deleted' });
       isHidden = false;
       world.platform.failing = () => undefined;
@@ -149,10 +149,10 @@ describe('group that groupsync has deleted', () => {
   );
 
   it('apply sends no call about a deleted group when the directory adds a member to the group', async () => {
-    const { world, tell } = await company();
-    await tell({ remove: 'g' });
+    const { world, deliver } = await company();
+    await deliver({ remove: 'g' });
     const from = world.platform.calls.length;
-    await tell({ add: ['a'], to: 'g' });
+    await deliver({ add: ['a'], to: 'g' });
     const asked = world.platform.calls.slice(from).filter(({ route }) => route !== '/me');
     expect(asked).toEqual([]);
   });
@@ -160,17 +160,17 @@ describe('group that groupsync has deleted', () => {
 
 describe('adoption candidate that answers 404', () => {
   it('an adoption candidate that the list shows prevents a second group, and is adopted when it is readable', async () => {
-    const { world, say, tell, pass, shown } = await company();
+    const { world, emit, deliver, pass, shown } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.adopted.add(id);
     world.platform.hidesFromList = false;
     world.platform.hidden = (one) => one === id;
-    say({ snapshot: 'n', of: ['a'] });
+    emit({ snapshot: 'n', of: ['a'] });
     await pass(30 * MINUTE_MS, 50);
     expect(shown('n')).toEqual([[]]);
     world.platform.hidden = () => false;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(shown('n')).toEqual([['u-a']]);
   });
 
@@ -179,7 +179,7 @@ describe('adoption candidate that answers 404', () => {
     ['the wanted external id in another form', 'bySpokeId', { name: 'Theirs', spokeId: 'N' }],
     ['the wanted name', 'byName', { name: 'Group n', spokeId: 'x' }],
   ])('an adoption candidate is adopted despite one 404 if it has %s', async (_, adoptExisting, fields) => {
-    const { world, troubles, tell, shown, state } = await company({ settings: { adoptExisting } });
+    const { world, troubles, deliver, shown, state } = await company({ settings: { adoptExisting } });
     const id = world.platform.addForeign({ ...fields, users: [] });
     world.platform.adopted.add(id);
     world.platform.hidesFromList = false;
@@ -190,20 +190,20 @@ describe('adoption candidate that answers 404', () => {
     };
     world.platform.hidden = (one) => one === id && answered < 2;
     const before = world.platform.groups.size;
-    await tell({ snapshot: 'n', of: ['a'] });
+    await deliver({ snapshot: 'n', of: ['a'] });
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(world.platform.groups.size).toBe(before);
     expect(await state('n')).toMatchObject({ link: { id }, settled: 'in_sync' });
     expect(shown('n')).toEqual([['u-a']]);
   });
 
   it('an adoption candidate that answers 404 for hours prevents a second group, and explain names the candidate', async () => {
-    const { world, say, pass, state, ref } = await company();
+    const { world, emit, pass, state, ref } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;
     world.platform.hidden = (one) => one === id;
-    say({ snapshot: 'n', of: ['a'] });
+    emit({ snapshot: 'n', of: ['a'] });
     await pass(5 * HOUR_MS, 50);
     expect(world.platform.groups.size).toBe(3);
     const { lastError } = (await state('n')) ?? {};
@@ -217,7 +217,7 @@ describe('adoption candidate that answers 404', () => {
   });
 
   it('apply creates a new group if the adoption candidate leaves the list within a minute', async () => {
-    const { world, tell, shown, state } = await company();
+    const { world, deliver, shown, state } = await company();
     const id = world.platform.addForeign({ name: 'Theirs', spokeId: 'n', users: [] });
     world.platform.hidesFromList = false;
     world.platform.hidden = (one) => one === id;
@@ -226,7 +226,7 @@ describe('adoption candidate that answers 404', () => {
       if (world.nowMs() > unlisted) world.platform.unlisted.add(id);
       return undefined;
     };
-    await tell({ snapshot: 'n', of: ['a'] });
+    await deliver({ snapshot: 'n', of: ['a'] });
     expect(shown('n')).toEqual([[], ['u-a']]);
     expect(await state('n')).toMatchObject({ settled: 'in_sync' });
   });

@@ -27,32 +27,32 @@ async function company(spokeIdAs: (spokeId: string) => string, settings = {}, pl
 
 describe('external ids that the platform normalises', () => {
   it.each(FORMS)('an external id is written once if the platform stores the %s', async (_, spokeIdAs, id) => {
-    const { world, tell, state, actions, drift, sweep: run } = await company(spokeIdAs);
-    await tell({ snapshot: id, of: ['a'] });
+    const { world, deliver, state, actions, drift, sweep: run } = await company(spokeIdAs);
+    await deliver({ snapshot: id, of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     for (let hour = 0; hour < 3; hour += 1) {
       world.advance(HOUR_MS);
       await run();
-      await tell({ upsert: id });
+      await deliver({ upsert: id });
     }
     expect(actions()).toEqual(['create']);
-    await tell({ add: ['b'], to: id });
-    for (let hour = 0; hour < 3; hour += 1) await tell({ upsert: id });
+    await deliver({ add: ['b'], to: id });
+    for (let hour = 0; hour < 3; hour += 1) await deliver({ upsert: id });
     expect(actions()).toEqual(['create', 'patch']);
     expect(await state(id)).toMatchObject({ settled: 'in_sync' });
     expect(await drift()).toEqual([]);
   });
 
   it('after another client changes an external id, groupsync writes the id again once', async () => {
-    const { world, tell, groups, actions, drift, sweep: run } = await company(lowerCase);
-    await tell({ snapshot: 'G1', of: ['a'] });
+    const { world, deliver, groups, actions, drift, sweep: run } = await company(lowerCase);
+    await deliver({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     const [group] = groups();
     world.platform.changeAsOther(group?.id ?? '', { spokeId: 'theirs' });
     for (let hour = 0; hour < 3; hour += 1) {
       world.advance(HOUR_MS);
       await run();
-      await tell();
+      await deliver();
     }
     expect(groups().map(({ spokeId }) => spokeId)).toEqual(['g1']);
     expect(actions()).toHaveLength(2);
@@ -61,15 +61,22 @@ describe('external ids that the platform normalises', () => {
 
   it('groupsync writes an external id once if only later answers show the normalised form', async () => {
     let stored = (spokeId: string) => spokeId;
-    const { world, tell, actions, drift, groups, sweep: run } = await company((spokeId) => stored(spokeId));
-    await tell({ snapshot: 'G1', of: ['a'] });
+    const {
+      world,
+      deliver,
+      actions,
+      drift,
+      groups,
+      sweep: run,
+    } = await company((spokeId) => stored(spokeId));
+    await deliver({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     stored = lowerCase;
     world.platform.changeAsOther(groups()[0]?.id ?? '', { spokeId: 'g1' }, 'SYSTEM');
     for (let hour = 0; hour < 3; hour += 1) {
       world.advance(HOUR_MS);
       await run();
-      await tell({ upsert: 'G1' });
+      await deliver({ upsert: 'G1' });
     }
     expect(actions()).toEqual(['create']);
     expect(await drift()).toEqual([]);
@@ -78,16 +85,16 @@ describe('external ids that the platform normalises', () => {
   it.each(FORMS)(
     'a normalised id causes no second group after a POST without an answer (%s)',
     async (_, spokeIdAs, id) => {
-      const { world, troubles, tell, state, actions, drift } = await company(spokeIdAs);
+      const { world, troubles, deliver, state, actions, drift } = await company(spokeIdAs);
       let isLost = false;
       troubles.platform = (call) => {
         if (call !== 'create' || isLost) return 'none';
         isLost = true;
         return 'lost_after';
       };
-      await tell({ snapshot: id, of: ['a'] });
+      await deliver({ snapshot: id, of: ['a'] });
       world.advance(HOUR_MS);
-      await tell({ upsert: id });
+      await deliver({ upsert: id });
       expect(isLost).toBe(true);
       expect(actions()).toEqual(['create']);
       expect(await state(id)).toMatchObject({ settled: 'in_sync' });
@@ -96,44 +103,44 @@ describe('external ids that the platform normalises', () => {
   );
 
   it.each(FORMS)('a normalised id identifies a group that is adopted (%s)', async (_, spokeIdAs, id) => {
-    const { world, tell, groups, state, actions } = await company(spokeIdAs);
+    const { world, deliver, groups, state, actions } = await company(spokeIdAs);
     const platformId = world.platform.addForeign({ name: 'Before', spokeId: id, users: [] });
     world.platform.adopted.add(platformId);
-    await tell({ snapshot: id, of: ['a'] });
-    for (let hour = 0; hour < 3; hour += 1) await tell({ upsert: id });
+    await deliver({ snapshot: id, of: ['a'] });
+    for (let hour = 0; hour < 3; hour += 1) await deliver({ upsert: id });
     expect(groups()).toHaveLength(1);
     expect(await state(id)).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
     expect(actions()).toEqual(['put']);
   });
 
   it('a deleted group that appears in the list with its normalised external id is deleted again', async () => {
-    const { world, tell, state, groups, sweep: run } = await company(lowerCase);
-    await tell({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
+    const { world, deliver, state, groups, sweep: run } = await company(lowerCase);
+    await deliver({ snapshot: 'G1', of: ['a'] }, { snapshot: 'other', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     const platformId = (await state('G1'))?.link?.id ?? '';
     world.platform.hidden = (id) => id === platformId;
-    await tell({ remove: 'G1' });
+    await deliver({ remove: 'G1' });
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(await state('G1')).toMatchObject({ settled: 'deleted' });
     world.platform.hidden = () => false;
     world.advance(HOUR_MS);
     await run();
-    await tell();
+    await deliver();
     expect(groups().map(({ spokeId }) => spokeId)).toEqual(['other']);
   });
 
   it('a normalised external id is cleared when the group is released', async () => {
-    const { world, tell, groups, ref } = await company(lowerCase);
-    await tell({ snapshot: 'G1', of: ['a'] });
+    const { world, deliver, groups, ref } = await company(lowerCase);
+    await deliver({ snapshot: 'G1', of: ['a'] });
     await releaseGroup(ref('G1'), world.toolPorts);
-    await tell();
+    await deliver();
     expect(groups().map(({ spokeId }) => spokeId)).toEqual([null]);
   });
 
   it('a copied group with a normalised external id is recorded as a duplicate', async () => {
-    const { world, tell, groups, sweep: run } = await company(lowerCase);
-    await tell({ snapshot: 'G1', of: ['a'] });
+    const { world, deliver, groups, sweep: run } = await company(lowerCase);
+    await deliver({ snapshot: 'G1', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     world.platform.copyAsOther(groups()[0]?.id ?? '');
     world.advance(HOUR_MS);
@@ -148,12 +155,12 @@ describe('two directory groups whose ids differ only by case', () => {
   ])(
     'two directory groups whose ids differ only by case get separate platform groups if the platform keeps case (%s)',
     async (_, isInTurn) => {
-      const { world, tell, say, groups, state, actions } = await company((spokeId) => spokeId);
-      if (isInTurn) await tell({ snapshot: 'g1', of: ['a'] });
-      else say({ snapshot: 'g1', of: ['a'] });
-      await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });
+      const { world, deliver, emit, groups, state, actions } = await company((spokeId) => spokeId);
+      if (isInTurn) await deliver({ snapshot: 'g1', of: ['a'] });
+      else emit({ snapshot: 'g1', of: ['a'] });
+      await deliver({ snapshot: 'G1', of: ['b'], name: 'Other' });
       world.advance(HOUR_MS);
-      await tell({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
+      await deliver({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
       const shown = groups().map(({ spokeId, users }) => `${spokeId}: ${users.join()}`);
       expect(shown.sort()).toEqual(['G1: u-b', 'g1: u-a']);
       for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
@@ -162,22 +169,22 @@ describe('two directory groups whose ids differ only by case', () => {
   );
 
   it('of two directory groups whose ids differ only by case, only the group with the exact id adopts a platform group', async () => {
-    const { world, tell, say, state } = await company((spokeId) => spokeId);
+    const { world, deliver, emit, state } = await company((spokeId) => spokeId);
     const theirs = world.platform.addForeign({ name: 'B', spokeId: 'G1', users: [] });
     world.platform.adopted.add(theirs);
-    say({ snapshot: 'g1', of: ['a'], name: 'A' });
-    await tell({ snapshot: 'G1', of: ['b'], name: 'B' });
+    emit({ snapshot: 'g1', of: ['a'], name: 'A' });
+    await deliver({ snapshot: 'G1', of: ['b'], name: 'B' });
     expect((await state('G1'))?.link?.id).toBe(theirs);
     expect((await state('g1'))?.link?.id).not.toBe(theirs);
     expect(world.platform.groups.get(theirs)?.users).toEqual(['u-b']);
   });
 
   it('two directory groups whose ids differ only by case get separate platform groups if the platform stores lower case', async () => {
-    const { world, tell, groups, state, actions } = await company(lowerCase);
-    await tell({ snapshot: 'g1', of: ['a'] });
-    await tell({ snapshot: 'G1', of: ['b'], name: 'Other' });
+    const { world, deliver, groups, state, actions } = await company(lowerCase);
+    await deliver({ snapshot: 'g1', of: ['a'] });
+    await deliver({ snapshot: 'G1', of: ['b'], name: 'Other' });
     world.advance(HOUR_MS);
-    await tell({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
+    await deliver({ upsert: 'g1' }, { upsert: 'G1', name: 'Other' });
     expect(groups().map(({ users }) => users)).toEqual([['u-a'], ['u-b']]);
     for (const id of ['g1', 'G1']) expect(await state(id)).toMatchObject({ settled: 'in_sync' });
     expect(actions()).toEqual(['create', 'create']);

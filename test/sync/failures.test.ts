@@ -30,8 +30,8 @@ describe('messages that apply sends to its own queue', () => {
   ])(
     'apply sends at most one delayed message per received message, and no message without a delay, if %s',
     async (_, status) => {
-      const { tell, world, ref } = await company();
-      await tell({ snapshot: 'g', of: ['a'] });
+      const { deliver, world, ref } = await company();
+      await deliver({ snapshot: 'g', of: ['a'] });
       world.platform.refusal = () => status;
       const event = nativeEvent('group.member.added', { group: { id: 'g' }, members: [{ id: 'b' }] });
       world.eventsQueue.send({ body: event });
@@ -51,14 +51,14 @@ describe('messages that apply sends to its own queue', () => {
   );
 
   it("a stream of changes causes one chain of messages, longer than Lambda's default limit, that ends with the last change", async () => {
-    const { hire, tell, say, world, ref, state } = await createTestEngine({ coalesceMs: 5_000 });
+    const { hire, deliver, emit, world, ref, state } = await createTestEngine({ coalesceMs: 5_000 });
     const joining = Array.from({ length: 4 * LAMBDA_STOPS_AT }, (_, n) => `m${n}`);
     await hire(...joining);
-    await tell({ snapshot: 'g', of: [] });
+    await deliver({ snapshot: 'g', of: [] });
     world.advance(HOUR_MS);
     const joinNext = async () => {
       const next = joining.shift();
-      if (next !== undefined) say({ add: [next], to: 'g' });
+      if (next !== undefined) emit({ add: [next], to: 'g' });
       await ingest(takeEvents(world), world.portsFor());
     };
     await joinNext();
@@ -77,10 +77,10 @@ describe('messages that apply sends to its own queue', () => {
 
 describe('write that the platform always refuses', () => {
   it('a refused write marks the group as failed, causes one dead-lettered message, and is repeated with the next change', async () => {
-    const { tell, world, state, ref, shown, audit } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, world, state, ref, shown, audit } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     world.platform.refusal = () => 422;
-    await tell({ add: ['b'], to: 'g' });
+    await deliver({ add: ['b'], to: 'g' });
     expect(await state('g')).toMatchObject({
       failedAtMs: expect.any(Number),
       lastError: { code: 'platform_rejected' },
@@ -89,31 +89,31 @@ describe('write that the platform always refuses', () => {
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
     expect((await audit('g'))[0]).toMatchObject({ action: 'patch', outcome: 'rejected', changeCount: 1 });
     world.advance(24 * 3_600_000);
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ failedAtMs: expect.any(Number) });
     expect(world.deadLetters).toHaveLength(1);
     // After a replay, a failure is reported again with the time of the first failure.
     const failedBefore = '1 2026-11-20T10:00:00.000Z';
     await world.toolPorts.groups.noteReplay(ref('g'), failedBefore);
-    await tell({ upsert: 'g' });
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(world.deadLetters).toMatchObject([{}, { failedBefore }]);
 
     world.platform.refusal = () => undefined;
-    await tell({ add: ['c'], to: 'g' });
+    await deliver({ add: ['c'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
     expect((await state('g'))?.failedAtMs).toBeUndefined();
     expect(world.deadLetters).toHaveLength(2);
   });
 
   it('a refused creation leaves no intent', async () => {
-    const { tell, world, state } = await company();
+    const { deliver, world, state } = await company();
     world.platform.refusal = () => 400;
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(await state('g')).toMatchObject({ lastError: { code: 'platform_rejected' } });
     expect((await state('g'))?.intent).toBeUndefined();
     world.platform.refusal = () => undefined;
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(world.platform.groups.size).toBe(1);
   });
 });
@@ -137,12 +137,12 @@ describe('user that the platform refuses', () => {
   ])(
     'a refused user does not delay removals and additions of other users (%s, with %i additions)',
     async (membership, count, most, bad) => {
-      const { tell, world, state, shown, hire } = await company({ membership });
+      const { deliver, world, state, shown, hire } = await company({ membership });
       const newcomers = Array.from({ length: count }, (_, n) => `n${n}`);
       await hire(...bad, ...newcomers);
-      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       const tries = writes(world, (users) => users.some((user) => user.endsWith('bad')));
-      await tell({ take: ['c'], from: 'g' }, { add: [...newcomers, ...bad], to: 'g' });
+      await deliver({ take: ['c'], from: 'g' }, { add: [...newcomers, ...bad], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b', ...newcomers.map((one) => `u-${one}`)].sort()]);
       expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: count + 2 } });
       // If only one user is left, apply cannot know whether the platform refuses this user or the group.
@@ -152,21 +152,21 @@ describe('user that the platform refuses', () => {
   );
 
   it('a refused user does not prevent the creation of a new group with the other users', async () => {
-    const { tell, world, state, shown, hire } = await company();
+    const { deliver, world, state, shown, hire } = await company();
     await hire('bad');
     writes(world, (users) => users.includes('u-bad'));
-    await tell({ snapshot: 'g', of: ['a', 'bad', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'bad', 'b'] });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { pending: 1 } });
   });
 
   it('removals that another member blocks are attempted about once an hour, and the error counts them', async () => {
-    const { say, pass, world, state, shown, hire, ref } = await company();
+    const { emit, pass, world, state, shown, hire, ref } = await company();
     await hire('d', 'bad');
-    say({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
+    emit({ snapshot: 'g', of: ['a', 'b', 'c', 'bad'] });
     await pass(HOUR_MS);
     const count = writes(world, (sent) => sent.includes('u-bad'));
-    say({ take: ['b', 'c'], from: 'g' });
+    emit({ take: ['b', 'c'], from: 'g' });
     await pass(10 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-bad', 'u-c']]);
     const kept = await state('g');
@@ -195,18 +195,18 @@ describe('user that the platform refuses', () => {
   });
 
   it('no user is reported as refused if the platform refuses every write of the group', async () => {
-    const { tell, world, state, hire } = await company();
+    const { deliver, world, state, hire } = await company();
     await hire('d');
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     const count = writes(world, () => true);
-    await tell({ add: ['b', 'c', 'd'], to: 'g' });
+    await deliver({ add: ['b', 'c', 'd'], to: 'g' });
     expect((await state('g'))?.counts).toMatchObject({ pending: 0 });
     // The read may have shown an earlier state, so apply makes all attempts again a minute later.
     expect(count()).toBeLessThanOrEqual(2 * 6);
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected' }]);
     writes(world, () => false);
     world.advance(3_600_000);
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4 } });
   });
 });
@@ -215,14 +215,14 @@ describe('platform that accepts no writes for two days', () => {
   it.each([503, 403, 302])(
     'an outage of two days causes few calls and no failed group, and afterwards every change is written (status %i)',
     async (status) => {
-      const { tell, say, work, world, state, shown } = await company();
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { deliver, emit, work, world, state, shown } = await company();
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       let tries = 0;
       world.platform.refusal = () => {
         tries += 1;
         return status;
       };
-      say({ add: ['c'], to: 'g' }, { take: ['a'], from: 'g' }, { snapshot: 'new', of: ['a'] });
+      emit({ add: ['c'], to: 'g' }, { take: ['a'], from: 'g' }, { snapshot: 'new', of: ['a'] });
       for (let hour = 0; hour < 48; hour += 1) {
         if (hour === 24) tries = 0;
         await work(12);
@@ -242,7 +242,7 @@ describe('platform that accepts no writes for two days', () => {
       expect(world.deadLetters).toEqual([]);
 
       world.platform.refusal = () => undefined;
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([['u-b', 'u-c']]);
       expect(shown('new')).toEqual([['u-a']]);
     },
@@ -251,15 +251,15 @@ describe('platform that accepts no writes for two days', () => {
   it.each(['unavailable_before', 'lost_before'] as const)(
     'a group causes at most twelve calls per hour during an outage (%s)',
     async (fault) => {
-      const { tell, say, work, world, troubles, shown } = await company();
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { deliver, emit, work, world, troubles, shown } = await company();
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       const callsMs: number[] = [];
       troubles.platform = (call) => {
         if (call === 'me' || call === 'list') return 'none';
         callsMs.push(world.nowMs());
         return fault;
       };
-      say({ add: ['c'], to: 'g' });
+      emit({ add: ['c'], to: 'g' });
       for (let minute = 0; minute < 6 * 60; minute += 1) {
         await work(2);
         world.advance(60_000);
@@ -270,7 +270,7 @@ describe('platform that accepts no writes for two days', () => {
       expect(most).toBeGreaterThan(4);
       expect(most).toBeLessThanOrEqual(12);
       troubles.platform = NO_FAULTS.platform;
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
     },
   );
@@ -289,7 +289,7 @@ describe('platform that accepts no writes for two days', () => {
   );
 
   it('a creation that is answered with a redirect may have succeeded, so apply creates no second group', async () => {
-    const { tell, say, work, world, shown } = await company();
+    const { deliver, emit, work, world, shown } = await company();
     const { groups } = world.platform;
     world.platform.refusal = (spokeId) => {
       if (spokeId !== 'g') return undefined;
@@ -297,9 +297,9 @@ describe('platform that accepts no writes for two days', () => {
       world.platform.addOurs({ name: 'Group g', spokeId: 'g', users: ['u-a'] });
       return 302;
     };
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(5);
-    await tell();
+    await deliver();
     expect(groups.size).toBe(1);
     expect(shown('g')).toEqual([['u-a']]);
   });
@@ -308,24 +308,24 @@ describe('platform that accepts no writes for two days', () => {
 describe('failing read after a write', () => {
   it('after a write and a failed read, the write stays in effect and the guard counts its removals', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 2 };
-    const { world, troubles, hire, tell, say, ref, state, shown } = await createTestEngine({
+    const { world, troubles, hire, deliver, emit, ref, state, shown } = await createTestEngine({
       settings: { guard },
       platform: { echoSpokeId: false },
     });
     await hire('a', 'b', 'c');
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     // After the PATCH, apply lists the groups to learn whether the platform shows spokeIds.
     troubles.platform = (call) => (call === 'list' ? 'throttled' : 'none');
-    say({ take: ['a', 'b'], from: 'g' });
+    emit({ take: ['a', 'b'], from: 'g' });
     await ingest(takeEvents(world), world.toolPorts);
     expect(await applyGroup(ref('g'), world.portsFor())).toMatchObject({ outcome: 'gate_closed' });
     expect(shown('g')).toEqual([['u-c']]);
     expect((await state('g'))?.intent).toMatchObject({ action: 'patch' });
 
     troubles.platform = NO_FAULTS.platform;
-    await tell();
+    await deliver();
     expect(await state('g')).not.toHaveProperty('intent');
-    await tell({ take: ['c'], from: 'g' });
+    await deliver({ take: ['c'], from: 'g' });
     expect(shown('g')).toEqual([['u-c']]);
     expect(await state('g')).toMatchObject({ settled: 'held', hold: { rule: 'per_hour' } });
   });
@@ -339,9 +339,9 @@ describe('another client that never stops writing', () => {
         platform: { staleStatus: staleStatus as 409 },
         settings: { membership: 'additive' },
       });
-      const { tell, say, work, world, state, ref, shown, troubles, hire } = engine;
+      const { deliver, emit, work, world, state, ref, shown, troubles, hire } = engine;
       await hire('a', 'b');
-      await tell({ snapshot: 'g', of: ['a'] });
+      await deliver({ snapshot: 'g', of: ['a'] });
       world.advance(60_000);
       const { platform } = world;
       let guests = 0;
@@ -353,7 +353,7 @@ describe('another client that never stops writing', () => {
         }
         return 'none';
       };
-      say({ add: ['b'], to: 'g' });
+      emit({ add: ['b'], to: 'g' });
       await work(4);
       const tries = guests;
       expect(tries).toBeGreaterThan(1);
@@ -361,7 +361,7 @@ describe('another client that never stops writing', () => {
       expect(await state('g')).toMatchObject({ attempts: 1, lastError: { code: 'conflicts' } });
       troubles.platform = NO_FAULTS.platform;
       world.advance(3_600_000);
-      await tell();
+      await deliver();
       const everybody = Array.from({ length: tries }, (_, index) => `guest-${index + 1}`);
       expect(shown('g')).toEqual([[...everybody, 'u-a', 'u-b'].sort()]);
       expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'nothing_to_do' });
@@ -371,45 +371,45 @@ describe('another client that never stops writing', () => {
 
 describe('user that the platform drops from a write', () => {
   it('a user that the platform drops is pending and causes no further write, and the other users are written', async () => {
-    const { tell, world, state, shown } = await company();
+    const { deliver, world, state, shown } = await company();
     world.platform.refused.add('u-b');
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     expect(shown('g')).toEqual([['u-a']]);
     expect((await state('g'))?.counts).toMatchObject({ wanted: 2, applied: 1, pending: 1 });
     const writes = world.platform.writes.length;
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(world.platform.writes).toHaveLength(writes);
-    await tell({ add: ['c'], to: 'g' });
+    await deliver({ add: ['c'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 });
 
 it('after groupsync writes a value twice, a later write of the same value by another client counts as external', async () => {
-  const { world, troubles, tell, shown } = await company({ drift: 'report' });
-  await tell({ snapshot: 'g', of: ['a'] });
+  const { world, troubles, deliver, shown } = await company({ drift: 'report' });
+  await deliver({ snapshot: 'g', of: ['a'] });
   const faults = [true];
   troubles.platform = (call) => (call === 'patch' && faults.pop() ? 'lost_before' : 'none');
-  await tell({ add: ['b'], to: 'g' });
+  await deliver({ add: ['b'], to: 'g' });
   expect([shown('g'), faults]).toEqual([[['u-a', 'u-b']], []]);
   world.advance(2 * HOUR_MS);
-  await tell({ take: ['b'], from: 'g' });
+  await deliver({ take: ['b'], from: 'g' });
   world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-a', 'u-b'] });
   await suspectChanged(world);
-  await tell();
+  await deliver();
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
 it('a change by another client during a long outage counts as external after failed writes of the same value', async () => {
-  const { world, troubles, say, work, pass, tell, shown } = await company({ drift: 'report' });
-  await tell({ snapshot: 'g', of: ['a'] });
+  const { world, troubles, emit, work, pass, deliver, shown } = await company({ drift: 'report' });
+  await deliver({ snapshot: 'g', of: ['a'] });
   troubles.platform = (call) => (call === 'patch' ? 'lost_before' : 'none');
-  say({ add: ['b'], to: 'g' });
+  emit({ add: ['b'], to: 'g' });
   await work(12);
-  say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+  emit({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
   await pass(6 * HOUR_MS);
   troubles.platform = NO_FAULTS.platform;
   world.platform.changeAsOther([...world.platform.groups.keys()][0] ?? '', { users: ['u-a', 'u-b'] });
   await suspectChanged(world);
-  await tell();
+  await deliver();
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
 });

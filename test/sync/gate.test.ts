@@ -26,16 +26,16 @@ async function company() {
 
 describe('gate of a connection', () => {
   it('the gate closes after a 401, the group keeps its number of attempts, and the gate opens after the secret changes', async () => {
-    const { say, work, always, heal, gate, world, state, shown, audit } = await company();
+    const { emit, work, always, heal, gate, world, state, shown, audit } = await company();
     always('unauthorized');
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(20);
     expect(await gate()).toMatchObject({ state: 'unauthorized', secretVersion: 'secret-1' });
     expect(world.applyQueue.messages).toEqual([]);
     const { platform } = world;
     const waiting = await state('g');
     expect(waiting).toMatchObject({ attempts: 0, dirtySinceMs: expect.any(Number) });
-    say({ add: ['b'], to: 'g' });
+    emit({ add: ['b'], to: 'g' });
     await work(5);
     expect((await state('g'))?.rev).toBeGreaterThan(waiting?.rev ?? 0);
 
@@ -53,14 +53,14 @@ describe('gate of a connection', () => {
   });
 
   it('the record of failing calls gets the time of the next success when a group is written', async () => {
-    const { world, gate, say, work, shown } = await company();
+    const { world, gate, emit, work, shown } = await company();
     const endpoint = 'PATCH /platform/api/groups/{groupId}';
     const lastFailedMs = world.nowMs();
     const failing = { endpoint, sinceMs: 1, total: 1, failed: 1, lastFailedMs, reason: '500' };
     const seen = await gate();
     await world.toolPorts.gates.write(CONNECTION, seen, { ...seen, failingCalls: [failing] });
     expect((await gate()).failingCalls).toEqual([failing]);
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(20);
     expect(shown('g')).toEqual([['u-a']]);
     const [after] = (await gate()).failingCalls ?? [];
@@ -68,7 +68,7 @@ describe('gate of a connection', () => {
   });
 
   it('the gate opens for a new attempt only after Retry-After', async () => {
-    const { world, ref, gate, say, work } = await company();
+    const { world, ref, gate, emit, work } = await company();
     const platforms: Platforms = {
       open: async (connection) => ({
         ...(await world.toolPorts.platforms.open(connection)),
@@ -81,7 +81,7 @@ describe('gate of a connection', () => {
       }),
     };
     await world.toolPorts.groups.pause(ref('g'), 1);
-    say({ upsert: 'g' });
+    emit({ upsert: 'g' });
     await work(1);
     expect(await applyGroup(ref('g'), { ...world.toolPorts, platforms })).toMatchObject({
       outcome: 'gate_closed',
@@ -95,8 +95,8 @@ describe('gate of a connection', () => {
   });
 
   it('the gate stays open if the table is so slow that apply sends no call', async () => {
-    const { say, work, world, ref, gate, state } = await company();
-    say(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    const { emit, work, world, ref, gate, state } = await company();
+    emit(...[...'ghijk'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await work(1);
     const effect = async (kind: string) => kind === 'update GROUP' && world.advance(6_000);
     for (const group of 'ghijk') await applyGroup(ref(group), world.portsFor({ effect } as never));
@@ -106,25 +106,25 @@ describe('gate of a connection', () => {
   it.each([403, 504] as const)(
     'the gate stays open for all groups if the platform answers %i for only one group',
     async (status) => {
-      const { world, tell, work, say, gate, state, shown } = await company();
-      await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+      const { world, deliver, work, emit, gate, state, shown } = await company();
+      await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
       world.platform.refusal = (spokeId) => (spokeId === 'g' ? status : undefined);
-      say({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
+      emit({ add: ['b'], to: 'g' }, { add: ['b'], to: 'h' });
       await work(30);
       expect((await gate()).state).toBe('open');
       expect(shown('h')).toEqual([['u-a', 'u-b']]);
       expect((await state('g'))?.attempts).toBeGreaterThan(0);
       world.platform.refusal = () => undefined;
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
     },
   );
 
   it('the gate closes if the platform answers 403 for another managed group too, and opens when that group is readable', async () => {
-    const { world, tell, work, say, gate, shown, troubles } = await company();
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    const { world, deliver, work, emit, gate, shown, troubles } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
-    say({ add: ['b'], to: 'g' });
+    emit({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     for (let minute = 0; minute < 30; minute += 1) {
@@ -132,26 +132,26 @@ describe('gate of a connection', () => {
       expect((await requeueDue(CONNECTION, world.portsFor())).gate).toBe('unauthorized');
     }
     troubles.platform = NO_FAULTS.platform;
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
   });
 
   it('the gate closes if the platform answers 403 for all groups, even if a stored item is invalid', async () => {
-    const { world, tell, work, say, gate, troubles, ref } = await company();
-    await tell(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    const { world, deliver, work, emit, gate, troubles, ref } = await company();
+    await deliver(...['a1', 'g', 'h'].map((snapshot) => ({ snapshot, of: ['a'] })));
     await world.table.update(groupKey(ref('a1')), { set: { attempts: 'many' } });
     troubles.platform = (call) => (call === 'me' ? 'none' : 'forbidden');
-    say({ add: ['b'], to: 'g' });
+    emit({ add: ['b'], to: 'g' });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
   });
 
   it('the gate stays open if two of three groups answer 403, even if the probe reads one of these two groups', async () => {
-    const { world, tell, work, say, gate, shown } = await company();
-    await tell(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    const { world, deliver, work, emit, gate, shown } = await company();
+    await deliver(...['g', 'h', 'i'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.platform.forbidden = (id) => ['g', 'h'].includes(world.platform.groups.get(id)?.spokeId ?? '');
-    say(...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })));
+    emit(...['g', 'h', 'i'].map((to) => ({ add: ['b'], to })));
     for (let minute = 0; minute < 10; minute += 1) {
       await work(5);
       expect((await gate()).state).toBe('open');
@@ -159,17 +159,17 @@ describe('gate of a connection', () => {
     }
     expect(shown('i')).toEqual([['u-a', 'u-b']]);
     world.platform.forbidden = () => false;
-    await tell();
+    await deliver();
     expect(['g', 'h'].map(shown)).toEqual([[['u-a', 'u-b']], [['u-a', 'u-b']]]);
   });
 
   it('the gate stays open if only the list answers 403, and groups that do not need the list are written', async () => {
-    const { tell, work, say, gate, shown, troubles } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, work, emit, gate, shown, troubles } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     troubles.platform = (call) => (call === 'list' ? 'forbidden' : 'none');
-    say({ snapshot: 'new', of: ['a'] });
+    emit({ snapshot: 'new', of: ['a'] });
     await work(10);
-    say({ add: ['b'], to: 'g' });
+    emit({ add: ['b'], to: 'g' });
     await work(10);
     expect((await gate()).state).toBe('open');
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
@@ -180,15 +180,15 @@ describe('gate of a connection', () => {
     ['with managed groups', ['g', 'h']],
     ['before the first managed group exists', []],
   ])('the gate stays closed while groups answer 401, although /me succeeds (%s)', async (_, before) => {
-    const { world, tell, work, say, gate, shown, troubles } = await company();
-    await tell(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
+    const { world, deliver, work, emit, gate, shown, troubles } = await company();
+    await deliver(...before.map((snapshot) => ({ snapshot, of: ['a'] })));
     let met = 0;
     troubles.platform = (call) => {
       if (call === 'me') return 'none' as const;
       met += 1;
       return 'unauthorized' as const;
     };
-    say({ snapshot: 'g', of: ['a', 'b'] });
+    emit({ snapshot: 'g', of: ['a', 'b'] });
     await work(3);
     expect(await gate()).toMatchObject({ state: 'unauthorized' });
     met = 0;
@@ -199,16 +199,16 @@ describe('gate of a connection', () => {
     // Every ten minutes, the requeue job probes the platform with one fetch and one list.
     expect(met).toBeLessThanOrEqual(12);
     troubles.platform = NO_FAULTS.platform;
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect((await gate()).state).toBe('open');
   });
 
   it('the gate closes if a POST and the list answer 404, and opens when the list is readable', async () => {
-    const { world, tell, work, say, gate, shown } = await company();
+    const { world, deliver, work, emit, gate, shown } = await company();
     world.platform.refusal = () => 404;
     world.platform.listing = () => 404;
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(5);
     expect(await gate()).toMatchObject({ state: 'backoff' });
     world.advance(MINUTE_MS);
@@ -216,13 +216,13 @@ describe('gate of a connection', () => {
     expect((await gate()).state).toBe('backoff');
     world.platform.refusal = () => undefined;
     world.platform.listing = () => undefined;
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a']]);
   });
 
   it('the gate limits Retry-After to between 1 second and 15 minutes, and doubles its own waits up to an hour', async () => {
-    const { world, ref, gate, say } = await company();
-    say({ upsert: 'g' });
+    const { world, ref, gate, emit } = await company();
+    emit({ upsert: 'g' });
     for (const [retryAfterMs, waitMs] of [
       [1_795_212_000_000, 15 * MINUTE_MS],
       [0, 1_000],
@@ -250,8 +250,8 @@ describe('gate of a connection', () => {
   });
 
   it('the gate closes if the secret belongs to another company', async () => {
-    const { world, ref, tell, gate } = await company();
-    await tell({ upsert: 'g' });
+    const { world, ref, deliver, gate } = await company();
+    await deliver({ upsert: 'g' });
     const { toolPorts } = world;
     const connection = await world.connection();
     await toolPorts.connections.save({ ...connection, company: 'another' });
@@ -298,14 +298,14 @@ describe('gate of a connection', () => {
   });
 
   it('a paused gate stays paused, and a waiting group is written after an operator resumes the gate', async () => {
-    const { world, say, work, tell, shown, gate } = await company();
+    const { world, emit, work, deliver, shown, gate } = await company();
     await pauseConnection(CONNECTION, 'a migration', world.toolPorts);
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(20);
     expect(await gate()).toMatchObject({ state: 'paused', reason: 'operator: a migration' });
     expect(shown('g')).toEqual([]);
     expect(await resumeConnection(CONNECTION, world.toolPorts)).toBe(true);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a']]);
   });
 });
@@ -318,7 +318,7 @@ describe.each([
   async function reading() {
     const engine = await company();
     const { world, troubles } = engine;
-    await engine.tell({ snapshot: 'g', of: ['a'] });
+    await engine.deliver({ snapshot: 'g', of: ['a'] });
     const connection = await world.connection();
     const calls: string[] = [];
     let fault: (call: string) => CallFault = () => 'none';
@@ -341,14 +341,14 @@ describe.each([
   }
 
   it('a job that reads the platform closes the gate after a 429, and sends no call while the gate is closed', async () => {
-    const { world, meets, outcome, calls, gate, say, state, ref } = await reading();
+    const { world, meets, outcome, calls, gate, emit, state, ref } = await reading();
     meets(route, 'throttled');
     expect(await outcome()).toBeInstanceOf(PlatformFailure);
     expect(await gate()).toMatchObject({ state: 'backoff', untilMs: expect.any(Number) });
     meets('all', 'none');
     calls.length = 0;
     expect(await outcome()).toMatchObject({ kind: 'throttled', message: expect.stringMatching('gate') });
-    say({ add: ['b'], to: 'g' });
+    emit({ add: ['b'], to: 'g' });
     await ingest(takeEvents(world), world.toolPorts);
     expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'gate_closed' });
     expect(calls).toEqual([]);
@@ -369,13 +369,13 @@ describe.each([
   });
 
   it('a job that reads the platform fails and blocks no write if only its own route answers 401, 403 or 503', async () => {
-    const { meets, outcome, gate, tell, shown } = await reading();
+    const { meets, outcome, gate, deliver, shown } = await reading();
     for (const fault of ['unauthorized', 'forbidden', 'unavailable_before'] as const) {
       meets(route, fault);
       expect(await outcome()).toBeInstanceOf(PlatformFailure);
       expect((await gate()).state).toBe('open');
     }
-    await tell({ add: ['b'], to: 'g' });
+    await deliver({ add: ['b'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
@@ -395,7 +395,7 @@ describe('groups that fail one after the other', () => {
   async function companyOfTwelve() {
     const engine = await company();
     const { platform } = engine.world;
-    await engine.tell(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
+    await engine.deliver(...NAMES.map((snapshot) => ({ snapshot, of: ['a'] })));
     const tries: string[] = [];
     const refuse = (isRefused: (spokeId: string) => boolean) => {
       platform.refusal = (spokeId) => {
@@ -403,12 +403,12 @@ describe('groups that fail one after the other', () => {
         return isRefused(spokeId ?? '') ? 503 : undefined;
       };
     };
-    const changeAll = () => engine.say(...NAMES.map((to) => ({ add: ['b'], to })));
+    const changeAll = () => engine.emit(...NAMES.map((to) => ({ add: ['b'], to })));
     return { ...engine, tries, refuse, changeAll };
   }
 
   it('the gate closes after failures of many groups although /me succeeds, and opens after one group succeeds', async () => {
-    const { world, work, tell, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
+    const { world, work, deliver, gate, tries, refuse, changeAll, shown } = await companyOfTwelve();
     refuse(() => true);
     changeAll();
     await work(30);
@@ -432,7 +432,7 @@ describe('groups that fail one after the other', () => {
     await work(40);
     expect((await gate()).state).toBe('open');
     expect(NAMES.map(shown)).toEqual(NAMES.map(() => [['u-a', 'u-b']]));
-    await tell();
+    await deliver();
     expect(await gate()).not.toHaveProperty('failing');
   });
 
@@ -452,13 +452,13 @@ describe('groups that fail one after the other', () => {
   );
 
   it('failing groups do not close the gate while other groups succeed between the failures', async () => {
-    const { work, gate, refuse, changeAll, shown, say } = await companyOfTwelve();
+    const { work, gate, refuse, changeAll, shown, emit } = await companyOfTwelve();
     const broken = NAMES.slice(0, 4);
     refuse((spokeId) => broken.includes(spokeId));
     for (let day = 0; day < 3; day += 1) {
       changeAll();
       await work(40);
-      say({ take: ['b'], from: 'g12' });
+      emit({ take: ['b'], from: 'g12' });
       await work(10);
       expect((await gate()).state).toBe('open');
     }
@@ -466,14 +466,14 @@ describe('groups that fail one after the other', () => {
   });
 
   it('a change of a healthy group is written within 15 minutes, although many other groups fail', async () => {
-    const { world, work, gate, refuse, say, shown, ref } = await companyOfTwelve();
+    const { world, work, gate, refuse, emit, shown, ref } = await companyOfTwelve();
     const broken = NAMES.slice(0, 6);
     refuse((spokeId) => broken.includes(spokeId));
     await pauseGroup(ref('g7'), world.toolPorts);
-    say(...[...broken, 'g7'].map((to) => ({ add: ['b'], to })));
+    emit(...[...broken, 'g7'].map((to) => ({ add: ['b'], to })));
     await work(30);
     expect((await gate()).state).toBe('backoff');
-    say({ add: ['b'], to: 'g12' });
+    emit({ add: ['b'], to: 'g12' });
     await work(2);
     for (let minute = 0; minute < 15; minute += 1) {
       world.advance(MINUTE_MS);
@@ -485,21 +485,21 @@ describe('groups that fail one after the other', () => {
 
 describe('connection in observe mode', () => {
   it('a connection in observe mode writes nothing until an operator resumes the connection', async () => {
-    const { world, say, work, tell, shown, hire } = await createTestEngine({ observing: true });
+    const { world, emit, work, deliver, shown, hire } = await createTestEngine({ observing: true });
     await hire('a');
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(20);
     expect(world.platform.writes).toEqual([]);
     await resumeConnection(CONNECTION, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a']]);
   });
 });
 
 describe('paused group', () => {
   it('an operator can resume a group only from the pause that the operator saw', async () => {
-    const { world, ref, tell, state } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { world, ref, deliver, state } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     await pauseGroup(ref('g'), world.toolPorts);
     const seen = await state('g');
     await resumeGroup(ref('g'), world.toolPorts);
@@ -511,11 +511,11 @@ describe('paused group', () => {
   });
 
   it('after an operator resumes a paused group, one write contains all waiting changes', async () => {
-    const { world, ref, tell, shown } = await company();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { world, ref, deliver, shown } = await company();
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(await pauseGroup(ref('g'), world.toolPorts)).toBe(true);
-    await tell({ add: ['b'], to: 'g' });
-    await tell({ upsert: 'g', name: 'Other' });
+    await deliver({ add: ['b'], to: 'g' });
+    await deliver({ upsert: 'g', name: 'Other' });
     expect(shown('g')).toEqual([['u-a']]);
     const { groups } = world.toolPorts;
     expect(
@@ -524,7 +524,7 @@ describe('paused group', () => {
         groups: { ...groups, resume: twice(groups.resume) },
       }),
     ).toBe(true);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
     expect(await resumeGroup(ref('g'), world.toolPorts)).toBe(false);

@@ -54,14 +54,14 @@ async function settledWorld(seed: number, budget: number) {
       faults.meddle(world);
     },
   });
-  for (const group of GROUPS) await say(world, group, { members: MEMBERS, value: 'present' });
+  for (const group of GROUPS) await emit(world, group, { members: MEMBERS, value: 'present' });
   for (const ref of takeWoken(world)) await applyGroup(ref, world.toolPorts);
   faults.left = budget;
   return { world, scheduler };
 }
 
 /** Writes registers directly. The attributes of a member are the attributes that the directory would send. */
-async function say(
+async function emit(
   world: World,
   group: (typeof GROUPS)[number],
   { members, value }: { readonly members: readonly string[]; readonly value: 'present' | 'absent' },
@@ -116,10 +116,10 @@ describe('removal guard', () => {
         const { world, scheduler } = await settledWorld(seed, budget);
         for (const { group, members, afterMinutes, rounds, comeBack } of departures) {
           const names = members.map((index) => MEMBERS[index] ?? '');
-          await say(world, GROUPS[group] as never, { members: names, value: 'absent' });
+          await emit(world, GROUPS[group] as never, { members: names, value: 'absent' });
           await work(world, scheduler, rounds);
           world.advance(1 + afterMinutes * 60_000);
-          if (comeBack) await say(world, GROUPS[group] as never, { members: names, value: 'present' });
+          if (comeBack) await emit(world, GROUPS[group] as never, { members: names, value: 'present' });
           await work(world, scheduler, rounds);
         }
         await drive({ world, scheduler, twins: 0.5, skewMs: 900 });

@@ -33,10 +33,10 @@ describe('user that the platform keeps after a removal', () => {
   it.each([{}, { membership: 'additive' }, { onGroupDeleted: 'empty' }])(
     'a user that the platform keeps after a removal is reported, and removed again until the removal succeeds (%o)',
     async (settings) => {
-      const { world, say, tell, state, shown, pass } = await company(settings, { echoSpokeId: false });
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { world, emit, deliver, state, shown, pass } = await company(settings, { echoSpokeId: false });
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.platform.kept.add('u-b');
-      say('onGroupDeleted' in settings ? { remove: 'g' } : { take: ['b'], from: 'g' });
+      emit('onGroupDeleted' in settings ? { remove: 'g' } : { take: ['b'], from: 'g' });
       expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
       const left = await state('g');
       expect(left).toMatchObject({
@@ -57,13 +57,13 @@ describe('user that the platform keeps after a removal', () => {
 
   it('a user that the platform keeps does not reduce the hourly limit of the guard for other removals', async () => {
     const guard = { minSize: 1, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 3 };
-    const { world, say, tell, shown, state, pass } = await company({ guard });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
+    const { world, emit, deliver, shown, state, pass } = await company({ guard });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] }, { snapshot: 'h', of: ['a', 'b', 'c'] });
     world.platform.kept.add('u-b');
     // The platform removes only one of the two users, so only one removal counts.
-    say({ take: ['b', 'c'], from: 'g' });
+    emit({ take: ['b', 'c'], from: 'g' });
     await pass(HOUR_MS / 2);
-    say({ take: ['a', 'c'], from: 'h' });
+    emit({ take: ['a', 'c'], from: 'h' });
     await pass(60_000);
     expect(shown('h')).toEqual([users('b')]);
     expect(await state('h')).toMatchObject({ settled: 'in_sync' });
@@ -71,13 +71,13 @@ describe('user that the platform keeps after a removal', () => {
 
   it('the approval of a removal stays valid until the removal takes effect', async () => {
     const guard = { minSize: 1, maxRemovedShare: 0.1, maxRemovedCount: 9, perHourCount: 99 };
-    const { world, say, tell, shown, state, ref, pass } = await company({ guard });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-    await tell({ take: ['b', 'c'], from: 'g' });
+    const { world, emit, deliver, shown, state, ref, pass } = await company({ guard });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await deliver({ take: ['b', 'c'], from: 'g' });
     expect(shown('g')).toEqual([users('a', 'b', 'c')]);
     world.platform.kept.add('u-b');
     await approveHold(ref('g'), { reason: 'right' }, world.toolPorts);
-    say();
+    emit();
     await pass(HOUR_MS);
     expect(shown('g')).toEqual([users('a', 'b')]);
     expect(await state('g')).toMatchObject({ approval: { decision: { kind: 'approved' } } });
@@ -91,14 +91,14 @@ describe('user that the platform keeps after a removal', () => {
 
 describe('user that the platform adds to a new group by itself', () => {
   it('a group is not in sync until the user that the platform added is removed', async () => {
-    const { world, say, tell, state, shown, pass } = await company();
+    const { world, emit, deliver, state, shown, pass } = await company();
     world.platform.installer = 'u-installer';
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([users('a')]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 
     world.platform.kept.add('u-installer');
-    say({ snapshot: 'h', of: ['a'] });
+    emit({ snapshot: 'h', of: ['a'] });
     expect(await pass(HOUR_MS)).toBeLessThanOrEqual(12);
     expect(await state('h')).toMatchObject({ lastError: { code: 'kept' } });
     expect((await state('h'))?.dirtySinceMs).toBeDefined();
@@ -111,7 +111,7 @@ describe('user that the platform adds to a new group by itself', () => {
   it.each([true, false])(
     'a user that the platform adds to a new group is removed although the answer was lost (spokeId shown: %s)',
     async (echoSpokeId) => {
-      const { world, troubles, say, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
+      const { world, troubles, emit, shown, pass } = await company({ drift: 'adopt' }, { echoSpokeId });
       world.platform.installer = 'u-installer';
       let isLost = false;
       troubles.platform = (call) => {
@@ -119,7 +119,7 @@ describe('user that the platform adds to a new group by itself', () => {
         isLost = true;
         return 'lost_after';
       };
-      say({ snapshot: 'g', of: ['a'] });
+      emit({ snapshot: 'g', of: ['a'] });
       await pass(HOUR_MS);
       expect(isLost).toBe(true);
       // No second group exists, and the user that the platform added is not recorded as drift.
@@ -130,9 +130,9 @@ describe('user that the platform adds to a new group by itself', () => {
   it.each([{ membership: 'additive' }, { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }])(
     'a user that the platform adds to a new group stays if the settings allow external users (%o)',
     async (settings) => {
-      const { world, tell, state, shown } = await company(settings);
+      const { world, deliver, state, shown } = await company(settings);
       world.platform.installer = 'u-installer';
-      await tell({ snapshot: 'g', of: ['a'] });
+      await deliver({ snapshot: 'g', of: ['a'] });
       expect(shown('g')).toEqual([users('a', 'installer')]);
       expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     },
@@ -145,10 +145,10 @@ it.each<DirectoryEvent>([
 ])(
   'a removed member leaves the platform although the stored view is missing and external users may stay: %j',
   async (removal) => {
-    const { world, tell, shown } = await company({ membership: 'additive' });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    const { world, deliver, shown } = await company({ membership: 'additive' });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     for (const item of world.table.items.values()) if (item.sk.startsWith('VIEW#')) world.table.remove(item);
-    await tell(removal);
+    await deliver(removal);
     expect(shown('g')).toEqual([users('a')]);
   },
 );

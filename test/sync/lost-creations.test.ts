@@ -9,9 +9,9 @@ import { CONNECTION, CREATE_SETTLE_MS, HOUR_MS, MINUTE_MS } from '../support/eng
  */
 async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; readonly limit?: number }) {
   const engine = await createTestEngine();
-  const { world, troubles, tell, say, hire, pass } = engine;
+  const { world, troubles, deliver, emit, hire, pass } = engine;
   await hire('a', 'b');
-  await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+  await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
   world.advance(CREATE_SETTLE_MS);
   let isLost = false;
   troubles.platform = (call) => {
@@ -20,7 +20,7 @@ async function lostCreation({ isMade, limit = 3 }: { readonly isMade: boolean; r
     return isMade ? 'lost_after' : 'lost_before';
   };
   world.platform.listLimit = limit;
-  say({ snapshot: 'g', of: ['a', 'b'] });
+  emit({ snapshot: 'g', of: ['a', 'b'] });
   await pass(2 * HOUR_MS, 10);
   expect(isLost).toBe(true);
   return engine;
@@ -39,9 +39,9 @@ async function creationWithMore(
   meanwhile: (world: World) => unknown,
 ) {
   const engine = await createTestEngine({ platform: { echoSpokeId }, settings: { drift } });
-  const { world, troubles, tell, say, hire, pass } = engine;
+  const { world, troubles, deliver, emit, hire, pass } = engine;
   await hire('a', 'b', 'c', 'd');
-  await tell({ snapshot: 'x', of: ['a'] });
+  await deliver({ snapshot: 'x', of: ['a'] });
   world.advance(CREATE_SETTLE_MS);
   let calls = 0;
   troubles.platform = (call) => {
@@ -53,7 +53,7 @@ async function creationWithMore(
     if (call !== 'create' || calls > 1) return 'none';
     return isMade ? 'lost_after' : 'lost_before';
   };
-  say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+  emit({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
   await pass(2 * HOUR_MS, 10);
   return {
     ...engine,
@@ -64,11 +64,11 @@ async function creationWithMore(
 
 describe('creation whose answer is lost', () => {
   it('a creation without an answer is repeated although the list always lacks recently created groups', async () => {
-    const { world, troubles, tell, say, hire, pass, shown } = await createTestEngine({
+    const { world, troubles, deliver, emit, hire, pass, shown } = await createTestEngine({
       platform: { listLagMs: 5 * MINUTE_MS },
     });
     await hire('a');
-    await tell({ snapshot: 'x', of: ['a'] });
+    await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
     let isLost = false;
     troubles.platform = (call) => {
@@ -76,11 +76,11 @@ describe('creation whose answer is lost', () => {
       isLost = true;
       return 'lost_before';
     };
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await pass(1_000, 2);
     expect(isLost).toBe(true);
     for (let more = 0; more < 30; more += 1) {
-      say({ snapshot: `more${more}`, of: ['a'] });
+      emit({ snapshot: `more${more}`, of: ['a'] });
       await pass(MINUTE_MS, 2);
     }
     expect(shown('g')).toEqual([['u-a']]);
@@ -89,11 +89,11 @@ describe('creation whose answer is lost', () => {
   it.each([1, 2])(
     'a creation without an answer is not repeated while the list shows only %i groups',
     async (limit) => {
-      const { world, tell, state, shown } = await lostCreation({ isMade: true, limit });
+      const { world, deliver, state, shown } = await lostCreation({ isMade: true, limit });
       expect(shown('g')).toHaveLength(1);
       world.platform.listLimit = Number.POSITIVE_INFINITY;
       world.advance(HOUR_MS);
-      await tell();
+      await deliver();
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
       expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     },
@@ -111,10 +111,10 @@ describe('creation whose answer is lost', () => {
   );
 
   it('a creation without an answer is repeated when the list shows all other managed groups but lacks this group', async () => {
-    const { world, tell, state, shown } = await lostCreation({ isMade: false, limit: 2 });
+    const { world, deliver, state, shown } = await lostCreation({ isMade: false, limit: 2 });
     world.platform.listLimit = Number.POSITIVE_INFINITY;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
@@ -125,9 +125,9 @@ describe('creation whose answer is lost', () => {
   });
 
   it('a creation without an answer is repeated if a managed group that the list lacks answers 404', async () => {
-    const { world, troubles, tell, say, hire, pass, shown, state } = await createTestEngine();
+    const { world, troubles, deliver, emit, hire, pass, shown, state } = await createTestEngine();
     await hire('a');
-    await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.advance(CREATE_SETTLE_MS);
     world.platform.deleteAsOther((await state('y'))?.link?.id ?? '');
     let isLost = false;
@@ -136,28 +136,28 @@ describe('creation whose answer is lost', () => {
       isLost = true;
       return 'lost_before';
     };
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await pass(2 * HOUR_MS, 10);
     expect(shown('g')).toEqual([['u-a']]);
   });
 
   it('a creation without an answer is not repeated while the list is empty and every group answers 404', async () => {
-    const { world, troubles, tell, say, hire, pass, shown } = await createTestEngine();
+    const { world, troubles, deliver, emit, hire, pass, shown } = await createTestEngine();
     await hire('a');
-    await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     world.advance(CREATE_SETTLE_MS);
     troubles.platform = (call) => {
       if (call !== 'create') return 'none';
       world.platform.hidden = () => true;
       return 'lost_after';
     };
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await pass(HOUR_MS, 10);
     expect(shown('g')).toHaveLength(1);
     troubles.platform = () => 'none';
     world.platform.hidden = () => false;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.platform.groups.size).toBe(4);
   });
@@ -190,14 +190,14 @@ describe('creation whose answer is lost', () => {
   );
 
   it('a creation without an answer is repeated within four hours if the only managed group is excluded and deleted', async () => {
-    const { world, troubles, tell, say, hire, pass, shown, state } = await createTestEngine();
+    const { world, troubles, deliver, emit, hire, pass, shown, state } = await createTestEngine();
     await hire('a');
-    await tell({ snapshot: 'x', of: ['a'] });
+    await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
     const plan = await planSettings(CONNECTION, [{ key: 'groups.exclude', value: ['x'] }], world.toolPorts);
     await changeSettings(plan, { ...world.toolPorts, vault: {} as never });
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     world.platform.deleteAsOther((await state('x'))?.link?.id ?? '');
     let isLost = false;
     troubles.platform = (call) => {
@@ -205,18 +205,18 @@ describe('creation whose answer is lost', () => {
       isLost = true;
       return 'lost_before';
     };
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await pass(4 * HOUR_MS, 10);
     expect(isLost).toBe(true);
     expect(shown('g')).toEqual([['u-a']]);
   });
 
   it('a creation without an answer is not repeated on a platform that hides external ids and drops a user', async () => {
-    const { world, troubles, tell, say, hire, pass } = await createTestEngine({
+    const { world, troubles, deliver, emit, hire, pass } = await createTestEngine({
       platform: { echoSpokeId: false },
     });
     await hire('a', 'b');
-    await tell({ snapshot: 'x', of: ['a'] });
+    await deliver({ snapshot: 'x', of: ['a'] });
     world.advance(HOUR_MS);
     let isLost = false;
     troubles.platform = (call) => {
@@ -225,7 +225,7 @@ describe('creation whose answer is lost', () => {
       return 'lost_after';
     };
     world.platform.refused.add('u-b');
-    say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+    emit({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
     await pass(2 * HOUR_MS, 10);
     expect(isLost).toBe(true);
     expect([...world.platform.groups.values()].filter(({ name }) => name === 'g')).toHaveLength(1);
@@ -235,24 +235,24 @@ describe('creation whose answer is lost', () => {
 describe('creation while the list is incomplete', () => {
   const incomplete = async (hours: number) => {
     const engine = await createTestEngine({ settings: { adoptExisting: 'bySpokeId' } });
-    const { world, hire, tell, say, pass } = engine;
+    const { world, hire, deliver, emit, pass } = engine;
     await hire('a', 'b');
-    await tell(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
+    await deliver(...['x', 'y', 'z'].map((snapshot) => ({ snapshot, of: ['a'] })));
     const existing = world.platform.addForeign({ name: 'g', spokeId: 'g', users: ['u-a'] });
     world.platform.adopted.add(existing);
     world.advance(HOUR_MS);
     world.platform.listLimit = 1;
-    say({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
+    emit({ snapshot: 'g', of: ['a', 'b'], name: 'g' });
     await pass(hours * HOUR_MS, 10);
     return { ...engine, existing };
   };
 
   it('a new group waits while the list is incomplete, and adopts the existing group when the list shows it', async () => {
-    const { world, tell, state, existing } = await incomplete(0.5);
+    const { world, deliver, state, existing } = await incomplete(0.5);
     expect((await state('g'))?.lastError).toMatchObject({ code: 'list_incomplete' });
     world.platform.listLimit = Number.POSITIVE_INFINITY;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect((await state('g'))?.link?.id).toBe(existing);
   });
 

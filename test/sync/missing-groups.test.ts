@@ -12,7 +12,7 @@ async function company(count: number, platform = {}, settings = {}) {
   const engine = await createTestEngine({ platform, settings });
   await engine.hire('a', 'b');
   const names = Array.from({ length: count }, (_, n) => `g${n}`);
-  await engine.tell(...names.map((snapshot) => ({ snapshot, of: ['a'] })));
+  await engine.deliver(...names.map((snapshot) => ({ snapshot, of: ['a'] })));
   engine.world.advance(CREATE_SETTLE_MS);
   return {
     ...engine,
@@ -38,9 +38,9 @@ describe('platform that answers 404 for existing groups', () => {
   ])(
     'if all but one of %i groups answer 404, apply creates at most %i groups again within an hour',
     async (count, most) => {
-      const { world, names, say, pass, tell, waiting, state, hideAllButOne } = await company(count);
+      const { world, names, emit, pass, deliver, waiting, state, hideAllButOne } = await company(count);
       const before = await hideAllButOne();
-      say(...names.map((to) => ({ add: ['b'], to })));
+      emit(...names.map((to) => ({ add: ['b'], to })));
       await pass(HOUR_MS / 2);
       expect(world.platform.groups.size).toBe(count + most);
       const held = await waiting();
@@ -55,7 +55,7 @@ describe('platform that answers 404 for existing groups', () => {
       const made = world.platform.groups.size - count;
       world.platform.hidden = () => false;
       world.advance(HOUR_MS);
-      await tell();
+      await deliver();
       expect(world.platform.groups.size).toBe(count + made);
       for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
       expect(await waiting()).toEqual([]);
@@ -63,16 +63,16 @@ describe('platform that answers 404 for existing groups', () => {
   );
 
   it('no new group is created for half an hour if every group answers 404 and the list is empty', async () => {
-    const { world, names, say, pass, state, tell } = await company(5);
+    const { world, names, emit, pass, state, deliver } = await company(5);
     const before = new Set(world.platform.groups.keys());
     world.platform.hidden = (id) => before.has(id);
-    say(...names.map((to) => ({ add: ['b'], to })));
+    emit(...names.map((to) => ({ add: ['b'], to })));
     await pass(HOUR_MS / 2, 5);
     expect(world.platform.groups.size).toBe(5);
     for (const name of names) expect(await state(name)).toMatchObject({ lastError: { code: 'missing' } });
     world.platform.hidden = () => false;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect([...world.platform.groups.keys()]).toEqual([...before]);
     for (const name of names) expect(await state(name)).toMatchObject({ settled: 'in_sync' });
   });
@@ -95,10 +95,10 @@ describe('platform that answers 404 for existing groups', () => {
     ],
   ])('a 404 from before %s does not count, so apply creates no second group', async (_, between) => {
     const engine = await company(1);
-    const { world, say, work, tell, pass } = engine;
+    const { world, emit, work, deliver, pass } = engine;
     const before = [...world.platform.groups.keys()];
     world.platform.hidden = () => true;
-    say({ add: ['b'], to: 'g0' });
+    emit({ add: ['b'], to: 'g0' });
     await work(3);
     world.platform.hidden = () => false;
     await between(engine);
@@ -107,26 +107,26 @@ describe('platform that answers 404 for existing groups', () => {
     expect([...world.platform.groups.keys()]).toEqual(before);
     world.platform.hidden = () => false;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect([...world.platform.groups.keys()]).toEqual(before);
   });
 
   it('the only group of a connection is created again after the feed reports its deletion', async () => {
-    const { world, say, pass, tell, state, shown } = await company(1);
+    const { world, emit, pass, deliver, state, shown } = await company(1);
     for (const id of [...world.platform.groups.keys()]) world.platform.deleteAsOther(id);
-    say({ add: ['b'], to: 'g0' });
+    emit({ add: ['b'], to: 'g0' });
     await pass(20 * MINUTE_MS, 50);
     expect(shown('g0')).toEqual([]);
     expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
     await followFeed(await world.connection(), world.toolPorts, world.nowMs() + 10 * MINUTE_MS);
-    await tell();
+    await deliver();
     expect(shown('g0')).toEqual([['u-a', 'u-b']]);
   });
 
   it.each(['report', 'adopt'])(
     'an accepted deletion ends when the platform shows the group again (%s)',
     async (drift) => {
-      const { world, pass, tell, state, shown } = await company(2, {}, { drift });
+      const { world, pass, deliver, state, shown } = await company(2, {}, { drift });
       const platformId = (await state('g0'))?.link?.id;
       world.platform.hidden = (id) => id === platformId;
       await sweep(await world.connection(), world.toolPorts);
@@ -134,9 +134,9 @@ describe('platform that answers 404 for existing groups', () => {
       expect(await state('g0')).toMatchObject({ acceptedDeletion: { policy: drift }, settled: 'in_sync' });
       world.platform.hidden = () => false;
       await sweep(await world.connection(), world.toolPorts);
-      await tell();
+      await deliver();
       expect(await state('g0')).toMatchObject({ link: { id: platformId }, settled: 'in_sync' });
-      await tell({ take: ['a'], from: 'g0' });
+      await deliver({ take: ['a'], from: 'g0' });
       expect(shown('g0')).toEqual([[]]);
     },
   );
@@ -150,26 +150,26 @@ describe('platform that answers 404 for existing groups', () => {
     'a group that the directory deletes while the platform answers 404 is deleted when it is readable again (404 %s)',
     async (_, given) => {
       const { first = [], hours = 0.5, echoSpokeId = true } = { ...given } as Partial<Wrong>;
-      const { world, say, pass, tell } = await company(1, { echoSpokeId });
+      const { world, emit, pass, deliver } = await company(1, { echoSpokeId });
       world.platform.hidden = () => true;
       world.platform.failing = (kind) => (kind === 'create' ? 404 : undefined);
-      say(...first);
+      emit(...first);
       await pass(5 * MINUTE_MS);
-      say({ remove: 'g0' });
+      emit({ remove: 'g0' });
       await pass(hours * HOUR_MS);
       world.platform.hidden = () => false;
       world.platform.failing = () => undefined;
       world.advance(HOUR_MS);
       await sweep((await world.toolPorts.connections.current(CONNECTION)) as never, world.toolPorts);
-      await tell();
+      await deliver();
       expect([...world.platform.groups.values()]).toEqual([]);
     },
   );
 
   it('apply reports that the unlink of a group is held', async () => {
-    const { world, say, names, pass, waiting, hideAllButOne } = await company(6);
+    const { world, emit, names, pass, waiting, hideAllButOne } = await company(6);
     await hideAllButOne();
-    say(...names.map((to) => ({ add: ['b'], to })));
+    emit(...names.map((to) => ({ add: ['b'], to })));
     await pass(5 * MINUTE_MS);
     const reports = [];
     for (const held of await waiting()) {
@@ -181,30 +181,30 @@ describe('platform that answers 404 for existing groups', () => {
   });
 
   it('a group that is in the list but answers 404 causes an error and no second group', async () => {
-    const { world, say, pass, tell, state } = await company(1);
+    const { world, emit, pass, deliver, state } = await company(1);
     const { platform } = world;
     platform.hidden = () => true;
     platform.hidesFromList = false;
-    say({ add: ['b'], to: 'g0' });
+    emit({ add: ['b'], to: 'g0' });
     await pass(HOUR_MS);
     expect(platform.groups.size).toBe(1);
     expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
     platform.hidden = () => false;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
   });
 
   it('short periods of 404 on several days do not unlink a group', async () => {
-    const { world, say, work, tell, state } = await company(1);
+    const { world, emit, work, deliver, state } = await company(1);
     const { platform } = world;
     for (let day = 0; day < 3; day += 1) {
       platform.hidden = () => true;
-      say(day % 2 === 0 ? { add: ['b'], to: 'g0' } : { take: ['b'], from: 'g0' });
+      emit(day % 2 === 0 ? { add: ['b'], to: 'g0' } : { take: ['b'], from: 'g0' });
       await work(2);
       expect(await state('g0')).toMatchObject({ lastError: { code: 'missing' } });
       platform.hidden = () => false;
-      await tell();
+      await deliver();
       expect(await state('g0')).toMatchObject({ settled: 'in_sync' });
       world.advance(24 * HOUR_MS);
     }
@@ -213,16 +213,16 @@ describe('platform that answers 404 for existing groups', () => {
 });
 
 it('a group that another client deleted is created again only after a minute', async () => {
-  const { world, say, tell, work, shown, state } = await company(2);
+  const { world, emit, deliver, work, shown, state } = await company(2);
   const platformId = (await state('g0'))?.link?.id ?? '';
   world.platform.deleteAsOther(platformId);
-  say({ add: ['b'], to: 'g0' });
+  emit({ add: ['b'], to: 'g0' });
   const atMs = world.nowMs();
   while (world.nowMs() < atMs + MINUTE_MS - 10_000) {
     await work(1);
     expect(world.platform.groups.size).toBe(1);
   }
-  await tell();
+  await deliver();
   expect(shown('g0')).toEqual([['u-a', 'u-b']]);
   expect((world.platform.writes.at(-1)?.atMs ?? 0) - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
   expect(world.nowMs() - atMs).toBeLessThan(3 * MINUTE_MS);

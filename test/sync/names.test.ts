@@ -26,7 +26,7 @@ async function company(platform: object = {}, settings: Readonly<Record<string, 
       const connection = await world.connection();
       const checking = { platform: await toolPorts.platforms.open(connection), ports: toolPorts as never };
       await checkGroups(connection, new Map([[id, []]]), checking);
-      await engine.tell();
+      await engine.deliver();
     },
   };
 }
@@ -36,26 +36,26 @@ describe('platform with unique names', () => {
     deadLetters.filter(({ code }) => code === 'platform_rejected');
 
   it('a group that needs the name of another group is created when the name is free', async () => {
-    const { world, say, work, tell, state, shown } = await company({ uniqueNames: true });
-    await tell({ snapshot: 'old', name: 'Sales', of: ['a'] });
-    say({ snapshot: 'new', name: 'Sales', of: ['b'] });
+    const { world, emit, work, deliver, state, shown } = await company({ uniqueNames: true });
+    await deliver({ snapshot: 'old', name: 'Sales', of: ['a'] });
+    emit({ snapshot: 'new', name: 'Sales', of: ['b'] });
     await work(20);
     expect(await state('new')).toMatchObject({ lastError: { code: 'name_in_use' } });
-    say({ remove: 'old' });
-    await tell();
+    emit({ remove: 'old' });
+    await deliver();
     expect([shown('old'), shown('new')]).toEqual([[], [['u-b']]]);
     expect(await state('new')).toMatchObject({ settled: 'in_sync' });
     expect(refusals(world.deadLetters)).toEqual([]);
   });
 
   it('two groups that swap names fail with name_in_use, and succeed if one group first gets a third name', async () => {
-    const { world, say, work, tell, state, shown, name, ref } = await company(
+    const { world, emit, work, deliver, state, shown, name, ref } = await company(
       { uniqueNames: true },
       { guard: { minSize: 9, maxRemovedShare: 1, maxRemovedCount: 9, perHourCount: 9 } },
     );
-    await tell({ snapshot: 'g', name: 'A', of: ['a'] }, { snapshot: 'h', name: 'B', of: ['b'] });
-    say({ upsert: 'g', name: 'B' }, { upsert: 'h', name: 'A' }, { add: ['b'], to: 'g' });
-    say({ take: ['b'], from: 'h' });
+    await deliver({ snapshot: 'g', name: 'A', of: ['a'] }, { snapshot: 'h', name: 'B', of: ['b'] });
+    emit({ upsert: 'g', name: 'B' }, { upsert: 'h', name: 'A' }, { add: ['b'], to: 'g' });
+    emit({ take: ['b'], from: 'h' });
     await work(40);
     for (const group of ['g', 'h'])
       expect(await state(group)).toMatchObject({ lastError: { code: 'name_in_use' } });
@@ -64,8 +64,8 @@ describe('platform with unique names', () => {
     const recent = await world.toolPorts.guard.recent(ref('h'), world.nowMs(), [undefined]);
     expect(recent).toMatchObject({ group: 1, connection: 1 });
     const calls = world.platform.writes.length;
-    await tell({ upsert: 'h', name: 'C' });
-    await tell({ upsert: 'h', name: 'A' });
+    await deliver({ upsert: 'h', name: 'C' });
+    await deliver({ upsert: 'h', name: 'A' });
     expect([name('g'), name('h')]).toEqual(['B', 'A']);
     expect(world.platform.writes.length - calls).toBeLessThanOrEqual(3);
     expect(refusals(world.deadLetters)).toEqual([]);
@@ -73,11 +73,11 @@ describe('platform with unique names', () => {
   });
 
   it('members are written to a group although another group has its name and the platform requires unique names', async () => {
-    const { world, tell, state, shown, rename } = await company({ uniqueNames: true });
-    await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
+    const { world, deliver, state, shown, rename } = await company({ uniqueNames: true });
+    await deliver({ snapshot: 'g', name: 'Sales', of: ['a'] });
     world.platform.addForeign({ name: 'Sales', spokeId: 'other', users: [] });
     await rename('Sales', []);
-    await tell({ add: ['b'], to: 'g' });
+    await deliver({ add: ['b'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
@@ -89,17 +89,17 @@ describe('platform that changes names', () => {
     ['normalises and lower-cases', folds, 'Ve\u0301rtrieb'],
     ['cuts in the middle of a character', (name: string) => name.slice(0, 5), 'Sale🚀 in Europe'],
   ])('a name that the platform %s is written once, and not at each wake-up', async (_, nameAs, name) => {
-    const { world, tell, state, drift, name: shown } = await company({ nameAs });
-    await tell({ snapshot: 'g', name, of: ['a'] });
-    for (let round = 0; round < 20; round += 1) await tell({ upsert: 'g', name });
+    const { world, deliver, state, drift, name: shown } = await company({ nameAs });
+    await deliver({ snapshot: 'g', name, of: ['a'] });
+    for (let round = 0; round < 20; round += 1) await deliver({ upsert: 'g', name });
     expect(world.platform.writes).toHaveLength(1);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
 
-    await tell({ add: ['b'], to: 'g' });
-    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name });
+    await deliver({ add: ['b'], to: 'g' });
+    for (let round = 0; round < 5; round += 1) await deliver({ upsert: 'g', name });
     expect(world.platform.writes).toHaveLength(2);
-    await tell({ upsert: 'g', name: `New ${name}` });
-    for (let round = 0; round < 5; round += 1) await tell({ upsert: 'g', name: `New ${name}` });
+    await deliver({ upsert: 'g', name: `New ${name}` });
+    for (let round = 0; round < 5; round += 1) await deliver({ upsert: 'g', name: `New ${name}` });
     expect(world.platform.writes).toHaveLength(3);
     expect(shown('g')).toBe(nameAs(`New ${name}`));
     expect(await drift()).toEqual([]);
@@ -107,8 +107,8 @@ describe('platform that changes names', () => {
   });
 
   it('groupsync reverts each name from another client except the wanted name and its normalised form', async () => {
-    const { world, tell, rename, drift, name } = await company({ nameAs: folds });
-    await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
+    const { world, deliver, rename, drift, name } = await company({ nameAs: folds });
+    await deliver({ snapshot: 'g', name: 'Sales', of: ['a'] });
     await rename('Theirs');
     expect(name('g')).toBe('sales');
     expect(await drift()).toEqual(['name']);
@@ -118,7 +118,7 @@ describe('platform that changes names', () => {
     const writes = world.platform.writes.length;
     await rename('Sales');
     await rename('sales');
-    await tell({ upsert: 'g', name: 'Sales' }, { upsert: 'g', name: 'sales' });
+    await deliver({ upsert: 'g', name: 'Sales' }, { upsert: 'g', name: 'sales' });
     expect(world.platform.writes).toHaveLength(writes);
     expect(await drift()).toEqual(['name', 'name']);
   });
@@ -130,17 +130,17 @@ describe('platform that changes names', () => {
   ])(
     'a normalised name is sent once, even if the answer to the %s was lost (spokeIds shown: %s)',
     async (lost, echoSpokeId) => {
-      const { world, troubles, tell, state, drift } = await company({ nameAs: folds, echoSpokeId });
-      if (lost === 'patch') await tell({ snapshot: 'g', name: 'Before', of: ['a'] });
+      const { world, troubles, deliver, state, drift } = await company({ nameAs: folds, echoSpokeId });
+      if (lost === 'patch') await deliver({ snapshot: 'g', name: 'Before', of: ['a'] });
       let isLost = false;
       troubles.platform = (call) => {
         if (call !== lost || isLost) return 'none';
         isLost = true;
         return 'lost_after';
       };
-      await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
+      await deliver({ snapshot: 'g', name: ' Sales', of: ['a'] });
       world.advance(HOUR_MS);
-      await tell({ upsert: 'g', name: ' Sales' });
+      await deliver({ upsert: 'g', name: ' Sales' });
       expect(isLost).toBe(true);
       expect(world.platform.groups.size).toBe(1);
       expect(world.platform.writes.map(({ action }) => action)).toEqual(
@@ -152,14 +152,14 @@ describe('platform that changes names', () => {
   );
 
   it('apply finds and adopts a group by its normalised name, and creates no second group', async () => {
-    const { world, tell, state } = await company({ nameAs: trims }, { adoptExisting: 'byName' });
+    const { world, deliver, state } = await company({ nameAs: trims }, { adoptExisting: 'byName' });
     const id = world.platform.addForeign({ name: 'Sales', spokeId: 'x', users: [] });
     world.platform.adopted.add(id);
-    await tell({ snapshot: 'g', name: ' Sales', of: ['a'] });
+    await deliver({ snapshot: 'g', name: ' Sales', of: ['a'] });
     expect([...world.platform.groups.keys()]).toEqual([id]);
     expect(await state('g')).toMatchObject({ link: { id }, settled: 'in_sync' });
     const writes = world.platform.writes.length;
-    await tell({ upsert: 'g', name: ' Sales' });
+    await deliver({ upsert: 'g', name: ' Sales' });
     expect(world.platform.writes).toHaveLength(writes);
   });
 });
@@ -167,12 +167,12 @@ describe('platform that changes names', () => {
 describe('platform that accepts a new name and does not apply it', () => {
   it('a group whose new name has no effect shows an error, and is not written at every attempt', async () => {
     let fixed = (name: string) => name;
-    const { world, tell, work, say, state, name } = await company({
+    const { world, deliver, work, emit, state, name } = await company({
       nameAs: (given: string) => fixed(given),
     });
-    await tell({ snapshot: 'g', name: 'Sales', of: ['a'] });
+    await deliver({ snapshot: 'g', name: 'Sales', of: ['a'] });
     fixed = () => 'Sales';
-    say({ upsert: 'g', name: 'Purchases' });
+    emit({ upsert: 'g', name: 'Purchases' });
     await work(4);
     expect(world.platform.writes.length).toBeLessThan(4);
     expect(await state('g')).toMatchObject({
@@ -180,7 +180,7 @@ describe('platform that accepts a new name and does not apply it', () => {
     });
     fixed = (given) => given;
     world.advance(HOUR_MS);
-    await tell();
+    await deliver();
     expect(name('g')).toBe('Purchases');
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   });
@@ -190,10 +190,10 @@ describe('group that another client changes before each write', () => {
   it.each([true, false])(
     'a group that another client changes before each write causes at most 12 calls per hour (versions compared: %s)',
     async (isCompared) => {
-      const { world, troubles, tell, say, work, state } = await company({
+      const { world, troubles, deliver, emit, work, state } = await company({
         enforceVersionOnPatch: isCompared,
       });
-      await tell({ snapshot: 'g', name: 'Ours', of: ['a'] });
+      await deliver({ snapshot: 'g', name: 'Ours', of: ['a'] });
       world.advance(CREATE_SETTLE_MS);
       const calls: number[] = [];
       let renames = 0;
@@ -205,7 +205,7 @@ describe('group that another client changes before each write', () => {
         world.platform.changeAsOther(id, { users: ['u-a', `guest-${renames}`], name: `Theirs ${renames}` });
         return 'none';
       };
-      say({ add: ['b'], to: 'g' });
+      emit({ add: ['b'], to: 'g' });
       const startMs = world.nowMs();
       while (world.nowMs() < startMs + 3 * HOUR_MS) await work(4);
       expect((await state('g'))?.attempts).toBeGreaterThan(2);

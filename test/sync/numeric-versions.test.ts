@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { allOf } from '../support/engine/test-engine.ts';
-import { apply, joins, leaves, REF, settled, shown, tell, USERS } from './reconcile/support/drift.ts';
+import { apply, joins, leaves, REF, settled, shown, deliver, USERS } from './reconcile/support/drift.ts';
 
 const NUMERIC = { numericVersions: true };
 
 it('a group stays in sync if versions are numbers, and apply sends each version as a number', async () => {
   const { world, id } = await settled({}, NUMERIC);
-  await tell(world, joins('late'));
+  await deliver(world, joins('late'));
   await apply(world);
-  await tell(world, leaves('m0', 2));
+  await deliver(world, leaves('m0', 2));
   await apply(world);
   expect(shown(world, id)?.users).toEqual(['u-late', ...USERS.slice(1)]);
   expect(world.platform.calls.filter(({ isStale }) => isStale)).toEqual([]);
@@ -24,7 +24,7 @@ it('a group stays in sync if versions are numbers, and apply sends each version 
 it('apply notices a change by another client if versions are numbers', async () => {
   const { world, id } = await settled({ drift: 'restore' }, NUMERIC);
   world.platform.changeAsOther(id, { users: [...USERS, 'u-guest'] });
-  await tell(world, joins('late'));
+  await deliver(world, joins('late'));
   await apply(world);
   expect(shown(world, id)?.users).toEqual(['u-late', ...USERS]);
 });

@@ -14,12 +14,12 @@ async function company(options: Parameters<typeof createTestEngine>[0] = {}) {
   };
   /** Loses the answer to the POST of `g`. All later calls get an answer. */
   const createWithLostAnswer = async () => {
-    const { troubles, say, work, tell } = engine;
+    const { troubles, emit, work, deliver } = engine;
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(3);
     troubles.platform = NO_FAULTS.platform;
-    await tell();
+    await deliver();
   };
   return { ...engine, platform, addOdd, createWithLostAnswer, gate: () => toolPorts.gates.read(CONNECTION) };
 }
@@ -28,9 +28,9 @@ describe('malformed group of another client', () => {
   it.each([true, false])(
     'a malformed external group blocks no other group (spokeIds are shown: %s)',
     async (echoSpokeId) => {
-      const { tell, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
+      const { deliver, addOdd, gate, shown } = await company({ platform: { echoSpokeId } });
       addOdd('theirs');
-      await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
+      await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['b'] });
       expect(shown('g')).toEqual([['u-a']]);
       expect(shown('h')).toEqual([['u-b']]);
       expect((await gate()).state).toBe('open');
@@ -38,9 +38,9 @@ describe('malformed group of another client', () => {
   );
 
   it('a malformed external group is not adopted by its name', async () => {
-    const { tell, addOdd, shown } = await company({ settings: { adoptExisting: 'byName' } });
+    const { deliver, addOdd, shown } = await company({ settings: { adoptExisting: 'byName' } });
     addOdd('theirs');
-    await tell({ snapshot: 'g', of: ['b'] });
+    await deliver({ snapshot: 'g', of: ['b'] });
     expect(shown('g')).toEqual([['u-b']]);
     expect(shown('theirs')).toEqual([['u-a']]);
   });
@@ -63,11 +63,11 @@ describe('malformed group of a POST without an answer', () => {
   it.each([true, false])(
     'a creation without an answer is not repeated while its group is malformed (spokeIds are shown: %s)',
     async (echoSpokeId) => {
-      const { tell, say, work, world, troubles, platform, state, shown } = await company({
+      const { deliver, emit, work, world, troubles, platform, state, shown } = await company({
         platform: { echoSpokeId },
       });
       troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-      say({ snapshot: 'g', of: ['a'] });
+      emit({ snapshot: 'g', of: ['a'] });
       await work(3);
       troubles.platform = NO_FAULTS.platform;
       const [made] = platform.groups.keys();
@@ -82,7 +82,7 @@ describe('malformed group of a POST without an answer', () => {
         lastError: { message: expect.stringContaining('name') },
       });
       platform.odd.clear();
-      await tell({ add: ['b'], to: 'g' });
+      await deliver({ add: ['b'], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
     },
   );
@@ -99,8 +99,8 @@ describe('thousands of malformed groups', () => {
   };
 
   it('thousands of malformed groups do not prevent a creation, and its intent stores only a few of their ids', async () => {
-    const { tell, shown, world } = await manyOdd();
-    await tell({ snapshot: 'g', of: ['a'] });
+    const { deliver, shown, world } = await manyOdd();
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([['u-a']]);
     expect(world.table.largest.bytes).toBeLessThan(40 * 1_024);
   });
@@ -112,9 +112,9 @@ describe('thousands of malformed groups', () => {
   });
 
   it('a creation without an answer stays open if an additional malformed group appears in the list', async () => {
-    const { say, work, world, troubles, platform, state, shown } = await manyOdd();
+    const { emit, work, world, troubles, platform, state, shown } = await manyOdd();
     troubles.platform = (call) => (call === 'create' ? 'lost_after' : 'none');
-    say({ snapshot: 'g', of: ['a'] });
+    emit({ snapshot: 'g', of: ['a'] });
     await work(3);
     troubles.platform = NO_FAULTS.platform;
     const made = [...platform.groups.values()].find(({ spokeId }) => spokeId === 'g')?.id ?? '';

@@ -32,7 +32,7 @@ async function company(settings = {}, platform = {}) {
     async later(ms = 10 * MINUTE_MS) {
       world.advance(ms);
       await suspectChanged(world);
-      await engine.tell();
+      await engine.deliver();
     },
     /** Records a suspected external change of each group, as reconcile does. The next apply then fetches the group. */
     async lookAgain() {
@@ -45,18 +45,18 @@ async function company(settings = {}, platform = {}) {
           await world.toolPorts.groups.noteSuspected(state, suspicion, at);
           await world.toolPorts.applyQueue.wake([ref]);
         }
-      await engine.tell();
+      await engine.deliver();
     },
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.toolPorts);
-      await engine.tell();
+      await engine.deliver();
     },
     async guest(user: string) {
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), user] });
       await suspectChanged(world);
-      await engine.tell();
+      await engine.deliver();
     },
   };
 }
@@ -68,12 +68,12 @@ describe('answer to a write that shows only some users', () => {
   ])(
     'apply removes no member and records no drift if only the first user is shown by %s',
     async (_, kinds) => {
-      const { tell, later, shown, drift, sent, state, ...engine } = await company();
+      const { deliver, later, shown, drift, sent, state, ...engine } = await company();
       if (kinds === undefined) engine.showOnlyFirstForAWhile();
       else engine.showOnlyFirst(...kinds);
-      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-      await tell({ add: ['d'], to: 'g' });
-      await tell({ upsert: 'g', name: 'Other' });
+      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      await deliver({ add: ['d'], to: 'g' });
+      await deliver({ upsert: 'g', name: 'Other' });
       engine.showAll();
       for (let look = 0; look < 3; look += 1) await later();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
@@ -91,14 +91,15 @@ describe('answer to a write that shows only some users', () => {
   ])(
     'after an answer without some users, writes keep a member that another client added (%s)',
     async (_, settings) => {
-      const { tell, later, shown, guest, world, showOnlyFirstForAWhile, showAll } = await company(settings);
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      const { deliver, later, shown, guest, world, showOnlyFirstForAWhile, showAll } =
+        await company(settings);
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(HOUR_MS);
       await guest('u-guest');
       world.advance(HOUR_MS);
       showOnlyFirstForAWhile();
-      await tell({ add: ['c'], to: 'g' });
-      await tell({ add: ['d'], to: 'g' });
+      await deliver({ add: ['c'], to: 'g' });
+      await deliver({ add: ['d'], to: 'g' });
       showAll();
       await later();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d', 'u-guest']]);
@@ -107,15 +108,15 @@ describe('answer to a write that shows only some users', () => {
 
   it('after an answer without some users, writes keep the members whose removal is held', async () => {
     const guard = { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 };
-    const { tell, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    const { deliver, later, shown, world, showOnlyFirstForAWhile, showAll } = await company({ guard });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(2 * HOUR_MS);
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
     showOnlyFirstForAWhile();
-    await tell({ add: ['d'], to: 'g' });
-    await tell({ upsert: 'g', name: 'Other' });
-    await tell({ upsert: 'g', name: 'Another' });
+    await deliver({ add: ['d'], to: 'g' });
+    await deliver({ upsert: 'g', name: 'Other' });
+    await deliver({ upsert: 'g', name: 'Another' });
     showAll();
     await later();
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
@@ -123,10 +124,10 @@ describe('answer to a write that shows only some users', () => {
 });
 
 it('every write contains the wanted users that the platform never shows', async () => {
-  const { tell, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
+  const { deliver, sweepAfter, shown, drift, sent, showOnlyFirst, showAll, state } = await company();
   showOnlyFirst('create', 'put', 'patch', 'get');
-  await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
-  await tell({ add: ['d'], to: 'g' });
+  await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  await deliver({ add: ['d'], to: 'g' });
   for (let hour = 0; hour < 4; hour += 1) await sweepAfter(HOUR_MS);
   for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
   showAll();
@@ -137,11 +138,11 @@ it('every write contains the wanted users that the platform never shows', async 
 });
 
 it('under additive membership, apply removes a leaver that no answer showed for 40 minutes', async () => {
-  const { tell, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
-  await tell({ snapshot: 'g', of: ['a', 'b'] });
+  const { deliver, later, sweepAfter, shown, world, state } = await company({ membership: 'additive' });
+  await deliver({ snapshot: 'g', of: ['a', 'b'] });
   world.advance(HOUR_MS);
   world.platform.showing = (_, users) => users.filter((user) => user !== 'u-c');
-  await tell({ add: ['c'], to: 'g' });
+  await deliver({ add: ['c'], to: 'g' });
   await later(20 * MINUTE_MS);
   await later(20 * MINUTE_MS);
   expect(await state('g')).toMatchObject({ counts: { applied: 2, pending: 1 } });
@@ -150,7 +151,7 @@ it('under additive membership, apply removes a leaver that no answer showed for 
   world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
   await sweepAfter(HOUR_MS);
   expect(await state('g')).toMatchObject({ counts: { applied: 3, pending: 0 } });
-  await tell({ take: ['c'], from: 'g' });
+  await deliver({ take: ['c'], from: 'g' });
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
 });
 
@@ -158,15 +159,15 @@ describe('fetch that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])(
     'apply removes no wanted member if a fetch shows only the first user (drift policy %s)',
     async (policy) => {
-      const { tell, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
-      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      const { deliver, later, shown, world, showOnlyFirst, showAll, sent } = await company({ drift: policy });
+      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(HOUR_MS);
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
       showOnlyFirst('get');
       await later(MINUTE_MS);
       showAll();
-      await tell({ add: ['d'], to: 'g' });
+      await deliver({ add: ['d'], to: 'g' });
       await later();
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
       for (const users of sent().filter(({ length }) => length > 0))
@@ -175,10 +176,10 @@ describe('fetch that shows only some users', () => {
   );
 
   it('a fetch that shows only the first user one second after a write causes no drift of members', async () => {
-    const { tell, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    const { deliver, later, shown, world, showOnlyFirst, showAll, drift } = await company({ drift: 'adopt' });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(HOUR_MS);
-    await tell({ upsert: 'g', name: 'Other' });
+    await deliver({ upsert: 'g', name: 'Other' });
     const [group] = world.platform.groups.values();
     world.platform.changeAsOther(group?.id ?? '', { name: 'Theirs' });
     showOnlyFirst('get');
@@ -196,7 +197,7 @@ describe('fetch that shows only some users', () => {
 
 describe('adoption of a group if the fetch shows only some of its users', () => {
   it('the guard holds the removal of users that the list shows and the fetch of the same version does not show', async () => {
-    const { tell, shown, world, showOnlyFirst, state } = await company({
+    const { deliver, shown, world, showOnlyFirst, state } = await company({
       adoptExisting: 'bySpokeId',
       guard: { minSize: 2, maxRemovedShare: 0.3, maxRemovedCount: 9, perHourCount: 9 },
     });
@@ -204,7 +205,7 @@ describe('adoption of a group if the fetch shows only some of its users', () => 
     world.platform.adopted.add(world.platform.addForeign({ name: 'g', spokeId: 'g', users }));
     world.advance(HOUR_MS);
     showOnlyFirst('get');
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     expect(shown('g').map((some) => some.toSorted())).toEqual([[...users, 'u-b'].toSorted()]);
     expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
   });
@@ -217,12 +218,12 @@ describe('hidden users that groupsync added and the platform does not show', () 
   it.each([0, 2 * HOUR_MS, 26 * HOUR_MS])(
     'the guard holds the removal of too many hidden users %i ms after the write that added the users',
     async (ms) => {
-      const { tell, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
+      const { deliver, later, shown, world, showOnlyFirst, showAll, state, drift } = await company({ guard });
       showOnlyFirst(...EVERYWHERE);
-      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(ms);
-      await tell({ take: ['b', 'c'], from: 'g' });
-      await tell({ add: ['d'], to: 'g' });
+      await deliver({ take: ['b', 'c'], from: 'g' });
+      await deliver({ add: ['d'], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
       expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
       showAll();
@@ -234,21 +235,21 @@ describe('hidden users that groupsync added and the platform does not show', () 
 
   it('hidden users count in the group size that the guard compares with minSize', async () => {
     const ofFour = { ...guard, minSize: 4 };
-    const { tell, shown, world, state } = await company({ guard: ofFour });
+    const { deliver, shown, world, state } = await company({ guard: ofFour });
     world.platform.showing = (_, users) => users.filter((user) => user !== 'u-d');
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c', 'd'] });
     world.advance(2 * HOUR_MS);
-    await tell({ take: ['a', 'b', 'c'], from: 'g' });
+    await deliver({ take: ['a', 'b', 'c'], from: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
     expect(await state('g')).toMatchObject({ hold: { decision: { kind: 'waiting' } } });
   });
 
   it('apply removes a hidden user when the directory removes the member', async () => {
-    const { tell, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
+    const { deliver, shown, world, showOnlyFirst, showAll, sweepAfter, drift } = await company();
     showOnlyFirst(...EVERYWHERE);
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(2 * HOUR_MS);
-    await tell({ take: ['c'], from: 'g' });
+    await deliver({ take: ['c'], from: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     showAll();
     await sweepAfter(HOUR_MS);
@@ -261,14 +262,14 @@ describe('fetch of the last written version that shows only some users', () => {
   it.each(['restore', 'report', 'adopt'])(
     'a fetch that shows only the first user causes no drift and no loss of members (drift policy %s)',
     async (policy) => {
-      const { tell, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
+      const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, drift, state } = await company({
         drift: policy,
       });
-      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(HOUR_MS);
       showOnlyFirst('get', 'patch');
       await lookAgain();
-      await tell({ take: ['c'], from: 'g' });
+      await deliver({ take: ['c'], from: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b']]);
       showAll();
       world.advance(2 * HOUR_MS);
@@ -280,22 +281,22 @@ describe('fetch of the last written version that shows only some users', () => {
   );
 
   it('a member of another client is still external after a fetch that shows only the first user', async () => {
-    const { tell, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
+    const { deliver, lookAgain, shown, world, showOnlyFirst, showAll, guest, drift } = await company({
       membership: 'additive',
     });
-    await tell({ snapshot: 'g', of: ['a', 'b'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b'] });
     world.advance(HOUR_MS);
     await guest('u-guest');
     const before = await drift();
     world.advance(HOUR_MS);
     showOnlyFirst('get', 'patch');
     await lookAgain();
-    await tell({ add: ['c'], to: 'g' });
+    await deliver({ add: ['c'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-guest']]);
     showAll();
     world.advance(2 * HOUR_MS);
     await lookAgain();
-    await tell({ take: ['c'], from: 'g' });
+    await deliver({ take: ['c'], from: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-guest']]);
     expect(await drift()).toEqual(before);
   });
@@ -305,23 +306,23 @@ describe('member of another client that the platform drops at a write of groupsy
   it.each(['answer', 'fetch'])(
     'apply adds a dropped member when the directory adds the member (the %s shows the loss)',
     async (seen) => {
-      const { tell, lookAgain, shown, world, guest, showAll, state } = await company({
+      const { deliver, lookAgain, shown, world, guest, showAll, state } = await company({
         membership: 'additive',
       });
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(HOUR_MS);
       await guest('u-c');
       world.advance(HOUR_MS);
       world.platform.refused.add('u-c');
       if (seen === 'fetch')
         world.platform.showing = (kind, users) => (kind === 'get' ? users : [...users, 'u-c']);
-      await tell({ add: ['d'], to: 'g' });
+      await deliver({ add: ['d'], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-d']]);
       world.platform.refused.clear();
       showAll();
       world.advance(HOUR_MS);
       if (seen === 'fetch') await lookAgain();
-      await tell({ add: ['c'], to: 'g' });
+      await deliver({ add: ['c'], to: 'g' });
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
       expect(await state('g')).toMatchObject({ settled: 'in_sync', counts: { applied: 4, pending: 0 } });
     },
@@ -332,26 +333,26 @@ describe('search for a refused user', () => {
   it.each(['u-c', 'u-d', 'u-e'])(
     'every write in the search for a refused user contains the member that no answer shows (refused: %s)',
     async (refused) => {
-      const { tell, hire, shown, world, sent } = await company();
+      const { deliver, hire, shown, world, sent } = await company();
       await hire('a', 'b', 'c', 'd', 'e');
       world.platform.showing = (_, users) => users.filter((user) => user !== 'u-b');
-      await tell({ snapshot: 'g', of: ['a', 'b'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b'] });
       world.advance(5 * MINUTE_MS);
       world.platform.unacceptable.add(refused);
-      await tell({ add: ['c', 'd', 'e'], to: 'g' });
+      await deliver({ add: ['c', 'd', 'e'], to: 'g' });
       for (const users of sent()) expect(users).toContain('u-b');
       expect(shown('g')[0]).toHaveLength(4);
     },
   );
 
   it('apply removes a member although the platform refuses another member that no answer has shown', async () => {
-    const { tell, hire, shown, world } = await company();
+    const { deliver, hire, shown, world } = await company();
     await hire('a', 'b', 'c', 'd');
     world.platform.refused.add('u-b');
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     world.advance(5 * MINUTE_MS);
     world.platform.unacceptable.add('u-b');
-    await tell({ take: ['c'], from: 'g' }, { add: ['d'], to: 'g' });
+    await deliver({ take: ['c'], from: 'g' }, { add: ['d'], to: 'g' });
     expect(shown('g')).toEqual([['u-a', 'u-d']]);
   });
 });
@@ -360,7 +361,9 @@ describe('list that shows only some users', () => {
   it.each(['restore', 'adopt'])(
     'a list with only the first user causes no drift after a creation without an answer (drift policy %s)',
     async (policy) => {
-      const { tell, shown, world, showOnlyFirst, troubles, drift, sent } = await company({ drift: policy });
+      const { deliver, shown, world, showOnlyFirst, troubles, drift, sent } = await company({
+        drift: policy,
+      });
       let isLost = false;
       troubles.platform = (call) => {
         if (call !== 'create' || isLost) return 'none';
@@ -368,9 +371,9 @@ describe('list that shows only some users', () => {
         return 'lost_after';
       };
       showOnlyFirst('list');
-      await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+      await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
       world.advance(HOUR_MS);
-      await tell({ add: ['d'], to: 'g' });
+      await deliver({ add: ['d'], to: 'g' });
       expect(isLost).toBe(true);
       expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c', 'u-d']]);
       for (const users of sent()) expect(users.length).toBeGreaterThanOrEqual(3);
@@ -379,8 +382,8 @@ describe('list that shows only some users', () => {
   );
 
   it('the hourly sweep causes no write and no drift if the list shows only the first user', async () => {
-    const { tell, sweepAfter, showOnlyFirst, drift, sent } = await company();
-    await tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+    const { deliver, sweepAfter, showOnlyFirst, drift, sent } = await company();
+    await deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
     showOnlyFirst('list');
     for (let hour = 0; hour < 3; hour += 1) await sweepAfter(HOUR_MS);
     expect(sent()).toHaveLength(1);

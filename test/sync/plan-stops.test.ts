@@ -28,11 +28,11 @@ describe('plan of a group that apply does not write', () => {
   it.each(stops)(
     'the plan shows the change and the reason why apply does not write it: %s',
     async (stop, begin) => {
-      const { world, tell, say, work, hire, shown, ref } = await createTestEngine();
+      const { world, deliver, emit, work, hire, shown, ref } = await createTestEngine();
       await hire('a', 'b');
-      await tell({ snapshot: 'g', of: ['a'] });
+      await deliver({ snapshot: 'g', of: ['a'] });
       await begin(world);
-      say({ add: ['b'], to: 'g' });
+      emit({ add: ['b'], to: 'g' });
       await work(100);
       expect(shown('g')).toEqual([['u-a']]);
       expect(await planGroup(ref('g'), world.toolPorts)).toMatchObject({

@@ -9,7 +9,7 @@ import {
   records,
   settled,
   shown,
-  tell,
+  deliver,
   USERS,
 } from './reconcile/support/drift.ts';
 
@@ -21,8 +21,8 @@ async function worked(settings: Readonly<Record<string, unknown>>, options = {})
     if (/^platform\.(?!me)/.test(kind)) calls.push(kind.slice('platform.'.length));
   };
   const worker = world.portsFor({ effect });
-  const change = async (...events: Parameters<typeof tell>[1][]) => {
-    await tell(world, ...events);
+  const change = async (...events: Parameters<typeof deliver>[1][]) => {
+    await deliver(world, ...events);
     return applyGroup(REF, worker);
   };
   return { world, id, calls, change, users: () => shown(world, id)?.users };

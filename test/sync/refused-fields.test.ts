@@ -21,7 +21,7 @@ async function company(
   const engine = await createTestEngine({ platform, settings });
   const { world } = engine;
   await engine.hire('a', 'b', 'c', 'd', 'e', 'f', 'bad');
-  await engine.tell({ snapshot: 'g', of: ['a', 'b', 'c'] });
+  await engine.deliver({ snapshot: 'g', of: ['a', 'b', 'c'] });
   let writes = 0;
   world.platform.refusal = (_, users, sent) => {
     writes += 1;
@@ -40,7 +40,7 @@ async function company(
     async sweepAfter(ms: number) {
       world.advance(ms);
       await sweep(await world.connection(), world.toolPorts);
-      await engine.tell();
+      await engine.deliver();
     },
   };
 }
@@ -49,9 +49,9 @@ const isTooLong = ({ name = '' }: Sent) => name.length > 100;
 
 describe('name that the platform refuses', () => {
   it.each([400, 409, 422])('a refused name blocks no removal and no addition (status %i)', async (status) => {
-    const { tell, say, pass, shown, state, nameOnPlatform } = await company(isTooLong, { status });
-    await tell({ upsert: 'g', name: LONG });
-    say({ take: ['b'], from: 'g' }, { add: ['d'], to: 'g' });
+    const { deliver, emit, pass, shown, state, nameOnPlatform } = await company(isTooLong, { status });
+    await deliver({ upsert: 'g', name: LONG });
+    emit({ take: ['b'], from: 'g' }, { add: ['d'], to: 'g' });
     await pass(2 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d']]);
     expect(nameOnPlatform()).toBe('Group g');
@@ -64,17 +64,17 @@ describe('name that the platform refuses', () => {
   });
 
   it('a refused name does not block a removal that arrives at the same time as the name', async () => {
-    const { say, pass, shown } = await company(isTooLong);
-    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    const { emit, pass, shown } = await company(isTooLong);
+    emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * MINUTE_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
   it('a refused name does not exclude a user that the platform first drops and later accepts', async () => {
-    const { world, say, tell, pass, shown, state, sweepAfter } = await company(isTooLong);
+    const { world, emit, deliver, pass, shown, state, sweepAfter } = await company(isTooLong);
     world.platform.refused.add('u-d');
-    await tell({ add: ['d'], to: 'g' });
-    say({ upsert: 'g', name: LONG });
+    await deliver({ add: ['d'], to: 'g' });
+    emit({ upsert: 'g', name: LONG });
     await pass(2 * HOUR_MS);
     world.platform.refused.clear();
     await sweepAfter(HOUR_MS);
@@ -84,8 +84,8 @@ describe('name that the platform refuses', () => {
   });
 
   it('plan reports that the platform refuses the name, and explain shows the actual state of each member', async () => {
-    const { tell, world, ref } = await company(isTooLong);
-    await tell({ upsert: 'g', name: LONG });
+    const { deliver, world, ref } = await company(isTooLong);
+    await deliver({ upsert: 'g', name: LONG });
     const connection = await world.connection();
     const ports = world.toolPorts;
     expect(await planGroup(ref('g'), ports)).toMatchObject({
@@ -95,17 +95,17 @@ describe('name that the platform refuses', () => {
     const decisionOf = async (member: string) =>
       (await explainMember(ref('g'), member, { connection, ports })).decision.outcome;
     expect(await decisionOf('a')).toBe('in_sync');
-    await tell({ take: ['b'], from: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
     expect(await decisionOf('b')).toBe('not_wanted');
   });
 
   it('later writes leave out a refused name', async () => {
-    const { tell, sent, world } = await company(isTooLong);
-    await tell({ upsert: 'g', name: LONG });
+    const { deliver, sent, world } = await company(isTooLong);
+    await deliver({ upsert: 'g', name: LONG });
     sent();
-    await tell({ take: ['b'], from: 'g' });
-    await tell({ add: ['d'], to: 'g' });
-    await tell({ upsert: 'g', name: LONG });
+    await deliver({ take: ['b'], from: 'g' });
+    await deliver({ add: ['d'], to: 'g' });
+    await deliver({ upsert: 'g', name: LONG });
     expect(sent()).toBe(2);
     expect(world.platform.writes.slice(-2).map(({ sent: body }) => Object.keys(body))).toEqual([
       ['users'],
@@ -114,42 +114,42 @@ describe('name that the platform refuses', () => {
   });
 
   it('a refused name is reported once, and again at a write that removes a member', async () => {
-    const { tell, world } = await company(isTooLong);
-    await tell({ upsert: 'g', name: LONG });
+    const { deliver, world } = await company(isTooLong);
+    await deliver({ upsert: 'g', name: LONG });
     expect(world.deadLetters).toMatchObject([{ code: 'platform_rejected', group: { group: 'g' } }]);
-    await tell({ add: ['d'], to: 'g' });
-    await tell({ upsert: 'g', name: LONG });
+    await deliver({ add: ['d'], to: 'g' });
+    await deliver({ upsert: 'g', name: LONG });
     expect(world.deadLetters).toHaveLength(1);
-    await tell({ take: ['b'], from: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
     expect(world.deadLetters).toHaveLength(2);
   });
 
   it('the next name replaces a refused name immediately', async () => {
-    const { tell, world, state, nameOnPlatform } = await company(isTooLong);
-    await tell({ upsert: 'g', name: LONG });
-    await tell({ upsert: 'g', name: 'Short' });
+    const { deliver, world, state, nameOnPlatform } = await company(isTooLong);
+    await deliver({ upsert: 'g', name: LONG });
+    await deliver({ upsert: 'g', name: 'Short' });
     expect(nameOnPlatform()).toBe('Short');
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     expect(await state('g')).not.toHaveProperty('failedAtMs');
     expect(await state('g')).not.toHaveProperty('refusedFields');
-    await tell({ upsert: 'g', name: `${LONG}!` });
+    await deliver({ upsert: 'g', name: `${LONG}!` });
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' } });
     expect(world.deadLetters).toHaveLength(2);
   });
 
   it('a second refused name is reported again', async () => {
-    const { tell, world } = await company(isTooLong);
-    await tell({ upsert: 'g', name: LONG });
-    await tell({ upsert: 'g', name: `${LONG}!` });
+    const { deliver, world } = await company(isTooLong);
+    await deliver({ upsert: 'g', name: LONG });
+    await deliver({ upsert: 'g', name: `${LONG}!` });
     expect(world.deadLetters).toHaveLength(2);
   });
 
   it('groupsync tries a refused name once a day until the platform accepts the name', async () => {
     let isStrict = true;
-    const { tell, sent, sweepAfter, world, nameOnPlatform, state } = await company(
+    const { deliver, sent, sweepAfter, world, nameOnPlatform, state } = await company(
       (body) => isStrict && isTooLong(body),
     );
-    await tell({ upsert: 'g', name: LONG });
+    await deliver({ upsert: 'g', name: LONG });
     sent();
     await sweepAfter(23 * HOUR_MS);
     expect(sent()).toBe(0);
@@ -166,22 +166,24 @@ describe('name that the platform refuses', () => {
 
   it('a refused name is tried again when an operator runs sync', async () => {
     let isStrict = true;
-    const { tell, work, world, ref, nameOnPlatform } = await company((body) => isStrict && isTooLong(body));
-    await tell({ upsert: 'g', name: LONG });
+    const { deliver, work, world, ref, nameOnPlatform } = await company(
+      (body) => isStrict && isTooLong(body),
+    );
+    await deliver({ upsert: 'g', name: LONG });
     isStrict = false;
     const sleep = () => work(20);
     await syncGroups([ref('g')], { ...world.toolPorts, sleep }, { timeoutMs: MINUTE_MS });
-    await tell();
+    await deliver();
     expect(nameOnPlatform()).toBe(LONG);
   });
 
   it('a refused name and a refused member in one change do not block the other parts of the change', async () => {
-    const { say, tell, pass, shown, state } = await company(
+    const { emit, deliver, pass, shown, state } = await company(
       (body, users) => isTooLong(body) || users.includes('u-bad'),
     );
-    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' }, { add: ['d', 'e', 'f', 'bad'], to: 'g' });
+    emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' }, { add: ['d', 'e', 'f', 'bad'], to: 'g' });
     await pass(2 * HOUR_MS, 100);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d', 'u-e', 'u-f']]);
     expect(await state('g')).toMatchObject({
       lastError: { code: 'name_refused' },
@@ -190,50 +192,50 @@ describe('name that the platform refuses', () => {
   });
 
   it('a name that another group has does not block a removal, even if the platform also refuses a new member', async () => {
-    const { world, say, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
+    const { world, emit, pass, shown, state } = await company((_, users) => users.includes('u-bad'), {
       platform: { uniqueNames: true },
     });
     world.platform.addForeign({ name: 'Taken', spokeId: 'other', users: [] });
-    say({ upsert: 'g', name: 'Taken' }, { take: ['b'], from: 'g' }, { add: ['d', 'bad'], to: 'g' });
+    emit({ upsert: 'g', name: 'Taken' }, { take: ['b'], from: 'g' }, { add: ['d', 'bad'], to: 'g' });
     await pass(4 * HOUR_MS, 100);
     expect(shown('g')).toEqual([['u-a', 'u-c', 'u-d']]);
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_in_use' } });
   });
 
   it('a refused name does not block a removal under additive membership, although apply reads before each write', async () => {
-    const { say, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
-    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    const { emit, pass, shown } = await company(isTooLong, { settings: { membership: 'additive' } });
+    emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
   });
 
   it('a refused name does not block a removal if apply writes the whole group after a change by another client', async () => {
-    const { world, say, pass, shown, state } = await company(isTooLong);
+    const { world, emit, pass, shown, state } = await company(isTooLong);
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
-    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
     expect(await state('g')).toMatchObject({ lastError: { code: 'name_refused' } });
   });
 
   it('a refused name of a new group is reported, and the next name creates the group', async () => {
-    const { tell, world, state, shown } = await company(isTooLong);
-    await tell({ snapshot: 'h', name: LONG, of: ['a'] });
+    const { deliver, world, state, shown } = await company(isTooLong);
+    await deliver({ snapshot: 'h', name: LONG, of: ['a'] });
     expect(await state('h')).toMatchObject({ lastError: { code: 'platform_rejected' } });
-    await tell({ upsert: 'h', name: `${LONG}!` });
+    await deliver({ upsert: 'h', name: `${LONG}!` });
     expect(world.deadLetters).toHaveLength(2);
-    await tell({ upsert: 'h', name: 'Short' });
+    await deliver({ upsert: 'h', name: 'Short' });
     expect(shown('h')).toEqual([['u-a']]);
   });
 });
 
 describe('name that the platform refuses although the group already has it', () => {
   it('a refused name that the group already has does not block a removal if apply writes the whole group', async () => {
-    const { world, say, pass, shown, state } = await company(({ name }) => name === 'Group g');
+    const { world, emit, pass, shown, state } = await company(({ name }) => name === 'Group g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { users: ['u-a', 'u-b'] });
-    say({ take: ['b'], from: 'g' });
+    emit({ take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
@@ -242,23 +244,23 @@ describe('name that the platform refuses although the group already has it', () 
 
 describe('external id that the platform never changes', () => {
   it('a refused external id does not block a removal after another client changed the external id', async () => {
-    const { world, say, pass, state } = await company(({ spokeId }) => spokeId === 'g');
+    const { world, emit, pass, state } = await company(({ spokeId }) => spokeId === 'g');
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
-    say({ take: ['b'], from: 'g' });
+    emit({ take: ['b'], from: 'g' });
     await pass(2 * HOUR_MS);
     expect(world.platform.groups.get(id)?.users).toEqual(['u-a', 'u-c']);
     expect(await state('g')).toMatchObject({ lastError: { code: 'spoke_id_refused' } });
   });
 
   it('a refused external id does not block member changes of a group that groupsync adopted by its name', async () => {
-    const { world, tell, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
+    const { world, deliver, pass, state } = await company(({ spokeId }) => spokeId === 'h' && isAdopted, {
       settings: { adoptExisting: 'byName' },
     });
     const id = world.platform.addForeign({ name: 'Sales', spokeId: 'theirs', users: ['u-a', 'u-b'] });
     world.platform.adopted.add(id);
     isAdopted = true;
-    await tell({ snapshot: 'h', name: 'Sales', of: ['a', 'c'] });
+    await deliver({ snapshot: 'h', name: 'Sales', of: ['a', 'c'] });
     await pass(2 * HOUR_MS);
     expect([...(world.platform.groups.get(id)?.users ?? [])].sort()).toEqual(['u-a', 'u-c']);
     expect(await state('h')).toMatchObject({ link: { id }, lastError: { code: 'spoke_id_refused' } });
@@ -266,12 +268,12 @@ describe('external id that the platform never changes', () => {
   let isAdopted = false;
 
   it('groupsync writes members without name and external id if the platform refuses both', async () => {
-    const { world, say, pass, state } = await company(
+    const { world, emit, pass, state } = await company(
       (body) => isTooLong(body) || (body.spokeId === 'g' && body.name !== 'Group g'),
     );
     const [id = ''] = world.platform.groups.keys();
     world.platform.changeAsOther(id, { spokeId: 'theirs' });
-    say({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
+    emit({ upsert: 'g', name: LONG }, { take: ['b'], from: 'g' });
     await pass(3 * HOUR_MS);
     expect(world.platform.groups.get(id)?.users).toEqual(['u-a', 'u-c']);
     expect((await state('g'))?.lastError?.message).toMatch(/the name and the external id/);
@@ -280,12 +282,12 @@ describe('external id that the platform never changes', () => {
 
 describe('reported failure of a group', () => {
   it('a failed group is reported once, and removals that the platform refuses later are shown only in its error', async () => {
-    const { tell, say, pass, state, world } = await company(() => true);
-    await tell({ add: ['d'], to: 'g' });
+    const { deliver, emit, pass, state, world } = await company(() => true);
+    await deliver({ add: ['d'], to: 'g' });
     expect(world.deadLetters).toHaveLength(1);
-    await tell({ upsert: 'g' });
+    await deliver({ upsert: 'g' });
     expect(world.deadLetters).toHaveLength(1);
-    say({ take: ['b', 'c'], from: 'g' });
+    emit({ take: ['b', 'c'], from: 'g' });
     await pass(3 * HOUR_MS);
     expect(world.deadLetters).toHaveLength(1);
     expect((await state('g'))?.lastError?.message).toContain('refuses to remove 2 members');

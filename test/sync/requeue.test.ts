@@ -37,9 +37,9 @@ describe('limit on groups per run of the requeue job', () => {
 });
 
 it('a group with an invalid item is woken fewer than 70 times a day', async () => {
-  const { world, hire, say, ref } = await createTestEngine();
+  const { world, hire, emit, ref } = await createTestEngine();
   await hire('a');
-  say({ upsert: 'g' }, { upsert: 'h' });
+  emit({ upsert: 'g' }, { upsert: 'h' });
   await ingest(takeEvents(world), world.toolPorts);
   takeWoken(world);
   await world.table.update(groupKey(ref('g')), { set: { attempts: 'seven' } });
@@ -70,9 +70,9 @@ it('the next run of the requeue job resumes the fan-outs that exceed the limit o
 
 describe('invalid item', () => {
   it('the requeue job reports an invalid item, and still processes the gate, fan-outs and groups', async () => {
-    const { world, hire, say, tell, work, ref, shown, member } = await createTestEngine();
+    const { world, hire, emit, deliver, work, ref, shown, member } = await createTestEngine();
     await hire('a', 'b', 'c');
-    await tell({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
+    await deliver({ snapshot: 'g', of: ['a', 'c'] }, { snapshot: 'h', of: ['c'] });
     const { toolPorts, table } = world;
     // Two fan-outs are interrupted. The item of the first user is invalid.
     for (const id of ['a', 'c']) {
@@ -85,7 +85,7 @@ describe('invalid item', () => {
       closings: 1,
       untilMs: world.nowMs(),
     });
-    say({ add: ['b'], to: 'h' });
+    emit({ add: ['b'], to: 'h' });
     await work(2);
     takeWoken(world);
     world.advance(2 * MINUTE_MS);
@@ -102,9 +102,9 @@ describe('invalid item', () => {
   });
 
   it('a due group with an unwritable item does not prevent the wake-up of other groups', async () => {
-    const { world, hire, say } = await createTestEngine();
+    const { world, hire, emit } = await createTestEngine();
     await hire('a');
-    say({ upsert: 'g' }, { upsert: 'h' });
+    emit({ upsert: 'g' }, { upsert: 'h' });
     await ingest(takeEvents(world), world.toolPorts);
     takeWoken(world);
     world.advance(2 * MINUTE_MS);

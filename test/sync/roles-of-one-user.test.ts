@@ -19,12 +19,12 @@ const ann = (role: string, state = 'ACTIVE', over: Partial<PersonSpec> = {}): Pe
 /** Creates a company. `hour` advances the time by an hour and refreshes people with the given employees. */
 async function company(settings: Partial<ConnectionSettings> = {}) {
   const engine = await createTestEngine({ settings });
-  const { world, tell } = engine;
+  const { world, deliver } = engine;
   const hour = async (...employees: readonly PersonSpec[]) => {
     world.platform.employees = employees;
     world.advance(HOUR_MS);
     const report = await refreshPeople(await world.connection(), world.toolPorts).catch((error) => error);
-    await tell();
+    await deliver();
     return report;
   };
   const pending = async () => {
@@ -45,7 +45,7 @@ async function withAnn(settings: Partial<ConnectionSettings> = {}, size = 0) {
   );
   const hour = (...roles: readonly PersonSpec[]) => base.hour(...roles, ...others);
   await hour(ann('contractor'));
-  await base.tell({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
+  await base.deliver({ snapshot: 'g', of: ['ann', ...others.map((_, n) => `m${n}`)] });
   await hour(ann('contractor'));
   expect(base.shown('g')[0]).toContain('u-ann');
   const before = base.world.platform.writes.length;
@@ -82,7 +82,7 @@ describe('user with several roles', () => {
   );
 
   it('a user stays in the groups if the new role is on a later page of the list than the ended role', async () => {
-    const { world, tell, shown, writes, work } = await withAnn();
+    const { world, deliver, shown, writes, work } = await withAnn();
     world.platform.pageSize = () => 1;
     world.platform.employees = CONVERTED;
     let pages = 0;
@@ -90,16 +90,16 @@ describe('user with several roles', () => {
     const effect = async (name: string) => {
       if (name !== 'platform.employees') return;
       pages += 1;
-      await tell({ user: 'ann', email: 'Ann@acme.test' });
+      await deliver({ user: 'ann', email: 'Ann@acme.test' });
       await work(20);
     };
     await refreshPeople(await world.connection(), world.portsFor({ effect }));
-    await tell();
+    await deliver();
     expect([shown('g'), writes(), pages]).toEqual([[['u-ann']], 0, 3]);
   });
 
   it('a user leaves the group a minute after the end of the last role if the list shows no other role', async () => {
-    const { world, tell, shown, work } = await withAnn();
+    const { world, deliver, shown, work } = await withAnn();
     const others = ['x', 'y', 'z'].map((role): PersonSpec => ({ role, email: `${role}@acme.test` }));
     world.platform.pageSize = () => 1;
     world.platform.employees = [ann('contractor', 'TERMINATED'), ...others];
@@ -113,20 +113,20 @@ describe('user with several roles', () => {
     await refreshPeople(await world.connection(), world.portsFor({ effect }));
     expect(shownAtPage.at(-1)).toEqual([[]]);
     expect(shownAtPage[1]).toEqual([['u-ann']]);
-    await tell();
+    await deliver();
   });
 
   it('a user leaves the group after every role has ended, and returns with the next role', async () => {
-    const { hour, tell, shown } = await withAnn();
+    const { hour, deliver, shown } = await withAnn();
     await hour(...CONVERTED);
     const left = [ann('contractor', 'TERMINATED'), ann('employee', 'TERMINATED')];
     await hour(...left);
     expect(shown('g')).toEqual([[]]);
     await hour(...left, ann('rehired'));
     expect(shown('g')).toEqual([['u-ann']]);
-    await tell({ take: ['ann'], from: 'g' });
+    await deliver({ take: ['ann'], from: 'g' });
     await hour(...left, ann('rehired'));
-    await tell({ add: ['ann'], to: 'g' });
+    await deliver({ add: ['ann'], to: 'g' });
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
@@ -151,10 +151,10 @@ describe('user with several roles', () => {
   });
 
   it('a user is found by the address of an ended role if another role is active', async () => {
-    const { hour, tell, shown, pending } = await company();
+    const { hour, deliver, shown, pending } = await company();
     const roles = [ann('old', 'TERMINATED'), ann('new', 'ACTIVE', { email: 'other@acme.test' })];
     await hour(...roles);
-    await tell({ snapshot: 'g', of: ['ann'] });
+    await deliver({ snapshot: 'g', of: ['ann'] });
     await hour(...roles);
     expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
   });
@@ -162,10 +162,10 @@ describe('user with several roles', () => {
   it.each(['userId', 'id'] as const)(
     'two active roles are one person if groups contain users, and two persons if groups contain roles (%s)',
     async (memberIdField) => {
-      const { hour, tell, shown, pending } = await company({ memberIdField });
+      const { hour, deliver, shown, pending } = await company({ memberIdField });
       const roles = [ann('us'), ann('uk')];
       await hour(...roles);
-      await tell({ snapshot: 'g', of: ['ann'] });
+      await deliver({ snapshot: 'g', of: ['ann'] });
       await hour(...roles);
       const isOne = memberIdField === 'userId';
       expect(shown('g')).toEqual([isOne ? ['u-ann'] : []]);
@@ -174,34 +174,34 @@ describe('user with several roles', () => {
   );
 
   it('a member is ambiguous if two users have the address, even if one of them has it in two roles', async () => {
-    const { hour, tell, shown, pending } = await company();
+    const { hour, deliver, shown, pending } = await company();
     await hour(ann('us'), ann('uk'), ann('bob', 'ACTIVE', { userId: 'u-bob' }));
-    await tell({ snapshot: 'g', of: ['ann'] });
+    await deliver({ snapshot: 'g', of: ['ann'] });
     expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
   });
 
   it('a member matches the user whose active role has the address, and not the user whose ended role has it', async () => {
-    const { hour, tell, shown } = await company();
+    const { hour, deliver, shown } = await company();
     const newcomer = ann('newcomer', 'ACTIVE', { userId: 'u-new' });
     await hour(ann('old', 'TERMINATED'), ann('other', 'ACTIVE', { email: 'x@acme.test' }), newcomer);
-    await tell({ snapshot: 'g', of: ['ann'] });
+    await deliver({ snapshot: 'g', of: ['ann'] });
     expect(shown('g')).toEqual([['u-new']]);
   });
 
   it('a user may be a member through a role in any state of includeStates', async () => {
-    const { hour, tell, shown } = await company({ includeStates: ['ACTIVE', 'HIRED'] });
+    const { hour, deliver, shown } = await company({ includeStates: ['ACTIVE', 'HIRED'] });
     const roles = [ann('old', 'TERMINATED'), ann('next', 'HIRED')];
     await hour(...roles);
-    await tell({ snapshot: 'g', of: ['ann'] });
+    await deliver({ snapshot: 'g', of: ['ann'] });
     expect(shown('g')).toEqual([['u-ann']]);
     await hour(ann('old', 'TERMINATED'), ann('next', 'ACCEPTED'));
     expect(shown('g')).toEqual([[]]);
   });
 
   it('the binding stays if the new address of the member belongs to another role of the user', async () => {
-    const { hour, tell, shown, pending } = await withAnn();
+    const { hour, deliver, shown, pending } = await withAnn();
     await hour(ann('contractor'), ann('employee', 'ACTIVE', { email: 'ann.smith@acme.test' }));
-    await tell({ user: 'ann', email: 'ann.smith@acme.test' });
+    await deliver({ user: 'ann', email: 'ann.smith@acme.test' });
     expect([shown('g'), await pending()]).toEqual([[['u-ann']], []]);
   });
 
@@ -236,9 +236,9 @@ describe('user with several roles', () => {
     ])(
       'a new hire with the address of an ended role replaces the earlier user if the event arrives %s',
       async (_, hours) => {
-        const { hour, tell, shown } = await company();
+        const { hour, deliver, shown } = await company();
         await hour(...roles);
-        await tell({ snapshot: 'g', of: ['ann'] });
+        await deliver({ snapshot: 'g', of: ['ann'] });
         for (const listed of hours) await hour(...listed);
         expect(shown('g')).toEqual([['u-ann']]);
         await hour(...roles, newHire);
@@ -250,34 +250,34 @@ describe('user with several roles', () => {
     );
 
     it('a new hire gets the group if the old role with the address ends in the hour of the event', async () => {
-      const { hour, tell, shown } = await company();
+      const { hour, deliver, shown } = await company();
       await hour(ann('old'));
-      await tell({ snapshot: 'g', of: ['ann'] });
+      await deliver({ snapshot: 'g', of: ['ann'] });
       await hour(...roles, newHire);
       expect(shown('g')).toEqual([['u-hire']]);
     });
 
     it('two new hires with the address of an ended role make the member ambiguous', async () => {
-      const { hour, tell, shown, pending } = await company();
+      const { hour, deliver, shown, pending } = await company();
       await hour(...roles);
-      await tell({ snapshot: 'g', of: ['ann'] });
+      await deliver({ snapshot: 'g', of: ['ann'] });
       await hour(...roles, newHire, secondHire);
       expect([shown('g'), await pending()]).toEqual([[[]], [['ann', 'ambiguous']]]);
     });
 
     it('a user leaves the group after the platform deletes the only active role, although an ended role has the address', async () => {
-      const { hour, tell, shown } = await company();
+      const { hour, deliver, shown } = await company();
       await hour(...roles);
-      await tell({ snapshot: 'g', of: ['ann'] });
+      await deliver({ snapshot: 'g', of: ['ann'] });
       await hour(...roles);
       await hour(ended);
       expect(shown('g')).toEqual([[]]);
     });
 
     it('a user that an operator bound to the member stays in the group, although a new hire has the address', async () => {
-      const { world, hour, tell, shown, member, role } = await company();
+      const { world, hour, deliver, shown, member, role } = await company();
       await hour(...roles);
-      await tell({ snapshot: 'g', of: ['ann'] });
+      await deliver({ snapshot: 'g', of: ['ann'] });
       await rebindMember(CONNECTION, { member: member('ann'), role: role('old') }, world.toolPorts);
       await hour(...roles, newHire);
       expect(shown('g')).toEqual([['u-ann']]);
@@ -290,12 +290,12 @@ describe('user with several roles', () => {
   ])(
     'after a wrong merge is corrected, two persons have separate groups again if the merged user has %s',
     async (_, over) => {
-      const { hour, tell, shown } = await company();
+      const { hour, deliver, shown } = await company();
       const bob = (userId: string) => ann('bob', 'ACTIVE', { userId, email: 'bob@acme.test' });
       const others = over.email === undefined ? [] : [ann('bob-2', 'ACTIVE', { ...over, userId: 'u-bob' })];
       const right = [ann('ann'), bob('u-bob'), ...others];
       await hour(...right);
-      await tell({ snapshot: 'g', of: ['ann'] }, { snapshot: 'bobs', of: ['bob'] });
+      await deliver({ snapshot: 'g', of: ['ann'] }, { snapshot: 'bobs', of: ['bob'] });
       await hour(...right);
       await hour(ann('ann'), bob('u-ann'), ...others);
       expect([shown('g'), shown('bobs')]).toEqual([[['u-ann']], [['u-ann']]]);
@@ -305,14 +305,14 @@ describe('user with several roles', () => {
   );
 
   it("an operator can bind a member to any of the user's roles", async () => {
-    const { world, hour, tell, shown, member, role } = await withAnn();
+    const { world, hour, deliver, shown, member, role } = await withAnn();
     await hour(
       ann('contractor'),
       ann('bob', 'TERMINATED', { userId: 'u-bob', email: 'bob@acme.test' }),
       ann('bob-again', 'ACTIVE', { userId: 'u-bob', email: null }),
     );
     await rebindMember(CONNECTION, { member: member('ann'), role: role('bob') }, world.toolPorts);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-bob']]);
   });
 });

@@ -39,22 +39,22 @@ it.each([
   'after two lists of members %s, the group has the list with the higher message id, and not a mixture',
   async (...of) => {
     const [, bodyOf, place, arrivals] = of;
-    const { world, tell, shown, hire } = await createTestEngine();
+    const { world, deliver, shown, hire } = await createTestEngine();
     await hire('ann', 'bob');
     const bodies = { m1: bodyOf(['ann'], place), m2: bodyOf(['bob'], place) };
     const sentAtMs = world.nowMs();
     for (const messageId of arrivals) {
       await ingest([{ messageId, body: bodies[messageId], sentAtMs }], world.toolPorts);
-      await tell();
+      await deliver();
     }
     expect(shown('g')).toEqual([['u-bob']]);
   },
 );
 
 it('a user that Okta deactivates leaves the groups, and returns after the reactivation', async () => {
-  const { world, tell, shown, hire } = await createTestEngine();
+  const { world, deliver, shown, hire } = await createTestEngine();
   await hire('ann', 'bob');
-  await tell({ snapshot: 'g', of: ['ann', 'bob'] });
+  await deliver({ snapshot: 'g', of: ['ann', 'bob'] });
   const okta = async (eventType: string) => {
     world.advance(60_000);
     const published = new Date(world.nowMs()).toISOString();
@@ -65,7 +65,7 @@ it('a user that Okta deactivates leaves the groups, and returns after the reacti
       target: [{ type: 'User', id: 'ann' }],
     });
     await ingest([{ messageId: eventType, body, sentAtMs: world.nowMs() }], world.toolPorts);
-    await tell();
+    await deliver();
     return shown('g');
   };
   expect(await okta('user.lifecycle.deactivate')).toEqual([['u-bob']]);

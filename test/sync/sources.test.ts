@@ -55,10 +55,10 @@ describe('receipts of a source', () => {
 
 describe('event source', () => {
   it('an event of an external source counts as a receipt when ingest reads the event', async () => {
-    const { tell, world } = await createTestEngine();
+    const { deliver, world } = await createTestEngine();
     const fresh = async () => (await readSources(await world.connection(), world.portsFor())).freshness;
     expect(await fresh()).toEqual([]);
-    await tell({ snapshot: 'rowing', of: ['ada'] });
+    await deliver({ snapshot: 'rowing', of: ['ada'] });
     expect(await fresh()).toMatchObject([{ source: 'events', lateMs: 0 }]);
   });
 
@@ -76,18 +76,18 @@ describe('event source', () => {
   });
 
   it('levels and notifications show an event source as late if no event arrives in the expected time', async () => {
-    const { tell, world } = await createTestEngine({
+    const { deliver, world } = await createTestEngine({
       settings: { sources: { expectEvery: { events: 60 } } },
     });
     const levels = async () => readLevels(await world.connection(), world.portsFor());
     const reported = async () => (await levels()).found.find(({ subject }) => subject === 'source');
-    await tell({ snapshot: 'rowing', of: ['ada'] });
+    await deliver({ snapshot: 'rowing', of: ['ada'] });
     world.advance(60 * MINUTE_MS);
     expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
     world.advance(15 * MINUTE_MS);
     expect((await levels()).sourceLateSeconds).toBeGreaterThan(4 * 60);
     expect(await reported()).toMatchObject({ count: 1, names: ['events'] });
-    await tell({ snapshot: 'rowing', of: ['ada', 'bob'] });
+    await deliver({ snapshot: 'rowing', of: ['ada', 'bob'] });
     expect([(await levels()).sourceLateSeconds, (await reported())?.count]).toEqual([0, 0]);
   });
 

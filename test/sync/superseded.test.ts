@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 async function inSync(members: readonly string[], settings = {}, platform = {}, coalesceMs = 0) {
   const engine = await createTestEngine({ settings, platform, coalesceMs });
   await engine.hire(...members);
-  await engine.tell({ snapshot: 'g', of: members });
+  await engine.deliver({ snapshot: 'g', of: members });
   return { ...engine, id: (await engine.state('g'))?.link?.id ?? '' };
 }
 
@@ -34,7 +34,7 @@ it.each([
 ])(
   'a worker that is about to %s a group stores nothing if another worker processes its deletion first',
   async (_, heldUpBefore, foreign) => {
-    const { world, tell, state, ref } = await createTestEngine();
+    const { world, deliver, state, ref } = await createTestEngine();
     const id = foreign && world.platform.addForeign(foreign);
     // The platform group exists, but apply has not read it yet.
     const stamp = makeStamp({ time: new Date(world.nowMs()).toISOString(), id: 'e0', source: 'test' });
@@ -43,12 +43,12 @@ it.each([
     await world.toolPorts.desired.markDirty(ref('g'), now, named);
     let found: unknown;
     const slow = slowWorker(heldUpBefore, async () => {
-      await tell({ remove: 'g' });
+      await deliver({ remove: 'g' });
       found = await state('g');
     });
     await applyGroup(ref('g'), world.portsFor(slow));
     expect(found).toMatchObject({ settled: 'deleted' });
-    await tell();
+    await deliver();
 
     expect([...world.platform.groups.keys()]).toEqual(id === undefined ? [] : [id]);
     expect(await state('g')).not.toHaveProperty('link');
@@ -58,14 +58,14 @@ it.each([
 );
 
 it('a group that another client deletes directly before a write of groupsync is created again', async () => {
-  const { world, tell, say, state, ref, shown, id } = await inSync(['a', 'b']);
+  const { world, deliver, emit, state, ref, shown, id } = await inSync(['a', 'b']);
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
-  say({ take: ['b'], from: 'g' });
+  emit({ take: ['b'], from: 'g' });
   await ingest(takeEvents(world), world.toolPorts);
   const slow = slowWorker('platform.get', async () => world.platform.deleteAsOther(id));
   await applyGroup(ref('g'), world.portsFor(slow));
-  await tell();
+  await deliver();
   expect(world.deadLetters).toEqual([]);
   expect(await state('g')).toMatchObject({ settled: 'in_sync' });
   expect(shown('g')).toEqual([['u-a']]);
@@ -75,14 +75,14 @@ it.each([409, 412, 400, 422] as const)(
   'a stale version does not count as a refusal, even if a read shows the group before the external change (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 45_000 };
-    const { world, say, work, tell, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
+    const { world, emit, work, deliver, state, shown, id } = await inSync(['a', 'b', 'c'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    say({ take: ['b'], from: 'g' });
+    emit({ take: ['b'], from: 'g' });
     const isRefused = async () => (await state('g'))?.lastError?.code === 'refused';
     for (let time = 0; time < 100 && !(await isRefused()); time += 1) await work(1);
     // apply writes a new directory event before the minute is over.
-    await tell({ take: ['c'], from: 'g' });
+    await deliver({ take: ['c'], from: 'g' });
     expect(world.deadLetters).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     expect(shown('g')).toEqual([['u-a']]);
@@ -94,11 +94,11 @@ it.each([409, 412, 400, 422] as const)(
   async (staleStatus) => {
     const members = [...'abcdefgh'];
     const platform = { staleStatus, getLagMs: 45_000 };
-    const { world, tell, state, shown, id } = await inSync(members, { guard: null }, platform);
+    const { world, deliver, state, shown, id } = await inSync(members, { guard: null }, platform);
     world.advance(CREATE_SETTLE_MS);
     world.platform.changeAsOther(id, { name: 'Theirs' });
     const saidMs = world.nowMs();
-    await tell({ take: ['b'], from: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
     expect(shown('g')).toEqual([members.filter((one) => one !== 'b').map((one) => `u-${one}`)]);
     expect(world.nowMs() - saidMs).toBeLessThan(5 * 60_000);
@@ -110,7 +110,7 @@ it.each([409, 412, 400, 422] as const)(
   'a write with repeated conflicts is tried again, even if reads show an earlier state (status %i)',
   async (staleStatus) => {
     const platform = { staleStatus, getLagMs: 10_000 };
-    const { world, tell, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
+    const { world, deliver, state, shown, troubles, id } = await inSync(['a', 'b'], {}, platform);
     world.advance(CREATE_SETTLE_MS);
     // apply plans the write a minute later from the first change. The second change then conflicts with this write.
     const others = [{ name: 'First' }, { name: 'Second' }];
@@ -119,7 +119,7 @@ it.each([409, 412, 400, 422] as const)(
       if (change !== undefined) world.platform.changeAsOther(id, change);
       return 'none';
     };
-    await tell({ take: ['b'], from: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
     expect(others).toEqual([]);
     expect(world.deadLetters).toEqual([]);
     expect(await state('g')).toMatchObject({ settled: 'in_sync' });
@@ -129,25 +129,30 @@ it.each([409, 412, 400, 422] as const)(
 
 it('a member that groupsync added can be removed later, even if a read shows the group before the addition', async () => {
   const platform = { enforceVersionOnPatch: false, getLagMs: 12_000 };
-  const { world, tell, shown, hire, id } = await inSync(['a'], { membership: 'additive' }, platform, 5_000);
+  const { world, deliver, shown, hire, id } = await inSync(
+    ['a'],
+    { membership: 'additive' },
+    platform,
+    5_000,
+  );
   await hire('b');
   world.advance(CREATE_SETTLE_MS);
   world.platform.changeAsOther(id, { name: 'Theirs' });
   world.advance(9_000);
-  await tell({ add: ['b'], to: 'g' });
-  await tell({ take: ['b'], from: 'g' });
+  await deliver({ add: ['b'], to: 'g' });
+  await deliver({ take: ['b'], from: 'g' });
   expect(shown('g')).toEqual([['u-a']]);
 });
 
 it.each(['create', 'patch'] as const)(
   'the audit records a %s without an answer that takes effect after apply has searched for its result',
   async (action) => {
-    const { world, troubles, hire, tell, say, audit, ref, state } = await createTestEngine();
+    const { world, troubles, hire, deliver, emit, audit, ref, state } = await createTestEngine();
     await hire('a', 'b', 'c');
-    if (action === 'patch') await tell({ snapshot: 'g', of: ['a'] });
+    if (action === 'patch') await deliver({ snapshot: 'g', of: ['a'] });
     const ports = { ...world.portsFor(slowWorker('nothing', async () => {})), createSettleMs: 3_000 };
     troubles.platform = (call) => (call === action ? 'lost_late' : 'none');
-    say({ snapshot: 'g', of: ['a', 'b'] });
+    emit({ snapshot: 'g', of: ['a', 'b'] });
     await ingest(takeEvents(world), world.toolPorts);
     await applyGroup(ref('g'), ports);
     troubles.platform = (call) => (call === action ? 'unreached' : 'none');
@@ -158,7 +163,7 @@ it.each(['create', 'patch'] as const)(
     expect(await state('g')).toMatchObject({ uncertain: { write: { action } } });
     world.platform.doLate(0);
     troubles.platform = NO_FAULTS.platform;
-    await tell({ snapshot: 'g', of: ['a', 'c'] });
+    await deliver({ snapshot: 'g', of: ['a', 'c'] });
 
     const versions = (await audit('g')).map(({ versionAfter }) => versionAfter);
     expect(versions).toEqual(expect.arrayContaining(world.platform.writes.map(({ version }) => version)));
@@ -169,23 +174,23 @@ it.each(['create', 'patch'] as const)(
 it.each(['restore', 'adopt'])(
   'a late deletion by groupsync is not recorded as an external change (%s)',
   async (drift) => {
-    const { world, troubles, hire, tell, say, work, shown, audit } = await createTestEngine({
+    const { world, troubles, hire, deliver, emit, work, shown, audit } = await createTestEngine({
       settings: { drift },
     });
     await hire('a', 'b');
-    await tell({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] }, { snapshot: 'h', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     const faults = { patch: 'lost_before', delete: 'lost_late' } as const;
     troubles.platform = (call) => faults[call as keyof typeof faults] ?? 'none';
-    say({ remove: 'g' });
+    emit({ remove: 'g' });
     await work(3);
-    say({ snapshot: 'g', of: ['a', 'b'] });
+    emit({ snapshot: 'g', of: ['a', 'b'] });
     await work(6);
     troubles.platform = NO_FAULTS.platform;
     world.advance(60_000);
     expect(world.platform.lateCount).toBe(0);
     await suspectChanged(world);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     const lateWrite = expect.objectContaining({ action: 'delete', outcome: 'found_written' });
@@ -196,8 +201,8 @@ it.each(['restore', 'adopt'])(
 it.each(['platform.patch', 'update GROUP'])(
   'a hold that another worker stores during a write (before %s) is counted as waiting, and the next apply ends it',
   async (heldUpBefore) => {
-    const { world, say, state, ref, tell } = await inSync(['a', 'b']);
-    say({ take: ['b'], from: 'g' });
+    const { world, emit, state, ref, deliver } = await inSync(['a', 'b']);
+    emit({ take: ['b'], from: 'g' });
     await ingest(takeEvents(world), world.toolPorts);
     const seen = await state('g');
     if (seen === undefined) throw new Error('expected the group');
@@ -221,7 +226,7 @@ it.each(['platform.patch', 'update GROUP'])(
     const { holdsWaiting } = await readLevels(await world.connection(), world.toolPorts);
     expect(holdsWaiting).toBe((await state('g'))?.hold === undefined ? 0 : 1);
     world.advance(HOUR_MS / 2);
-    await tell();
+    await deliver();
     expect(await state('g')).not.toHaveProperty('hold');
   },
 );
@@ -250,12 +255,12 @@ it.each([
   ['includes the group again', { groups: { exclude: ['*'] } }, {}, 'written', 'New'],
   ['writes nothing if the connection only observes', {}, undefined, 'observing', 'Group g'],
 ])('a worker with outdated settings %s', async (_, before, settings, outcome, name) => {
-  const { world, tell, say, ref } = await createTestEngine({ settings: before });
-  await tell({ upsert: 'g' });
+  const { world, deliver, emit, ref } = await createTestEngine({ settings: before });
+  await deliver({ upsert: 'g' });
   const { toolPorts } = world;
   const connections = createConnectionStore(world.table, { clock: world.nowMs, rememberMs: 60_000 });
   const seen = (await connections.find(CONNECTION)) as Connection;
-  say({ upsert: 'g', name: 'New' });
+  emit({ upsert: 'g', name: 'New' });
   await ingest(takeEvents(world), toolPorts);
   const now = ConnectionSettings.parse({ baseUrl: 'https://platform.test', guard: null, ...settings });
   await toolPorts.connections.save({ ...seen, settings: now, observing: settings === undefined });
@@ -266,14 +271,14 @@ it.each([
 it.each(['getMany VIEW#', 'platform.get'])(
   'plan and explain show the current state if apply runs immediately before their call %s',
   async (held) => {
-    const { world, tell, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
+    const { world, deliver, ref, id } = await inSync([...'abcdef'], { drift: 'report' });
     const connection = await world.connection();
     const plan = (ports: Ports) => planGroup(ref('g'), ports);
     const explain = (ports: Ports) => explainMember(ref('g'), 'b', { connection, ports });
     for (const ask of [plan, explain]) {
       world.platform.changeAsOther(id, { users: ['u-a', 'u-x'] });
       await suspectChanged(world);
-      expect(await ask(world.portsFor(slowWorker(held, tell)))).toEqual(await ask(world.toolPorts));
+      expect(await ask(world.portsFor(slowWorker(held, deliver)))).toEqual(await ask(world.toolPorts));
     }
   },
 );
@@ -282,12 +287,12 @@ it.each(['restore', 'report', 'adopt'] as const)(
   "a read that shows the group before groupsync's last write does not count as an external change under %s",
   async (drift) => {
     const settings = { drift, membership: 'additive' };
-    const { world, tell, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
+    const { world, deliver, shown, state, id } = await inSync(['a', 'b'], settings, { getLagMs: 45_000 });
     world.advance(CREATE_SETTLE_MS);
-    await tell({ take: ['b'], from: 'g' });
-    await tell({ add: ['b'], to: 'g' }, { take: ['a'], from: 'g' });
+    await deliver({ take: ['b'], from: 'g' });
+    await deliver({ add: ['b'], to: 'g' }, { take: ['a'], from: 'g' });
     await suspectChanged(world);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-b']]);
     expect((await state('g'))?.openDrift).toEqual([]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch', 'patch']);
@@ -297,22 +302,22 @@ it.each(['restore', 'report', 'adopt'] as const)(
     world.platform.changeAsOther(id, { name: 'Theirs' });
     world.advance(60_000);
     await suspectChanged(world);
-    await tell();
+    await deliver();
     expect(world.platform.groups.get(id)?.name).toBe(drift === 'restore' ? 'Group g' : 'Theirs');
   },
 );
 
 it('apply first waits, and then reverts a change that another client makes shortly after a write', async () => {
-  const { world, hire, tell, work, shown, state, id } = await inSync(['a']);
+  const { world, hire, deliver, work, shown, state, id } = await inSync(['a']);
   await hire('b');
   world.advance(CREATE_SETTLE_MS);
-  await tell({ add: ['b'], to: 'g' });
+  await deliver({ add: ['b'], to: 'g' });
   world.platform.changeAsOther(id, { users: ['u-a', 'u-b', 'u-x'] });
   await suspectChanged(world);
   await work(1);
   expect(await state('g')).toMatchObject({ lastError: { code: 'waiting' } });
   expect(shown('g')).toEqual([['u-a', 'u-b', 'u-x']]);
-  await tell();
+  await deliver();
   expect(shown('g')).toEqual([['u-a', 'u-b']]);
   expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toMatchObject([{ kind: 'members_added' }]);
 });
@@ -321,12 +326,12 @@ it.each(['restore', 'report', 'adopt'])(
   'an uncertain write that takes effect after a later write permanently removes no member (%s)',
   async (drift) => {
     const platform = { enforceVersionOnPatch: false };
-    const { world, troubles, hire, tell, say, ref, state, shown } = await createTestEngine({
+    const { world, troubles, hire, deliver, emit, ref, state, shown } = await createTestEngine({
       settings: { drift },
       platform,
     });
     await hire('a', 'b', 'c');
-    await tell({ snapshot: 'g', of: ['a'] });
+    await deliver({ snapshot: 'g', of: ['a'] });
     world.advance(CREATE_SETTLE_MS);
     const attempt = async () => {
       await ingest(takeEvents(world), world.toolPorts);
@@ -334,12 +339,12 @@ it.each(['restore', 'report', 'adopt'])(
       world.advance(1_000);
     };
     troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
-    say({ add: ['b'], to: 'g' });
+    emit({ add: ['b'], to: 'g' });
     for (let time = 0; time < 9 && world.platform.lateCount === 0; time += 1) await attempt();
     troubles.platform = (call) => (call === 'patch' ? 'unreached' : 'none');
     for (let time = 0; time < 9 && (await state('g'))?.uncertain === undefined; time += 1) await attempt();
     troubles.platform = NO_FAULTS.platform;
-    say({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
+    emit({ take: ['b'], from: 'g' }, { add: ['c'], to: 'g' });
     await ingest(takeEvents(world), world.toolPorts);
     for (let time = 0; time < 9 && shown('g')[0]?.length !== 2; time += 1) await attempt();
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
@@ -348,7 +353,7 @@ it.each(['restore', 'report', 'adopt'])(
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     world.advance(60_000);
     await suspectChanged(world);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-c']]);
     expect(await allOf(world.toolPorts.drift.list(CONNECTION))).toEqual([]);
     expect(await state('g')).not.toHaveProperty('uncertain');

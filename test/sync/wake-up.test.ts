@@ -79,9 +79,9 @@ describe('scheduled wake-up', () => {
 /** Creates a group in sync whose coalescing window has ended. Returns functions that change and apply the group. */
 async function settled(coalesceMs = W_MS) {
   const engine = await createTestEngine({ coalesceMs });
-  const { world, hire, tell, ref } = engine;
+  const { world, hire, deliver, ref } = engine;
   await hire('a', 'b', 'c');
-  await tell({ snapshot: 'g', of: ['a'] });
+  await deliver({ snapshot: 'g', of: ['a'] });
   world.advance(10 * MINUTE_MS);
   const { toolPorts, table } = world;
   const messages = () =>
@@ -89,7 +89,7 @@ async function settled(coalesceMs = W_MS) {
   const item = async () => (await table.get(groupKey(ref('g')))) ?? {};
   /** Sends events and ingests them immediately. Ingest also stores a wake-up. */
   const change = async (...directoryEvents: readonly DirectoryEvent[]) => {
-    engine.say(...directoryEvents);
+    engine.emit(...directoryEvents);
     await ingest(takeEvents(world), toolPorts);
   };
   const set = (attributes: Record<string, number | boolean>) =>
@@ -106,21 +106,21 @@ async function settled(coalesceMs = W_MS) {
 
 describe('change of a group', () => {
   it('several changes cause one message and are written together', async () => {
-    const { world, change, messages, shown, tell, state } = await settled();
+    const { world, change, messages, shown, deliver, state } = await settled();
     await change({ add: ['b'], to: 'g' });
     expect(messages()).toEqual([0]);
     await change({ add: ['c'], to: 'g' });
     await change({ take: ['a'], from: 'g' });
     expect(messages()).toHaveLength(1);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-b', 'u-c']]);
     expect(world.platform.writes).toHaveLength(2);
     expect(await state('g')).not.toHaveProperty('wakeAtMs');
   });
 
   it('a deletion followed by a creation is written as one difference', async () => {
-    const { world, tell, shown } = await settled();
-    await tell({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
+    const { world, deliver, shown } = await settled();
+    await deliver({ remove: 'g' }, { snapshot: 'g', of: ['b'] });
     expect(shown('g')).toEqual([['u-b']]);
     expect(world.platform.writes.map(({ action }) => action)).toEqual(['create', 'patch']);
   });
@@ -130,18 +130,18 @@ describe('change of a group', () => {
     ['long overdue', -2 * MINUTE_MS, [0]],
     ['due', -30_000, []],
   ])('a change is written soon, even if the stored wake-up is %s', async (_, aheadMs, expected) => {
-    const { world, change, set, messages, item, shown, tell } = await settled();
+    const { world, change, set, messages, item, shown, deliver } = await settled();
     const wakeAt = world.nowMs() + aheadMs;
     await set({ dirtySince: 1, wakeAt });
     await change({ add: ['b'], to: 'g' });
     expect(messages()).toEqual(expected);
     if (expected.length > 0) expect(await item()).toMatchObject({ wakeAt: world.nowMs() + W_MS });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
   it('a change of a paused group sends no message, and is written after the pause ends', async () => {
-    const { world, toolPorts, ref, change, messages, shown, tell } = await settled();
+    const { world, toolPorts, ref, change, messages, shown, deliver } = await settled();
     const pausedAtMs = world.nowMs();
     await toolPorts.groups.pause(ref('g'), pausedAtMs);
     await change({ add: ['b'], to: 'g' });
@@ -150,7 +150,7 @@ describe('change of a group', () => {
     expect(messages()).toEqual([]);
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     await toolPorts.groups.resume(ref('g'), { ...at, pausedAtMs });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
   });
 
@@ -220,29 +220,29 @@ describe('index of groups', () => {
   };
 
   it('the index lists a group in sync among all groups, and not among the unsettled groups', async () => {
-    const { list, change, tell, toolPorts, ref } = await inIndex();
+    const { list, change, deliver, toolPorts, ref } = await inIndex();
     expect(await list('unsettled')).toEqual([]);
     await change({ upsert: 'g', name: 'Other' });
     expect(await list('unsettled')).toMatchObject([{ name: 'Other', dirtySinceMs: expect.any(Number) }]);
-    await tell();
+    await deliver();
     expect(await list('unsettled')).toEqual([]);
     expect(await list()).toMatchObject([{ name: 'Other', settled: 'in_sync' }]);
     await toolPorts.groups.pause(ref('g'), 1);
     expect(await list('unsettled')).toMatchObject([{ pausedAtMs: 1 }]);
-    await tell({ remove: 'g' });
+    await deliver({ remove: 'g' });
     expect(await list()).toMatchObject([{ pausedAtMs: 1, dirtySinceMs: expect.any(Number) }]);
     await change({ upsert: '\u{10ffff}', name: 'Z' });
     expect((await list('unsettled')).map(({ name }) => name).sort()).toEqual(['Other', 'Z']);
   });
 
   it('the index shows a group as paused if an operator paused the group during a write', async () => {
-    const { list, change, apply, toolPorts, ref, world, tell, shown } = await inIndex();
+    const { list, change, apply, toolPorts, ref, world, deliver, shown } = await inIndex();
     await change({ upsert: 'g', name: 'Other' }, { add: ['b'], to: 'g' });
     await apply(slowWorker('platform.patch', () => toolPorts.groups.pause(ref('g'), 1)));
     expect(await list('unsettled')).toMatchObject([{ pausedAtMs: 1 }]);
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
     await toolPorts.groups.resume(ref('g'), { ...at, pausedAtMs: 1 });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     const [resumed] = await list();
     expect(resumed).toMatchObject({ name: 'Other', settled: 'in_sync' });
@@ -262,7 +262,7 @@ describe('late write of the group item', () => {
   });
 
   it('a wake-up by the requeue job is refused if the index is behind or the group is clean', async () => {
-    const { toolPorts, change, set, world, tell } = await settled();
+    const { toolPorts, change, set, world, deliver } = await settled();
     const shownDue = async () => (await allOf(toolPorts.index.all(CONNECTION)))[0] as GroupSummary;
     await change({ add: ['b'], to: 'g' });
     const stale = await shownDue();
@@ -271,12 +271,12 @@ describe('late write of the group item', () => {
     expect(await toolPorts.index.reschedule(stale, { wakeAtMs: NOW_MS })).toBe(false);
     expect(await toolPorts.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(true);
     await set({ wakeAt: world.nowMs() });
-    await tell();
+    await deliver();
     expect(await toolPorts.index.reschedule(await shownDue(), { wakeAtMs: NOW_MS })).toBe(false);
   });
 
   it('a retry is refused or moved to an earlier time if the group changed, has another worker, or is clean', async () => {
-    const { toolPorts, change, state, set, tell, world } = await settled();
+    const { toolPorts, change, state, set, deliver, world } = await settled();
     await change({ add: ['b'], to: 'g' });
     const seen = (await state('g')) as GroupState;
     const times = { retryAtMs: 9e12, soonerMs: 8e12 };
@@ -291,7 +291,7 @@ describe('late write of the group item', () => {
     expect(await toolPorts.groups.postpone(seen, { ...how, mine: intent.id })).toBe(8e12);
     expect(await state('g')).toMatchObject({ releasedIntent: 'other' });
     await set({ wakeAt: world.nowMs() });
-    await tell();
+    await deliver();
     expect(await toolPorts.groups.postpone((await state('g')) as GroupState, how)).toBeUndefined();
   });
 });
@@ -312,7 +312,7 @@ describe('apply worker', () => {
   });
 
   it('apply stops if another worker applies the group, or if the gate is closed', async () => {
-    const { toolPorts, change, apply, world, shown, tell } = await settled();
+    const { toolPorts, change, apply, world, shown, deliver } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     const outcomes: string[] = [];
@@ -327,12 +327,12 @@ describe('apply worker', () => {
     await change({ add: ['c'], to: 'g' });
     world.advance(W_MS);
     expect(await apply()).toMatchObject({ outcome: 'gate_closed' });
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a', 'u-b', 'u-c']]);
   });
 
   it('an uncertain write that takes effect while the group looks clean removes no member', async () => {
-    const { troubles, world, change, apply, shown, state, tell, audit } = await settled();
+    const { troubles, world, change, apply, shown, state, deliver, audit } = await settled();
     await change({ add: ['b'], to: 'g' });
     world.advance(W_MS);
     troubles.platform = (call) => (call === 'patch' ? 'lost_late' : 'none');
@@ -350,7 +350,7 @@ describe('apply worker', () => {
     world.platform.doLate(0);
     expect(shown('g')).toEqual([['u-a', 'u-b']]);
     world.advance(UNCERTAIN_MS);
-    await tell();
+    await deliver();
     expect(shown('g')).toEqual([['u-a']]);
     expect(await state('g')).not.toHaveProperty('dirtySinceMs');
   });
@@ -374,7 +374,7 @@ it.each([0, W_MS, 60_000, 300_000])(
         random,
         onEffect: () => world.advance(1 + random.below(40)),
       });
-      const say = (n: number, type: string, data: object) =>
+      const emit = (n: number, type: string, data: object) =>
         world.eventsQueue.send(
           {
             body: JSON.stringify({
@@ -385,9 +385,9 @@ it.each([0, W_MS, 60_000, 300_000])(
           random.below(2 * coalesceMs + 3_000),
         );
       const member = (id: string) => ({ id, email: `${id}@acme.test` });
-      say(1, 'group.snapshot', { group: { id: 'g', name: 'G' }, members: [member('a')] });
-      say(2, 'group.member.added', { group: { id: 'g' }, members: [member('b')] });
-      say(3, 'group.member.removed', { group: { id: 'g' }, members: [member('a')] });
+      emit(1, 'group.snapshot', { group: { id: 'g', name: 'G' }, members: [member('a')] });
+      emit(2, 'group.member.added', { group: { id: 'g' }, members: [member('b')] });
+      emit(3, 'group.member.removed', { group: { id: 'g' }, members: [member('a')] });
       await drive({ world, scheduler, twins: 0.3, skewMs: 1_000 });
       const [group, ...others] = [...world.platform.groups.values()];
       expect([group?.users, others], `seed ${seed}`).toEqual([['u-b'], []]);

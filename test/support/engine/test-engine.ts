@@ -38,8 +38,8 @@ export async function createTestEngine(options: Partial<WorldOptions> = {}) {
   let sentCount = 0;
   const { toolPorts } = world;
 
-  const say = (...directoryEvents: readonly DirectoryEvent[]) => sayAs('', directoryEvents);
-  const sayAs = (sentBy: string, directoryEvents: readonly DirectoryEvent[]) => {
+  const emit = (...directoryEvents: readonly DirectoryEvent[]) => emitAs('', directoryEvents);
+  const emitAs = (sentBy: string, directoryEvents: readonly DirectoryEvent[]) => {
     for (const directoryEvent of directoryEvents) {
       sentCount += 1;
       world.advance(1_000);
@@ -63,14 +63,16 @@ export async function createTestEngine(options: Partial<WorldOptions> = {}) {
     world,
     troubles,
     ref: (group: string): GroupRef => ({ connection: CONNECTION, group: groupId(group) }),
-    async tell(...directoryEvents: readonly DirectoryEvent[]) {
-      say(...directoryEvents);
+    /** Sends events, and runs the engine until no work is left. */
+    async deliver(...directoryEvents: readonly DirectoryEvent[]) {
+      emit(...directoryEvents);
       await drive({ world, scheduler });
     },
-    say,
+    /** Sends events. The engine does not run. */
+    emit,
     /** Sends events by hand as the given person, and runs the engine until no work is left. */
-    async tellAs(sentBy: string, ...directoryEvents: readonly DirectoryEvent[]) {
-      sayAs(sentBy, directoryEvents);
+    async deliverAs(sentBy: string, ...directoryEvents: readonly DirectoryEvent[]) {
+      emitAs(sentBy, directoryEvents);
       await drive({ world, scheduler });
     },
     work,

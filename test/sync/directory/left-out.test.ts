@@ -12,7 +12,7 @@ async function readerWith(groups: Readonly<Record<string, readonly string[]>>) {
 describe('group whose name another source uses', () => {
   it('after a full read, a group that the reader skips because of its name keeps its due time', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(120);
     await reader.run({ isFull: true });
     await reader.pass(5 * MINUTE_MS);
@@ -27,7 +27,7 @@ describe('group whose name another source uses', () => {
 
   it('the reader skips a group while another source has a group whose name differs only in case and white space', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'group  ROWING', of: ['a'] });
     await reader.passMinutes(130);
     expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
     expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
@@ -37,11 +37,11 @@ describe('group whose name another source uses', () => {
     'a skipped group is created after %s has renamed one of the two groups',
     async (who) => {
       const reader = await readerWith({ rowing: ['a', 'b'], chess: ['c'] });
-      await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+      await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
       await reader.passMinutes(30);
       expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
       if (who === 'the other source')
-        await reader.tell({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
+        await reader.deliver({ snapshot: 'okta-1', name: 'Group sailing', of: ['a'] });
       else await reader.change({ kind: 'changeGroup', group: 'rowing', name: 'Group sailing' });
       await reader.passMinutes(130);
       expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], [['u-a']]]);

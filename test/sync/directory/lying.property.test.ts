@@ -219,9 +219,9 @@ it.each(NAMES)(
         const group = (await client.post('/Groups', { displayName: 'Group rowing' })).body.id;
         const push: Readonly<Record<string, () => Promise<unknown>>> = {
           none: async () => undefined,
-          removes: () => reader.tell({ take: ['b'], from: 'sport' }),
-          empties: () => reader.tell({ snapshot: 'rowing', of: [] }),
-          deletes: () => reader.tell({ remove: 'sport' }),
+          removes: () => reader.deliver({ take: ['b'], from: 'sport' }),
+          empties: () => reader.deliver({ snapshot: 'rowing', of: [] }),
+          deletes: () => reader.deliver({ remove: 'sport' }),
           'scim adds': () => client.patch(`/Groups/${group}`, [add('members', [{ value: user }])]),
           'scim empties': () => client.patch(`/Groups/${group}`, [{ op: 'remove', path: 'members' }]),
         };

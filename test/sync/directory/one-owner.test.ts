@@ -28,7 +28,7 @@ describe('group that the reader owns', () => {
       { snapshot: 'rowing', of: ['c'] },
       { remove: 'rowing' },
     ] as const) {
-      await reader.tell(event);
+      await reader.deliver(event);
       expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
       expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
     }
@@ -39,16 +39,16 @@ describe('group that the reader owns', () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
     await reader.change({ kind: 'removeMember', group: 'rowing', member: 'b' });
-    await reader.tell({ take: ['b'], from: 'rowing' });
+    await reader.deliver({ take: ['b'], from: 'rowing' });
     await reader.run();
-    await reader.tell();
+    await reader.deliver();
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 
   it('events about users take effect from every source', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     await reader.passMinutes(30);
-    await reader.tell({ forget: 'b' });
+    await reader.deliver({ forget: 'b' });
     expect(reader.shown('rowing')).toEqual([['u-a']]);
   });
 });
@@ -56,7 +56,7 @@ describe('group that the reader owns', () => {
 describe('group that events own', () => {
   it('the reader compares a group that events own, sends no event about it and reports the difference', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
+    await reader.deliver({ snapshot: 'rowing', of: ['a', 'c', 'd'] });
     // For a minute after an event, the reader assumes that the event is later than its own read.
     await reader.pass(2 * MINUTE_MS);
     await reader.run();
@@ -66,7 +66,7 @@ describe('group that events own', () => {
       differs: { added: 1, removed: 2, isNamed: false },
     });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-c', 'u-d']]);
-    await reader.tell({ snapshot: 'rowing', of: ['a', 'b'] });
+    await reader.deliver({ snapshot: 'rowing', of: ['a', 'b'] });
     await reader.pass(61 * MINUTE_MS);
     await reader.run();
     expect((await reader.stored('rowing'))?.differs).toBeUndefined();
@@ -75,16 +75,16 @@ describe('group that events own', () => {
 
   it('the reader corrects a group that events own if a setting allows the correction, and later events still change it', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] }, { directory: { ...directory, corrects: true } });
-    await reader.tell({ snapshot: 'rowing', of: ['a', 'c'] });
+    await reader.deliver({ snapshot: 'rowing', of: ['a', 'c'] });
     await reader.passMinutes(30);
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
-    await reader.tell({ add: ['d'], to: 'rowing' });
+    await reader.deliver({ add: ['d'], to: 'rowing' });
     expect(reader.shown('rowing')).toEqual([['u-a', 'u-b', 'u-d']]);
   });
 
   it('a group that events own stays when the directory deletes its group with the same id', async () => {
     const reader = await readerWith({ rowing: ['a'], chess: ['a'] });
-    await reader.tell({ snapshot: 'rowing', of: ['a'] });
+    await reader.deliver({ snapshot: 'rowing', of: ['a'] });
     await reader.passMinutes(10);
     await reader.change({ kind: 'deleteGroup', group: 'rowing' });
     await reader.passMinutes(30);
@@ -97,7 +97,7 @@ describe('group that events own', () => {
     await reader.passMinutes(30);
     await reader.change({ kind: 'deleteGroup', group: 'chess' });
     await reader.pass(30_000);
-    await reader.tell({ remove: 'chess' });
+    await reader.deliver({ remove: 'chess' });
     await reader.passMinutes(60);
     expect(reader.shown('chess')).toEqual([]);
   });
@@ -108,7 +108,7 @@ describe('group that events own', () => {
     await reader.passMinutes(30);
     await reader.change({ kind: 'deleteGroup', group: 'g1' }, { kind: 'deleteGroup', group: 'g2' });
     await reader.pass(30_000);
-    await reader.tell({ remove: 'g1' }, { remove: 'g2' });
+    await reader.deliver({ remove: 'g1' }, { remove: 'g2' });
     await reader.passMinutes(90);
     expect([reader.shown('g1'), reader.shown('g2')]).toEqual([[], []]);
   });
@@ -121,7 +121,7 @@ describe('group that events own', () => {
     async (error, times) => {
       const groups = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`g${index}`, ['a']]));
       const reader = await readerWith(groups);
-      await reader.tell(
+      await reader.deliver(
         { snapshot: 'okta-1', name: 'Group g1', of: ['a'] },
         { snapshot: 'okta-2', name: 'Group g2', of: ['a'] },
       );
@@ -141,11 +141,11 @@ describe('group that events own', () => {
 
   it('the reader does not create a directory group while a group that events own has the same name', async () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
-    await reader.tell({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
+    await reader.deliver({ snapshot: 'okta-1', name: 'Group rowing', of: ['a'] });
     await reader.passMinutes(10);
     expect(await reader.stored('rowing')).toMatchObject({ other: 'okta-1' });
     expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[], [['u-a']]]);
-    await reader.tell({ remove: 'okta-1' });
+    await reader.deliver({ remove: 'okta-1' });
     await reader.pass(61 * MINUTE_MS);
     await reader.passMinutes(10);
     expect([reader.shown('rowing'), reader.shown('okta-1')]).toEqual([[['u-a', 'u-b']], []]);
@@ -165,10 +165,10 @@ describe('SCIM client next to a reader', () => {
       const emails = [{ value: 'd@acme.test', type: 'work' }];
       const user = (await client.post('/Users', { userName: 'd', emails })).body.id;
       const group = (await client.post('/Groups', body)).body.id;
-      await reader.tell();
+      await reader.deliver();
       expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
       await client.patch(`/Groups/${group}`, [add('members', [{ value: user }])]);
-      await reader.tell();
+      await reader.deliver();
       expect(await reader.run()).toMatchObject({ read: 1, sent: 0 });
       expect((await client.get(`/Groups/${group}`)).body.members).toHaveLength(1);
       expect([...reader.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Group rowing']);
@@ -180,7 +180,7 @@ describe('SCIM client next to a reader', () => {
     const reader = await readerWith({ rowing: ['a', 'b'] });
     const client = await clientNextTo(reader);
     const group = (await client.post('/Groups', { displayName: 'Group rowing' })).body.id;
-    await reader.tell();
+    await reader.deliver();
     await reader.passMinutes(30);
     expect(await reader.stored('rowing')).toMatchObject({ other: group });
     expect([...reader.world.platform.groups.values()].map(({ spokeId }) => spokeId)).toEqual([group]);

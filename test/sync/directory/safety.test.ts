@@ -127,7 +127,7 @@ describe('directory with wrong answers', () => {
     await expect(reader.run()).rejects.toThrow('groupsync directory read --accept-deletions');
     await reader.run({ acceptsDeletions: true });
     expect(kindsOf(reader.takeSent())).toEqual(gone.map(() => 'group.deleted'));
-    await reader.tell();
+    await reader.deliver();
     // The guard still holds the deletions above its limit.
     const left = gone.filter((group) => reader.shown(group).length > 0);
     expect(left.length).toBeGreaterThanOrEqual(2);
@@ -185,7 +185,7 @@ describe('group that the directory does not find', () => {
 describe('another source of events', () => {
   it('the reader sends nothing about a group directly after an event of another source, and later corrects the group', async () => {
     const reader = await settled();
-    await reader.tell({ add: ['c'], to: 'rowing' });
+    await reader.deliver({ add: ['c'], to: 'rowing' });
     await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
     await reader.run();
     expect(reader.takeSent()).toEqual([]);

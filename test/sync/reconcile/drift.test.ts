@@ -29,7 +29,7 @@ import {
   records,
   settled,
   shown,
-  tell,
+  deliver,
   tellThenApply,
   USERS,
 } from './support/drift.ts';
@@ -39,7 +39,7 @@ describe('difference that apply finds in a conflict', () => {
   it('a difference that apply finds in a conflict gets its author when the feed reports the change', async () => {
     const { world, id } = await settled();
     world.platform.changeAsOther(id, { name: 'Theirs' });
-    await tell(world, leaves('m0'));
+    await deliver(world, leaves('m0'));
     expect((await apply(world)).drift).toEqual(['name']);
     expect(await records(world)).toMatchObject([
       { kind: 'name', initiator: 'UNKNOWN', settledBy: 'restore' },
@@ -108,7 +108,7 @@ describe('spokeId that another client removed', () => {
   async function beside(options = {}) {
     const settledGroup = await settled({}, options);
     const { world } = settledGroup;
-    await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }));
+    await deliver(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }));
     await applyGroup({ connection: CONNECTION, group: groupId('h') }, world.toolPorts);
     world.advance(HOUR_MS);
     return settledGroup;
@@ -125,7 +125,7 @@ describe('spokeId that another client removed', () => {
 
   it('apply finds a removed spokeId when it continues after a crash of a worker during a write', async () => {
     const { world, id } = await beside();
-    await tell(world, leaves('m0'));
+    await deliver(world, leaves('m0'));
     let calls = 0;
     const effect = async (kind: string) => {
       if (kind !== 'put A#') return;
@@ -232,7 +232,7 @@ it('an external change that recurs with the same version is recorded again', asy
 describe('write of another worker', () => {
   it('a write of another worker during a read does not count as an external change', async () => {
     const { world, id } = await settled();
-    await tell(world, joins('late'));
+    await deliver(world, joins('late'));
     const state = await world.toolPorts.groups.read(REF);
     if (state === undefined) throw new Error('no group');
     const at = { nowMs: world.nowMs(), wakeAtMs: world.nowMs(), isAtOnce: true };
@@ -288,7 +288,7 @@ describe('drift under policy report', () => {
     await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.name).toBe('Theirs');
     // A directory event arrives and another client adds a user. Both happen before apply runs.
-    await tell(world, leaves('m0', 5));
+    await deliver(world, leaves('m0', 5));
     world.platform.changeAsOther(id, { users: [...USERS, 'stranger'] });
     await followThenApply(world, id, activityEvent({ id: 'event-2' }));
     expect(shown(world, id)).toEqual({ name: 'Ours', users: ['stranger', ...USERS.slice(1)] });
@@ -307,11 +307,11 @@ describe('drift under policy report', () => {
     ],
   ])('a reported change of the name ends when the directory deletes a user %s', async (_, events, left) => {
     const { world, id } = await settled({ drift: 'report' });
-    await tell(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
+    await deliver(world, event('group.upserted', { group: { id: 'g', name: 'Ours' } }, 3));
     world.platform.changeAsOther(id, { name: 'Theirs' });
     await followThenApply(world, id, activityEvent());
     expect(shown(world, id)?.name).toBe('Theirs');
-    for (const each of events) await tell(world, each);
+    for (const each of events) await deliver(world, each);
     await apply(world);
     expect(shown(world, id)).toEqual({ name: 'Ours', users: left });
   });
@@ -345,8 +345,8 @@ describe('drift under policy adopt', () => {
     await followThenApply(world, id, activityEvent());
     await tellThenApply(world, leaves('m1', 5));
     expect(shown(world, id)).toEqual({ name: 'Theirs', users: ['u-late', ...USERS.slice(2)] });
-    await tell(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
-    await tell(world, joins('m0', 6));
+    await deliver(world, event('group.upserted', { group: { id: 'g', name: 'Renamed' } }, 6));
+    await deliver(world, joins('m0', 6));
     await tellThenApply(world, leaves('late', 6));
     expect(shown(world, id)).toEqual({ name: 'Renamed', users: [USERS[0], ...USERS.slice(2)] });
   });
@@ -476,7 +476,7 @@ describe('deletion that apply finds before the feed reports it', () => {
     const { world, id } = await settled(settings);
     world.platform.deleteAsOther(id);
     if ('drift' in settings) world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-    await tell(world, joins('late'));
+    await deliver(world, joins('late'));
     await applyGone(world);
     expect(await records(world)).toMatchObject([{ kind: 'deleted', initiator: 'UNKNOWN', platformId: id }]);
     return {
@@ -512,7 +512,7 @@ describe('deletion that apply finds before the feed reports it', () => {
   it('a deletion is attributed, even if the feed reports the deletion while apply processes it', async () => {
     const { world, id } = await settled();
     world.platform.deleteAsOther(id);
-    await tell(world, joins('late'));
+    await deliver(world, joins('late'));
     const seen = await world.toolPorts.groups.readMany([REF]);
     await applyGone(world);
     const readMany = async () => seen;
@@ -532,7 +532,7 @@ describe('deletion while another worker has an old list', () => {
       const old = [...world.platform.groups.values()].map((group) => ({ ...group }));
       world.platform.deleteAsOther(id);
       world.platform.addForeign({ name: 'Beside', spokeId: 'beside', users: [] });
-      await tell(world, joins('late'));
+      await deliver(world, joins('late'));
       await applyGone(world);
       const { platforms } = world.toolPorts;
       const open: typeof platforms.open = async (connection) => {
@@ -541,7 +541,7 @@ describe('deletion while another worker has an old list', () => {
           ageMs > 0 ? (old as never) : platform.groups.list(ageMs);
         return { ...platform, groups: { ...platform.groups, list } };
       };
-      await tell(world, leaves('m0', 30));
+      await deliver(world, leaves('m0', 30));
       await applyGroup(REF, { ...world.toolPorts, platforms: { ...platforms, open } });
       await follow(
         world,
@@ -564,7 +564,7 @@ describe('deletion while another worker has an old list', () => {
       await claims.retire(...retired);
     };
     await applyGroup(REF, { ...world.toolPorts, claims: { ...claims, retire } });
-    await tell(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }, 5));
+    await deliver(world, event('group.upserted', { group: { id: 'h', name: 'Other' } }, 5));
     const other = { connection: CONNECTION, group: groupId('h') };
     expect(await adoptGroup(other, platformGroupId(id), world.toolPorts)).toMatchObject({
       kind: 'owned',

@@ -6,9 +6,9 @@ import { CONNECTION, HOUR_MS } from '../../support/engine/world.ts';
 /** Creates groups g0, g1, … with the members a and b. They have been in sync for an hour. */
 async function company(count: number, settings = {}, platform = {}) {
   const engine = await createTestEngine({ settings, platform });
-  const { world, tell, hire } = engine;
+  const { world, deliver, hire } = engine;
   await hire('a', 'b');
-  await tell(...Array.from({ length: count }, (_, n) => ({ snapshot: `g${n}`, of: ['a', 'b'] })));
+  await deliver(...Array.from({ length: count }, (_, n) => ({ snapshot: `g${n}`, of: ['a', 'b'] })));
   world.advance(HOUR_MS);
   return {
     ...engine,
@@ -21,7 +21,7 @@ async function company(count: number, settings = {}, platform = {}) {
       world.advance(ms);
       const from = world.platform.calls.length;
       await sweep(await world.connection(), world.toolPorts);
-      await tell();
+      await deliver();
       return world.platform.calls
         .slice(from)
         .map(({ method, route }) => `${method} ${route}`)
@@ -61,9 +61,9 @@ describe('group whose content differs under the stored version', () => {
   );
 
   it('one sweep finds both of two groups with changed content under the stored versions, in a company of ten groups', async () => {
-    const { world, tell, hire, sweepAfter, drift } = await company(10, { drift: 'report' });
+    const { world, deliver, hire, sweepAfter, drift } = await company(10, { drift: 'report' });
     await hire('c');
-    await tell({ add: ['c'], to: 'g3' }, { add: ['c'], to: 'g7' });
+    await deliver({ add: ['c'], to: 'g3' }, { add: ['c'], to: 'g7' });
     world.advance(HOUR_MS);
     world.platform.showing = (_call, users) => (users.includes('u-c') ? [...users, 'u-guest'] : users);
     await sweepAfter();
@@ -87,7 +87,7 @@ describe('group whose content differs under the stored version', () => {
   ])(
     'a sweep fetches no group if the platform lost an external member during a write of groupsync (%s)',
     async (_, settings) => {
-      const { world, tell, hire, sweepAfter, shown, drift } = await company(1, settings);
+      const { world, deliver, hire, sweepAfter, shown, drift } = await company(1, settings);
       const [group] = world.platform.groups.values();
       world.platform.changeAsOther(group?.id ?? '', { users: [...(group?.users ?? []), 'u-guest'] });
       await sweepAfter();
@@ -95,7 +95,7 @@ describe('group whose content differs under the stored version', () => {
       world.advance(HOUR_MS);
       world.platform.refused.add('u-guest');
       await hire('c');
-      await tell({ add: ['c'], to: 'g0' });
+      await deliver({ add: ['c'], to: 'g0' });
       expect(shown('g0')).toEqual([['u-a', 'u-b', 'u-c']]);
       for (let hour = 0; hour < 4; hour += 1) expect(await sweepAfter()).toEqual(['GET /groups']);
     },

@@ -42,7 +42,7 @@ function createTeller() {
   const events: RawEvent[] = [];
   const lists = new Map<string, Set<string>>();
   const off = new Set<string>();
-  const tell = (type: string, data: RawEvent['data']) =>
+  const deliver = (type: string, data: RawEvent['data']) =>
     void events.push({
       specversion: '1.0',
       id: 'e',
@@ -59,24 +59,24 @@ function createTeller() {
     lists,
     create(id: string, name: string, members: readonly string[]) {
       lists.set(id, new Set(members));
-      tell('group.snapshot', { group: { id, name }, members: counting(members) });
+      deliver('group.snapshot', { group: { id, name }, members: counting(members) });
     },
     remove(id: string, members: readonly string[]) {
       for (const member of members) lists.get(id)?.delete(member);
-      tell('group.member.removed', { group: { id }, members: members.map((member) => ({ id: member })) });
+      deliver('group.member.removed', { group: { id }, members: members.map((member) => ({ id: member })) });
     },
     add(id: string, members: readonly string[]) {
       for (const member of members) lists.get(id)?.add(member);
-      tell('group.member.added', { group: { id }, members: counting(members) });
+      deliver('group.member.added', { group: { id }, members: counting(members) });
     },
     replace(id: string, members: readonly string[]) {
       lists.set(id, new Set(members));
-      tell('group.snapshot', { group: { id }, members: counting(members) });
+      deliver('group.snapshot', { group: { id }, members: counting(members) });
     },
-    rename: (id: string, name: string) => tell('group.upserted', { group: { id, name } }),
+    rename: (id: string, name: string) => deliver('group.upserted', { group: { id, name } }),
     end(id: string) {
       lists.delete(id);
-      tell('group.deleted', { group: { id } });
+      deliver('group.deleted', { group: { id } });
     },
     /**
      * Deactivating a user is equivalent to the deletion of the user. Activating the user is equivalent to adding the
@@ -85,14 +85,14 @@ function createTeller() {
     switch(user: string, on: boolean) {
       if (on) off.delete(user);
       else off.add(user);
-      if (!on) tell('user.deleted', { user: { id: user } });
+      if (!on) deliver('user.deleted', { user: { id: user } });
       else
         for (const [id, members] of lists)
-          if (members.has(user)) tell('group.member.added', { group: { id }, members: [{ id: user }] });
+          if (members.has(user)) deliver('group.member.added', { group: { id }, members: [{ id: user }] });
     },
     leave(user: string) {
       for (const members of lists.values()) members.delete(user);
-      tell('user.deleted', { user: { id: user } });
+      deliver('user.deleted', { user: { id: user } });
     },
   };
 }
@@ -137,7 +137,7 @@ async function playGroup(one: GroupStep, name: string, scene: Scene): Promise<vo
   if (one.kind === 'delete') groups.delete(one.group);
   for (const [method, body] of requestsOf(one, { id, name, members }))
     await client.send(method, `/Groups/${id}`, body);
-  tell(one, { id, name, members }, teller);
+  deliver(one, { id, name, members }, teller);
 }
 
 interface Meant {
@@ -169,7 +169,7 @@ function requestsOf(one: GroupStep, { id, name, members }: Meant): readonly (rea
   }
 }
 
-function tell(one: GroupStep, { id, name, members }: Meant, teller: Scene['teller']): void {
+function deliver(one: GroupStep, { id, name, members }: Meant, teller: Scene['teller']): void {
   if (one.kind === 'delete') teller.end(id);
   if (one.kind === 'rename' || one.kind === 'put') teller.rename(id, name);
   if (one.kind === 'add') teller.add(id, members);

@@ -65,7 +65,7 @@ describe('nested SCIM group', () => {
   it('a nested group is shown with its URL, and its users are members of the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     expect(engine.shown(inner)).toEqual([users('a', 'b')]);
     const shown = [
@@ -81,20 +81,20 @@ describe('nested SCIM group', () => {
     const inner = await makeGroup('Inner', ['a']);
     const middle = await makeGroup('Middle', ['b'], [inner]);
     const outer = await makeGroup('Outer', ['c'], [middle]);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await patch(inner, add('members', valuesOf(['d'])));
-    await engine.tell();
+    await engine.deliver();
     expect([engine.shown(inner), engine.shown(middle), engine.shown(outer)]).toEqual([
       [users('a', 'd')],
       [users('a', 'b', 'd')],
       [users('a', 'b', 'c', 'd')],
     ]);
     await patch(inner, remove(`members[value eq "${ids.a}"]`));
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('b', 'c', 'd')]);
     await patch(`${middle}`, remove(`members[value eq "${inner}"]`));
-    await engine.tell();
+    await engine.deliver();
     expect([engine.shown(inner), engine.shown(middle), engine.shown(outer)]).toEqual([
       [users('d')],
       [users('b')],
@@ -105,23 +105,23 @@ describe('nested SCIM group', () => {
   it('a user stays in the outer group until both the direct and the nested membership have ended', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     await patch(outer, remove(`members[value eq "${ids.a}"]`));
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await patch(outer, add('members', valuesOf(['a'])));
     await patch(inner, remove(`members[value eq "${ids.a}"]`));
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await patch(outer, remove(`members[value eq "${ids.a}"]`));
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('b', 'c')]);
   });
 
   it('a nested user stays in the outer group if an event removes only the direct membership', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['a', 'c'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     const event = {
       specversion: '1.0',
       id: 'leaves',
@@ -131,17 +131,17 @@ describe('nested SCIM group', () => {
       data: { group: { id: outer }, members: [{ id: ids.a }] },
     };
     engine.world.eventsQueue.send({ body: JSON.stringify(event), attributes: {} });
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
   });
 
   it('the deletion of a nested group removes the group and its users from the outer group', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     const before = (await client.get(`/Groups/${outer}`)).headers['etag'];
     expect((await client.delete(`/Groups/${inner}`)).status).toBe(204);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('c')]);
     const { headers, body } = await client.get(`/Groups/${outer}`);
     expect(body.members.map(({ value }: { value: string }) => value)).toEqual([ids.c]);
@@ -159,15 +159,15 @@ describe('nested SCIM group', () => {
   it('the outer group follows the deactivation, activation and deletion of a nested user', async () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     await client.patch(`/Users/${ids.a}`, [replace('active', false)]);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('b', 'c')]);
     await client.patch(`/Users/${ids.a}`, [replace('active', true)]);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c')]);
     await client.delete(`/Users/${ids.b}`);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'c')]);
   });
 
@@ -175,13 +175,13 @@ describe('nested SCIM group', () => {
     const one = await makeGroup('One', ['a']);
     const two = await makeGroup('Two', ['b'], [one]);
     await patch(one, add('members', [groupValue(two), groupValue(one)]));
-    await engine.tell();
+    await engine.deliver();
     expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b')], [users('a', 'b')]]);
     await patch(two, add('members', valuesOf(['c'])));
-    await engine.tell();
+    await engine.deliver();
     expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('a', 'b', 'c')]]);
     await patch(two, remove(`members[value eq "${one}"]`));
-    await engine.tell();
+    await engine.deliver();
     expect([engine.shown(one), engine.shown(two)]).toEqual([[users('a', 'b', 'c')], [users('b', 'c')]]);
   });
 
@@ -197,10 +197,10 @@ describe('nested SCIM group', () => {
       expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual([outer]);
     }
     await client.put(`/Groups/${outer}`, { displayName: 'Outer', members: [groupValue(other)] });
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('b')]);
     await patch(outer, remove('members[type eq "Group"]'));
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([[]]);
     expect(await membersOf(outer)).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe('nested SCIM group', () => {
   it('explain shows a nested user as a member of the outer group, and the user has both groups', async () => {
     const inner = await makeGroup('Inner', ['a']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     const connection = await engine.world.toolPorts.connections.find(CONNECTION);
     if (connection === undefined) throw new Error('expected the connection of the world');
     const ports = engine.world.toolPorts as never;
@@ -223,7 +223,7 @@ describe('nested SCIM group', () => {
     const inner = await makeGroup('Inner', ['a', 'b']);
     const outer = await makeGroup('Outer', ['c'], [inner]);
     engine.world.platform.unacceptable.add('u-a');
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('b', 'c')]);
     expect((await engine.state(outer))?.counts).toMatchObject({ pending: 1 });
   });
@@ -234,9 +234,9 @@ describe('removal guard for nested groups', () => {
     await start({ guard: {} });
     const inner = await makeGroup('Inner', ['a', 'b', 'c', 'd', 'e', 'f']);
     const outer = await makeGroup('Outer', ['g'], [inner]);
-    await engine.tell();
+    await engine.deliver();
     await client.delete(`/Groups/${inner}`);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(outer)).toEqual([users('a', 'b', 'c', 'd', 'e', 'f', 'g')]);
     expect(await engine.state(outer)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
   });
@@ -282,7 +282,7 @@ describe('groups as members', () => {
     const answer = await patch(first, add('members', [groupValue(below)]));
     expect(answer).toMatchObject(refused);
     expect(answer.body.detail).toContain('at most 10 levels');
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(last)).toEqual([users('a')]);
   });
 

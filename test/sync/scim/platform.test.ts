@@ -43,7 +43,7 @@ beforeEach(async () => {
     ids[name] = (await client.post('/Users', { userName: name, emails })).body.id;
   }
   group = (await client.post('/Groups', { displayName: 'Engineering', members: valuesOf(NAMES) })).body.id;
-  await engine.tell();
+  await engine.deliver();
 });
 
 const valuesOf = (names: readonly string[]) => names.map((name) => ({ value: ids[name] }));
@@ -58,7 +58,7 @@ describe('group pushed by SCIM', () => {
       { op: 'replace', value: { id: group, displayName: 'Eng' } },
       remove(`members[value eq "${ids['a']}"]`),
     );
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
     expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
   });
@@ -67,16 +67,16 @@ describe('group pushed by SCIM', () => {
     const set = (value: unknown) =>
       client.patch(`/Users/${ids['a']}`, [{ op: 'Replace', path: 'active', value }]);
     await set('False');
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
     await set('True');
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users(...NAMES)]);
   });
 
   it('a pushed group is deleted on the platform when the client deletes it', async () => {
     expect((await client.delete(`/Groups/${group}`)).status).toBe(204);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([]);
   });
 });
@@ -99,23 +99,23 @@ describe('SCIM request that would remove most of a group', () => {
   ])('a request with %s succeeds, and the guard holds the removals', async (_title, push) => {
     expect((await push()).status).toBeLessThan(300);
     expect(await listed()).toBe(0);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users(...NAMES)]);
     expect(await engine.state(group)).toMatchObject({ settled: 'held', hold: { removes: 6 } });
     // The answer shows the list of the client, although the removals are held.
     expect(await listed()).toBe(0);
     expect((await patch(add('members', valuesOf(['a'])))).status).toBe(204);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users(...NAMES)]);
   });
 
   it('held removals are written after an operator approves them', async () => {
     await patch(replace('members', []));
-    await engine.tell();
+    await engine.deliver();
     const [held] = await listHolds(CONNECTION, engine.world.toolPorts);
     const word = { by: 'Ann', reason: 'closed', digest: held?.hold.digest };
     expect((await approveHold(engine.ref(group), word, engine.world.toolPorts)).kind).toBe('decided');
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([[]]);
   });
 });
@@ -124,7 +124,7 @@ describe('deleted SCIM user', () => {
   const rest = ['b', 'c', 'd', 'e', 'f'];
   beforeEach(async () => {
     expect((await client.delete(`/Users/${ids['a']}`)).status).toBe(204);
-    await engine.tell();
+    await engine.deliver();
     engine.world.advance(1_000);
   });
 
@@ -137,7 +137,7 @@ describe('deleted SCIM user', () => {
     ],
   ])('a deleted user stays deleted when a late request that names the user %s', async (_what, request) => {
     expect((await request(valuesOf(NAMES))).status).toBeLessThan(300);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users(...rest)]);
     const members = (await client.get(`/Groups/${group}`)).body.members;
     expect(members.map(({ value }: { value: string }) => value).sort()).toEqual(
@@ -156,7 +156,7 @@ describe('deleted SCIM user', () => {
     const made = await client.post('/Groups', { displayName: 'Later', members: valuesOf(['a', 'b']) });
     expect(made.status).toBe(201);
     expect(made.body.members).toHaveLength(1);
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(made.body.id)).toEqual([users('b')]);
   });
 
@@ -165,7 +165,7 @@ describe('deleted SCIM user', () => {
     const again = await client.post('/Users', { userName: 'a', emails });
     expect(again.body.id).not.toBe(ids['a']);
     await patch(add('members', [{ value: again.body.id }]));
-    await engine.tell();
+    await engine.deliver();
     expect(engine.shown(group)).toEqual([users(...NAMES)]);
   });
 });

@@ -33,7 +33,7 @@ export const [joins, leaves] = [memberIs('added'), memberIs('removed')];
 export async function settled(settings: Readonly<Record<string, unknown>> = {}, options = {}) {
   const people = [...MEMBERS, 'late'].map((role) => ({ role, email: `${role}@acme.test` }));
   const world = await createWorld({ random: seededRandom(1), people, settings, platform: options });
-  await tell(
+  await deliver(
     world,
     event('group.snapshot', { group: { id: 'g', name: 'Ours' }, members: MEMBERS.map(member) }),
   );
@@ -42,7 +42,7 @@ export async function settled(settings: Readonly<Record<string, unknown>> = {}, 
   return { world, id: [...world.platform.groups.keys()][0] as string };
 }
 
-export const tell = (world: World, ...events: RawEvent[]) =>
+export const deliver = (world: World, ...events: RawEvent[]) =>
   ingest(
     events.map((each) => ({ messageId: each.id, body: JSON.stringify(each), sentAtMs: START_MS })),
     world.toolPorts,
@@ -81,7 +81,7 @@ export const apply = (world: World) => applyGroup(REF, world.toolPorts);
 
 /** Sends directory events and applies the group. Then waits until no read can show an earlier state. */
 export async function tellThenApply(world: World, ...events: RawEvent[]) {
-  await tell(world, ...events);
+  await deliver(world, ...events);
   const ending = await apply(world);
   world.advance(READS_BEHIND_MS);
   return ending;
