@@ -91,7 +91,7 @@ describe('architecture rules', () => {
     ['console/page/a.tsx', "import 'node:fs'", 'runs in a browser'],
     ['console/server/a.ts', "import '../../cli/run.ts'", 'calls the use cases'],
     ['console/server/a.ts', "import 'node:fs'", 'calls the use cases'],
-    ['console/answers.ts', "import { z } from 'zod'", 'answers of the use cases'],
+    ['console/answers.ts', "import { z } from 'zod'", 'imports only types'],
     ['local/a.ts', "import '../cli/run.ts'", 'never cli or infra'],
     ['directory-simulator/engine/a.ts', "import '../google/a.ts'", 'imports no dialect'],
     ['directory-simulator/google/a.ts', "import '../entra/a.ts'", 'never another dialect'],
