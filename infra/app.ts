@@ -11,7 +11,7 @@ import { environmentOf, readSettings, SettingsError } from './settings.ts';
 const SETTINGS_FILE = 'groupsync.json';
 const Settings = z.record(z.string(), z.unknown());
 
-/** The stages and the feature flags of the CDK. The package is deployed from a folder that has no `cdk.json`. */
+/** The stages and the feature flags of the CDK, for a user of the package, whose folder has no `cdk.json`. */
 const { stages, ...FEATURE_FLAGS } = cdkJson.context;
 
 /**

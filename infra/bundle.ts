@@ -45,7 +45,7 @@ export function bundle(entries: Record<string, string>, outDir: string): BuildRe
       '@aws-sdk/credential-provider-node': join(ROOT, 'infra/substitutes/credentials.ts'),
       undici: join(ROOT, 'infra/substitutes/undici.mjs'),
     },
-    // The function `console` serves these files.
+    // The files of the console's page, as JSON. The function `console` serves them.
     define: { CONSOLE_PAGE: pageAsJson(ROOT) },
     // Dependencies that are CommonJS call `require` for Node's own modules.
     banner: {

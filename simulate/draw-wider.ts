@@ -132,8 +132,8 @@ function drawNumbered(random: Random, { town, endMs }: Place): readonly Happenin
 }
 
 /**
- * Draws people for long runs. Some people were in no group for more than 430 days and then join a group again. Other
- * people join a group for the first time. The addresses of these members (`h…`) are sent only once, at the beginning.
+ * Draws people for long runs. They leave all groups at the beginning of the run, and join a group more than 430 days
+ * later. The addresses of these members (`h…`) are sent only once, at the beginning.
  */
 export function drawComebacks(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
@@ -141,7 +141,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
     .filter(({ role, email, state }) => /-h\d+$/.test(role) && email !== null && state === undefined)
     .map(({ role }) => role.slice(roleOf(connection, '').length));
   return some(random, handed, 3).flatMap((member): Happening[] => {
-    // A long run stretches this time to more than 430 days.
+    // A long run stretches the time between `leftMs` and `backMs` to more than 430 days.
     const leftMs = DAY_MS + between(random, 0, 12 * HOUR_MS);
     const backMs = endMs - between(random, 2 * HOUR_MS, 12 * HOUR_MS);
     const leaves = groups.map((group, index) =>
@@ -156,7 +156,7 @@ export function drawComebacks(random: Random, { town, endMs }: Place): readonly 
   });
 }
 
-/** Draws two or three events with equal stamps and different content. They arrive in any order. */
+/** Draws pairs of events. The two events of a pair have equal stamps and different content, and arrive in any order. */
 function drawTies(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
   return Array.from({ length: between(random, 2, 5) }, (_, index) => {
@@ -211,7 +211,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
     const arrivesMs = atMs + lateMs;
     const other = (beforeMs: number, action: DirectoryAction) =>
       directoryHappening(connection, arrivesMs - beforeMs, action, way);
-    // `newer` is a request that the client sends later. `other` creates a request that arrives at the same time.
+    // `other` creates a request that arrives `beforeMs` before `late`. The client sends `newer` after `late`.
     const newer = other(between(random, 1_000, MINUTE_MS), change(group));
     const earlierMs = within(atMs - between(random, 1, 60) * MINUTE_MS, endMs);
     const overlaps = { ...way, lateMs: arrivesMs - earlierMs + random.below(30) - 15 };
@@ -227,7 +227,7 @@ function drawLateRequests(random: Random, { town, endMs }: Place): readonly Happ
   }).flat();
 }
 
-/** Draws operators who erase the data of a person. The erasure happens before or after the person leaves. */
+/** Draws operators who erase the data of a person. In most cases, the person leaves a group before the erasure. */
 function drawErasures(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, people, groups } = town;
   const known = people.filter(({ email, role }) => email !== null && /-[ph]\d+$/.test(role));

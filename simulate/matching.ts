@@ -4,17 +4,17 @@ import type { HeldEmployee } from './platform/platform.ts';
 import type { CompanyAction, Happening, SimulationRun } from './simulation-run.ts';
 
 export interface ExpectedUsers {
-  /** The ids that the platform group should have in `users`. This includes the ids of uncertain members. */
+  /** The ids that the platform group should have in `users`. This includes the ids of matched members in `unsure`. */
   readonly users: ReadonlySet<string>;
   /** The person of each member. A pending member has no entry. */
   readonly userOf: ReadonlyMap<string, string>;
   readonly pending: ReadonlyMap<string, Cause>;
   /**
-   * Members whose data an operator erased, members without a value that an operator bound, and members with a contested
-   * value (`contestedValues`). Such a member may be bound to an earlier holder of the value, or may be pending.
+   * Members whose data an operator erased, members that have no value but were bound by an operator, and members with a
+   * contested value (`contestedValues`). Such a member may be bound to an earlier holder of the value, or may be pending.
    */
   readonly unsure: ReadonlySet<string>;
-  /** The ids of all persons that an uncertain member may be bound to. */
+  /** The ids of all persons that a member in `unsure` may be bound to. */
   readonly may: ReadonlySet<string>;
 }
 
@@ -71,7 +71,7 @@ type Found = { readonly id: string } | { readonly cause: Cause };
 /** The states of employees that the platform lists by default. */
 const LISTED_STATES: ReadonlySet<string> = new Set(['ACTIVE', 'TERMINATED']);
 
-/** Returns three functions. `who` receives the roles with a value and chooses the person. */
+/** Returns three functions. `who` receives all roles that share an address or number, and chooses the person. */
 function choosing(holders: Holders, settings: Who['settings']) {
   const { includeStates = ['ACTIVE'], memberIdField = 'userId' } = settings;
   const idOf = ({ role, userId }: HeldEmployee) => (memberIdField === 'id' ? role : userId);
@@ -181,7 +181,7 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
 }
 
 /**
- * Returns the connected sets of values. Two values are connected if they have a common holder, or if each is connected
+ * Returns the connected sets. Each set contains values and their holders. Two values are connected if they have a common holder, or if each is connected
  * with the same third value.
  */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {

@@ -175,7 +175,7 @@ async function showAudit(context: Context, group: string | undefined, options: L
   noteCut(found, options, out);
   const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
-    if (entries.length === 0) out.line('no entries yet');
+    if (entries.length === 0) out.line('no entries match');
     for (const entry of entries) printEntry(entry, users, out);
   });
   return EXIT.done;
@@ -204,7 +204,7 @@ async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
   out.answer(check, () =>
     out.line(
       broken === null
-        ? `${plural(entries, 'entry', 'entries')}, unchanged; later entries reference ${count} of them`
+        ? `${plural(entries, 'entry', 'entries')}: none was changed or removed; later entries confirm ${count} of them`
         : out.paint.red(
             `the entry of ${broken.at} is ${broken.problem}; there are ${plural(entries, 'entry', 'entries')}`,
           ),

@@ -101,9 +101,9 @@ function outdatedLines(groups: readonly string[], superseded: number): readonly 
 
 /** The pause lets the operator adopt a platform group before apply creates a second group. */
 const adoptionLines = ({ connection }: Context): readonly string[] => [
-  `  to adopt every group whose name is exactly the same and unique, first: groupsync connections set ${connection} adoptExisting=byName`,
-  '  to adopt single groups, first: groupsync pause',
-  '  after the import, run the commands above, or for all: groupsync platform-groups adopt --all',
+  `  before the import, to adopt each platform group whose unique name equals the name of a group: groupsync connections set ${connection} adoptExisting=byName`,
+  '  before the import, to adopt single groups: groupsync pause',
+  '  after the import: run the adopt commands of the warning, or adopt all groups: groupsync platform-groups adopt --all',
   '  afterwards: groupsync resume',
 ];
 

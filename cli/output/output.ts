@@ -35,7 +35,7 @@ export interface Output {
   startAgain(): void;
 }
 
-/** Functions for every text: they complete commands for pasting, and redact names with `--no-names`. */
+/** Functions for every printed text: they make commands ready for pasting, and hide names with `--no-names`. */
 export interface Wording {
   readonly formatCommands: CommandFormatter;
   readonly redactor: Redactor | undefined;

@@ -28,7 +28,7 @@ export interface Served {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** Creates the HTTP server of a dialect: faults, sign-in, validation, lag, errors and request log. */
+/** Creates the HTTP server of one vendor's API, with faults, sign-in, validation, delayed changes, errors and a log. */
 export function createServer(served: Served): FastifyInstance {
   const { dialect, simulation } = served;
   const app = Fastify({

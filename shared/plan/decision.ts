@@ -115,8 +115,8 @@ export interface Wait {
   readonly waitMs: number | undefined;
   readonly why: ErrorDetail;
   /**
-   * The fact to store with the wait. `missing` records the first 404. An intent with a higher count records one more
-   * search that did not find the created group, or one more DELETE without effect.
+   * The fact to store with the wait. `missing` records the first 404. An intent replaces the open intent: it counts one
+   * more search that did not find the created group, or one more DELETE without effect.
    */
   readonly noting?: 'missing' | Intent;
   /** If true, the removals that this worker has reserved with the guard do not count during the wait. */

@@ -16,8 +16,8 @@ export type AmendPorts = JournalPorts & Pick<ToolPorts, 'mailboxes' | 'events'>;
 /**
  * Returns the audit that records an operator's action on a dead-lettered message:
  * - the audit of the message's group, if the connection and the group are known;
- * - otherwise the journal of the message's connection, if the connection is known;
- * - otherwise the journal of the default connection.
+ * - otherwise the audit of the message's connection (its journal), if the connection is known;
+ * - otherwise the audit of the default connection.
  */
 function auditedAt({ connection, group }: DeadLetter): GroupRef {
   if (connection && group) return { connection, group: groupId(group) };

@@ -42,8 +42,8 @@ const SLICE_SIZE = 500;
 
 /**
  * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. If a
- * change fails, its messages are received again, and all other changes are stored. Registers come before users, so that
- * a fan-out finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by
+ * change fails, its messages are received again, and all other changes are stored. The memberships of groups come before
+ * users, so that a fan-out finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by
  * slice. So if the run has no time left, some slices are already complete.
  * @returns the changed groups
  */
@@ -154,9 +154,9 @@ function digestOf({ members, parts, ...registers }: GroupFold): string {
 }
 
 /**
- * Stores the members first, then the parts of snapshots, then the floor. An earlier floor would hide members whose
- * registers are not written yet. The notes about memberships have no conditions, so they are sent together, before the
- * registers.
+ * Stores the members first, then the parts of snapshots, then the floor. If the floor were stored before the
+ * members, it would hide the members whose registers are not written yet. Before the registers, a note about each new
+ * membership is written. These writes have no conditions, so they are sent together.
  * @returns the updates of groups that have not stored this change yet. The write of the dirty mark must store these
  * updates
  */
@@ -170,7 +170,7 @@ async function storeGroups(
   const { desired, clock } = batch.ports;
   const nowMs = clock();
   // New members are matched here if `recall` has read the users. Otherwise `storeUsers` matches them. The members of an
-  // oversized message are always matched later, because its users are stored after its groups.
+  // oversized message are always matched later, because its groups are stored slice by slice.
   const matchesNow = batch.oversized === undefined && !isOver(batch);
   const match = matchesNow ? await firstBindings(named, presentIn(folds), recalled, batch.ports) : undefined;
   const updates = new Map<GroupId, GroupUpdate>();
@@ -212,7 +212,8 @@ const MAX_CHANGED_MEMBERS = 10;
 
 /**
  * Returns the members that a batch changed in a group. The result is undefined if the batch may change too many
- * members, if a part of the batch was stored before, or if a crash would lose the batch. Apply then reads all members.
+ * members, if a part of the batch was stored before, or if no message contains the change, because after a crash only
+ * messages are received again. Apply then reads all members.
  */
 function changedMembersOf(
   fold: GroupFold,
@@ -267,7 +268,7 @@ async function storeUsers(
  * Matches new members before they are stored. So the first write of a member contains the binding, and two workers of
  * apply cannot create different bindings. The match uses the current settings, because a binding by earlier match rules
  * would stay. Apply later matches the members without a result here.
- * @returns a function that stores a note about each member with the matching persons, and then matches the members;
+ * @returns a function that first records each member at the persons that match it, and then matches the members;
  * undefined if the users were not read, or the connection only observes
  */
 async function firstBindings(

@@ -152,7 +152,7 @@ describe('sign-in with DPoP', () => {
     expect(statuses).toEqual([200, 400]);
   });
 
-  it('the API also asks for a nonce if the setting dpop is everywhere', async () => {
+  it('the API also asks for a nonce if the setting dpop has the value "everywhere"', async () => {
     const client = startOkta({ settings: { dpop: 'everywhere' } });
     const { token } = await boundToken(client);
     const target = ['GET', `${ORG}${GROUPS}`, token] as const;
@@ -167,7 +167,7 @@ describe('sign-in with DPoP', () => {
     );
   });
 
-  it('the server renews the nonce after a day, and accepts the old nonce for three days', async () => {
+  it('the server issues a new nonce after a day, and refuses a nonce three days after its issue', async () => {
     const client = startOkta({ settings });
     const { nonce } = await boundToken(client);
     client.clock.ms += 86_400_000;
@@ -207,7 +207,7 @@ describe('access to the API of the simulated Okta org', () => {
     );
   });
 
-  it('a call without the scope gets 403 insufficient_scope, or 404 if a resource set limits the role', async () => {
+  it('a call without the required scope gets 403 insufficient_scope, and a resource set that lacks the group leads to 404', async () => {
     const client = startOkta();
     const token = await tokenOf(client);
     await client.control('scopes', { scopes: ['okta.users.read'] });
