@@ -2,7 +2,7 @@
 export interface PageTokens {
   expireAll(): void;
   generation(): number;
-  /** Returns the number of the next listing with this key. */
+  /** Starts a new listing of the collection `key`, and returns its number: 1, 2, 3 and so on. */
   nextListing(key: string): number;
 }
 

@@ -13,7 +13,7 @@ export type ForgetPorts = JournalPorts & Pick<ToolPorts, 'scim' | 'users' | 'peo
  * and the index items for the values of this data. Ids, stamps, memberships and the binding stay, so that a late event
  * cannot restore old data. The journal records the erasure and its operator, but not the erased data. After a crash,
  * the erasure can be repeated.
- * @returns the number of erased items; undefined if no data of the member is stored
+ * @returns the number of erased items of each kind; undefined if no data of the member is stored
  */
 export async function forgetMember(connection: ConnectionName, member: MemberId, ports: ForgetPorts) {
   const change = { kind: 'forget_member', member, before: null, after: null, reason: 'erased on request' };
@@ -23,7 +23,8 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   const attributes = await ports.users.forget(connection, member, ports.clock());
   const roles = await ports.people.rolesOf(connection, user ?? {});
   const described = roles.filter(({ values }) => values.size > 0);
-  // A worker that saves the person at the same time saves only platform data, which the hourly refresh would also save.
+  // Another worker may save this platform data again at the same time. The hourly refresh reads it again anyway, as long
+  // as the platform has the person.
   for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
   const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);

@@ -28,7 +28,7 @@ const numberOf = (text: string): number => createHash('sha256').update(text).dig
 
 export type Groups = ReturnType<typeof createGroups>;
 
-/** Creates the store of the real groups. Answers with a fault may differ. The store also keeps writes and feed events. */
+/** Creates the store of the groups as they really are on the simulated platform, with all writes and feed events. */
 export function createGroups(options: PlatformOptions, platformFaults: PlatformFaults) {
   const { company, clock, traits, runLog } = options;
   /** The status of this platform's answer to a write with a name that another group has. */

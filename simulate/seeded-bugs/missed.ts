@@ -36,7 +36,7 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
     '"way":{"form":"scim_request","time":"none","lateMs":[1-9]',
   ],
   marked_once: [
-    'a change of settings does not reach a new group that the index lacks',
+    'a change of settings does not reach a new group that the late index lacks',
     at('index', (index, _, actor) => ({
       async *all(connection, which) {
         if (actor !== 'pump' || which !== undefined) yield* index.all(connection, which);
@@ -46,7 +46,7 @@ export const MISSED_BUGS: Readonly<Record<string, Bug>> = {
     '"seed":(?:[37]|[0-9]*(?:[02468][37]|[13579][159])),.*"group":"new-',
   ],
   levels_lie: [
-    'the levels report no waiting, held or failed group',
+    'the metrics of the group states show no waiting, held or failed group',
     at('index', (index, { clock }) => ({
       async *all(connection, which) {
         for await (const page of index.all(connection, which)) {

@@ -5,6 +5,6 @@ const rsaKey = () =>
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
     .toString();
 
-/** One pair of keys for all tests of a process, because creating a key is slow. */
+/** Two private keys. All tests of a process share them, because creating a key is slow. */
 export const CUSTOMER_KEY = rsaKey();
 export const MANAGED_KEY = rsaKey();

@@ -65,7 +65,7 @@ const { template } = synthesise({
   runbookUrl: `https://runbook.test/${'r'.repeat(679)}`,
 });
 
-/** Returns a value of the template in its deployed form, with the longest names of account, region and address. */
+/** Returns a value of the template after the deployment. Each reference becomes a text of the maximum length. */
 function deployed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(deployed);
   if (typeof value !== 'object' || value === null) return value;

@@ -134,7 +134,7 @@ describe('policy of operators', () => {
     ).toEqual([]);
   });
 
-  it('an operator may not write a decision about held removals or a session of the console directly', () => {
+  it('an operator may write neither a decision about held removals nor a console session directly into the table', () => {
     const policies = Object.values(resourcesOf(synthesise().template, 'AWS::IAM::ManagedPolicy'));
     const denials = policies.map(({ Properties }) => [
       Properties.ManagedPolicyName,

@@ -39,24 +39,24 @@ describe('judgeRemovals', () => {
     ['half of a group', { size: 10, removals: 5 }, 'allowed'],
     ['more than half of a group', { size: 10, removals: 6 }, 'share'],
     [
-      "half of the group's size before the hour",
+      'removals of half of the members that the group had an hour ago',
       { size: 8, removals: 3, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
       'allowed',
     ],
     [
-      "more than half of the group's size before the hour",
+      'removals of more than half of the members that the group had an hour ago',
       { size: 8, removals: 4, recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 10 } },
       'share',
     ],
     ['all members of a group below minSize', { size: 4, removals: 4 }, 'allowed'],
     ['all members of a group of minSize', { size: 5, removals: 5 }, 'share'],
     [
-      'all shown members of a group that has minSize members with a hidden one',
+      'all shown members of a group that reaches minSize only with its hidden member',
       { size: 4, hidden: 1, removals: 4 },
       'share',
     ],
     [
-      'more than half of the shown members, but half with the hidden ones',
+      'more than half of the shown members, but exactly half of the shown and hidden members',
       { size: 10, hidden: 2, removals: 6 },
       'share',
     ],
@@ -90,7 +90,7 @@ describe('judgeRemovals', () => {
       { removals: 6, recent: { ...NOTHING_REMOVED, connection: 15 } },
       'per_hour',
     ],
-    ['more removals than an hour allows, before any other rule', { size: 21, removals: 21 }, 'per_hour'],
+    ['removals that break the hourly limit and also other rules', { size: 21, removals: 21 }, 'per_hour'],
     [
       'all members of a group that the directory deleted',
       { size: 15, removals: 15, deletesGroup: true },
@@ -108,7 +108,7 @@ describe('judgeRemovals', () => {
       'deleted_groups',
     ],
     [
-      'the third deleted group of a company that may lose 5 %',
+      'the third deleted group of a company with 60 groups, of which three are 5 %',
       { deletesGroup: true, recent: { ...NOTHING_REMOVED, deletedGroups: 2, managedGroups: 60 } },
       'allowed',
     ],
@@ -123,7 +123,7 @@ describe('judgeRemovals', () => {
       'deleted_groups',
     ],
     [
-      'the deletion of an empty group after the removals of an hour',
+      'the deletion of an empty group when this hour allows no more removals',
       { size: 0, removals: 0, deletesGroup: true, recent: { ...NOTHING_REMOVED, connection: 20 } },
       'allowed',
     ],
@@ -161,7 +161,7 @@ describe('judgeRemovals', () => {
     expect(verdict).toEqual({ allowed: false, rule: 'per_hour', share: 0 });
   });
 
-  it('judgeRemovals returns the share of the users that the removals of the hour take', () => {
+  it('judgeRemovals returns the share of the users that the earlier and the new removals of the hour remove together', () => {
     expect(
       judgeRemovals({
         ...calm,

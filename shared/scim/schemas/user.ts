@@ -68,7 +68,7 @@ const ENTERPRISE_PROFILE: readonly Attribute[] = [
   text('department', 'Department.'),
   complex('manager', 'The manager.', [
     text('value', 'Id of the manager.', { caseExact: true }),
-    attribute('reference', '$ref', 'Address of the manager.', { referenceTypes: ['User'] }),
+    attribute('reference', '$ref', 'URL of the user resource of the manager.', { referenceTypes: ['User'] }),
     text('displayName', 'Name of the manager.', { mutability: 'readOnly' }),
   ]),
 ];

@@ -57,7 +57,7 @@ describe('EventBridge Scheduler emulator with the SDK', () => {
     expect(task).toHaveBeenCalledTimes(1);
   });
 
-  it('UpdateSchedule refuses an invalid rate and a missing schedule', async () => {
+  it('UpdateSchedule refuses an expression that is not a rate, and a schedule that does not exist', async () => {
     const client = await start();
     await expect(client.send(change('ENABLED', 'cron(0 12 * * ? *)'))).rejects.toMatchObject({
       name: 'ValidationException',

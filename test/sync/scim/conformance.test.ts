@@ -188,7 +188,7 @@ describe('attributes of the SCIM schemas', () => {
     ['User', '/Users', { userName: 'ann' }],
     ['Group', '/Groups', { displayName: 'A' }],
   ])(
-    'every writable attribute of a %s can be added, replaced and omitted, and removed if it is not required',
+    'every writable attribute of a %s can be added, replaced, left out of a response, and removed unless it is required',
     async (type, path, least) => {
       const definitions = (await schemas())
         .filter(({ name }) => name === type || (type === 'User' && name === 'EnterpriseUser'))
@@ -200,7 +200,7 @@ describe('attributes of the SCIM schemas', () => {
         const { name, required } = definition;
         if (definition.mutability === 'readOnly') continue;
         for (const op of ['add', 'replace']) {
-          // The server sets the address of a member and ignores the client's value.
+          // The server sets the `$ref` of a member, and ignores the client's value.
           const value = name === 'members' ? [{ value: `m${op}` }] : exampleOf(definition);
           const changed = await client.patch(`${resource}?attributes=${schema}:${name}`, [
             { op, path: `${schema}:${name}`, value },
@@ -222,7 +222,7 @@ describe('attributes of the SCIM schemas', () => {
     },
   );
 
-  it('a PUT of the document that was read keeps the attributes, and values of read-only attributes are ignored', async () => {
+  it('a PUT of an unchanged document changes nothing, and ignores other values of read-only attributes', async () => {
     const { body } = await client.post('/Users', fullUser('ann'));
     world.time.nowMs += 1_000;
     const foreign = {
@@ -387,19 +387,23 @@ describe('SCIM changes by PATCH', () => {
   );
 
   it.each<[title: string, operation: object, expected: object]>([
-    ['an id in its value', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
+    ['an id in its value ignores the id', { op: 'replace', value: { id: 'x', title: 'T' } }, { title: 'T' }],
     [
-      'a filter that selects one value',
+      'a filter that selects one value changes only this value',
       replace('emails[type eq "work"].value', 'n@x'),
       { emails: [{ value: 'n@x', type: 'work', primary: true }] },
     ],
     [
-      'an addition of a whole extension',
+      'an addition of a whole extension keeps its other attributes',
       add(ENTERPRISE, { costCenter: 'C' }),
       { [ENTERPRISE]: { costCenter: 'C', employeeNumber: '7' } },
     ],
-    ['an addition of an unknown schema', add('urn:x:1.0:User:tag', 'x'), { schemas: [USER, ENTERPRISE] }],
-  ])('a PATCH with %s has the expected result', async (_title, operation, expected) => {
+    [
+      'an addition of an unknown schema changes nothing',
+      add('urn:x:1.0:User:tag', 'x'),
+      { schemas: [USER, ENTERPRISE] },
+    ],
+  ])('a PATCH with %s', async (_title, operation, expected) => {
     const changed = await client.patch(user, [operation]);
     expect(changed.status).toBe(200);
     expect(changed.body).toMatchObject(expected);
@@ -458,7 +462,7 @@ describe('schemas of a request', () => {
 });
 
 describe('SCIM write with If-None-Match', () => {
-  it('a write with If-None-Match is refused if the resource exists or has one of the given versions', async () => {
+  it('a write is refused if If-None-Match is *, or contains the version of the resource', async () => {
     for (const [path, body] of [
       ['/Users', { userName: 'ann' }],
       ['/Groups', { displayName: 'A' }],

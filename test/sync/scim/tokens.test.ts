@@ -32,7 +32,7 @@ describe('SCIM tokens', () => {
     expect(await listTokens(OTHER, ports)).toEqual([]);
   });
 
-  it('tokens are listed by connection, with the time of their expiry and the hour of their last use', async () => {
+  it('the list of tokens shows their expiry and a time of last use, which is updated at most once an hour', async () => {
     const world = createWorld();
     const token = await world.newToken('default', world.time.nowMs + 7_200_000);
     await world.newToken('other');
