@@ -278,6 +278,11 @@ const offline = () => ({
   newId: () => 'dry-run',
 });
 
+function verbOf({ sent, errorCount }: ImportReport): string {
+  if (errorCount > 0) return 'nothing was sent:';
+  return sent ? 'sent' : 'would be sent:';
+}
+
 function printImport(report: ImportReport, { out }: Context): void {
   printErrors(report, out);
   const { rows, groups, messages, sent, errorCount, unsent } = report;
@@ -287,7 +292,7 @@ function printImport(report: ImportReport, { out }: Context): void {
     return;
   }
   if (!sent) for (const line of fileLines(report)) out.line(line);
-  const verb = errorCount > 0 ? 'nothing was sent:' : sent ? 'sent' : 'would be sent:';
+  const verb = verbOf(report);
   out.line(`${verb} ${plural(rows, 'row')}, ${plural(groups, 'group')}, ${plural(messages, 'message')}`);
   if (errorCount > 0) out.line(`${plural(errorCount, 'line')} with errors`);
 }

@@ -82,7 +82,8 @@ export function createRedactor() {
     const fields = Object.entries(value).map(([of, one]) => {
       const isWhole =
         (of in EMPTY || (isDeadLetter && CHANGED_VALUES.test(of))) && one !== null && !Array.isArray(one);
-      return [of, isWhole ? (EMPTY[of] ?? (of === 'scim' ? null : HIDDEN)) : hidden(one, of)];
+      if (!isWhole) return [of, hidden(one, of)];
+      return [of, of in EMPTY ? EMPTY[of] : HIDDEN];
     });
     return Object.fromEntries(fields);
   };

@@ -158,13 +158,19 @@ function Doctor() {
   );
 }
 
+function classOf(ok: boolean, notRun = false): string {
+  if (notRun) return 'off';
+  return ok ? 'ok' : 'bad';
+}
+
 const Results = ({ of }: { readonly of: Checks['checks'] }) => (
   <ul class="checks">
     {of.map(({ name, ok, notRun, detail, fix }) => (
-      <li key={name + detail} class={notRun ? 'off' : ok ? 'ok' : 'bad'}>
+      <li key={name + detail} class={classOf(ok, notRun)}>
         <b>{name}</b>
         <span>
-          {notRun ? T.conn.notRun : <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>}
+          {notRun && T.conn.notRun}
+          {!notRun && <span class="unseen">{ok ? T.conn.ok : T.conn.fault}: </span>}
           {detail}
           {fix !== null && (
             <small class="block">

@@ -107,6 +107,11 @@ function planDeparture(input: DraftInput, current: View): Plan {
   };
 }
 
+function updateAction(changes: readonly PlanChange[], isWhole: boolean): PlanAction {
+  if (changes.length === 0) return 'none';
+  return isWhole ? 'put' : 'patch';
+}
+
 function planUpdate(input: DraftInput, directory: WantedGroup, current: View): Plan {
   const { acceptedDrift } = input;
   const wanted = asAllowed(directory, current, input);
@@ -135,9 +140,8 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
   // A PUT must contain a spokeId. If the drift policy accepts that the spokeId is missing, a PATCH sends only the
   // changes.
   const isWhole = input.whole && wanted.spokeId !== null && !input.fixed?.size;
-  const action: PlanAction = changes.length === 0 ? 'none' : isWhole ? 'put' : 'patch';
   return {
-    action,
+    action: updateAction(changes, isWhole),
     changes: sortChanges(changes),
     after: {
       ...wanted,

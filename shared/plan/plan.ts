@@ -46,7 +46,10 @@ const KINDS: readonly PlanChange['kind'][] = [
   ...(['add_member', 'remove_member'] as const),
 ];
 
-export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export function compareText(a: string, b: string): number {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
 
 export function sortChanges(changes: readonly PlanChange[]): readonly PlanChange[] {
   return [...changes].sort(

@@ -61,8 +61,10 @@ function fieldValueOf(employee: Employee, field: EmployeeField): string | null |
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-const textOf = (value: unknown): string | null | undefined =>
-  typeof value === 'number' ? String(value) : typeof value === 'string' || value === null ? value : undefined;
+function textOf(value: unknown): string | null | undefined {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' || value === null ? value : undefined;
+}
 
 /** Reads the changed groups and the initiators from the activity feed. An unknown event type is not an error. */
 export async function* feedPages(client: GroupClient, start: FeedStart, call: Calling) {

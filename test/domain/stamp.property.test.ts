@@ -56,7 +56,10 @@ function compareSpecs(a: Spec, b: Spec): number {
   return Buffer.compare(Buffer.from(a.id), Buffer.from(b.id));
 }
 
-const compareText = (a: string, b: string) => (a === b ? 0 : a < b ? -1 : 1);
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
 
 describe('stamps', () => {
   always(

@@ -78,7 +78,8 @@ async function exporterTo(bucket: Map<string, string>, status = 200) {
     // S3 accepts an object in a bucket with Object Lock only with a checksum.
     const isValid = headers['if-none-match'] === '*' && headers['x-amz-checksum-sha256'] !== undefined;
     const key = url.split('?')[0] ?? '';
-    const answer = isValid && bucket.has(key) ? 412 : isValid ? status : 400;
+    const validAnswer = bucket.has(key) ? 412 : status;
+    const answer = isValid ? validAnswer : 400;
     if (answer === 200) bucket.set(key, body);
     const code = answer === 412 ? 'PreconditionFailed' : 'AccessDenied';
     response.writeHead(answer).end(answer === 200 ? '' : `<Error><Code>${code}</Code></Error>`);

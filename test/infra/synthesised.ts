@@ -53,5 +53,7 @@ export interface Statement {
   readonly Condition?: Record<string, Record<string, unknown>> | undefined;
 }
 
-export const listed = <T>(value: T | T[] | undefined): T[] =>
-  Array.isArray(value) ? value : value === undefined ? [] : [value];
+export function listed<T>(value: T | T[] | undefined): T[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}

@@ -20,8 +20,8 @@ function notices(counts: Readonly<Record<number, number>>, minutes: number, fail
     const found: readonly Finding[] = [{ subject: 'hold', count }];
     episodes = observe(episodes, found, { checked: ['hold'], nowMs }).map((episode) => {
       if (!isNoticeDue(episode, nowMs)) return episode;
-      const kind =
-        episode.endedMs !== undefined ? 'ended' : episode.notifiedCount === undefined ? 'began' : 'grew';
+      const openKind = episode.notifiedCount === undefined ? 'began' : 'grew';
+      const kind = episode.endedMs === undefined ? openKind : 'ended';
       sent.push(`${minute} ${kind} ${episode.count}${failing.includes(minute) ? ' in vain' : ''}`);
       return afterNotice(beforeNotice(episode, nowMs), { isSent: !failing.includes(minute) });
     });

@@ -135,20 +135,21 @@ function selected(before: readonly Held[], { op, type: kind = '', part, value }:
   return op === 'remove' || !says ? before : [...before, merge({ type: kind }, given)];
 }
 
+function emailsAfter(before: readonly Held[], operation: Operation): readonly Held[] {
+  const { op, type: kind, value } = operation;
+  if (kind !== undefined) return selected(before, operation);
+  if (op === 'remove') return [];
+  return whole(before, op, value as readonly Parts[] | null);
+}
+
 function reading(before: Person, operation: Operation): Person {
-  const { op, attribute, type: kind, part, value } = operation;
+  const { attribute, part, value } = operation;
   if (attribute === 'title') return { ...before, title: (value ?? null) as string | null };
   if (attribute === 'name') {
     const given = (part === undefined ? value : { [part]: value ?? null }) as Parts | null | undefined;
     return { ...before, name: given == null ? {} : merge(before.name, given) };
   }
-  const emails =
-    kind !== undefined
-      ? selected(before.emails, operation)
-      : op === 'remove'
-        ? []
-        : whole(before.emails, op, value as readonly Parts[] | null);
-  return { ...before, emails: distinct(emails) };
+  return { ...before, emails: distinct(emailsAfter(before.emails, operation)) };
 }
 
 const seen = ({ title = null, name: held = {}, emails = [] }: ScimObject) =>

@@ -148,7 +148,8 @@ function expectPrediction(
   stood: ReadonlySet<string>,
   stands: ReadonlySet<string>,
 ): void {
-  const outcome = decision.outcome === 'waiting' ? (wanted ? 'in' : 'out') : PREDICTED[decision.outcome];
+  const afterWaiting = wanted ? 'in' : 'out';
+  const outcome = decision.outcome === 'waiting' ? afterWaiting : PREDICTED[decision.outcome];
   if (user === null || outcome === undefined) return;
   const [was, is] = [stood.has(user), stands.has(user)];
   const isTrue = { in: is, out: !is, same: is === was, 'not added': was || !is }[outcome];

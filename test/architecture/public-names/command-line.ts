@@ -25,10 +25,11 @@ function commandsOf(command: Command, before = ''): readonly string[] {
 
 const flagsOf = (command: Command): readonly string[] =>
   command.options.flatMap(({ long, short, required, optional, argChoices }) => {
-    const takes = required ? ' VALUE' : optional ? ' [VALUE]' : '';
+    const optionalValue = optional ? ' [VALUE]' : '';
+    const value = required ? ' VALUE' : optionalValue;
     const names = [long, short].filter((name) => name !== undefined);
     const choices = (argChoices ?? []).map((choice) => `${long} ${choice}`);
-    return [...names.map((name) => `${name}${takes}`), ...choices];
+    return [...names.map((name) => `${name}${value}`), ...choices];
   });
 
 export const startFlags = (): readonly string[] => flagsOf(commandLine());

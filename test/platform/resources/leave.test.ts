@@ -87,9 +87,8 @@ describe('leave.balances', () => {
     ['null', null],
   ])('the client reads the amount %s exactly', async (json, expected) => {
     const body = `{"role":"r1","balances":[{"companyLeaveType":"c1","balanceWithFutureRequests": ${json}}]}`;
-    const { client } = await rig((_, index) => ({
-      body: index === 0 ? body : index === 1 ? `[${body}]` : '[]',
-    }));
+    const bodies = [body, `[${body}]`];
+    const { client } = await rig((_, index) => ({ body: bodies[index] ?? '[]' }));
     const balance = {
       role: 'r1',
       balances: [{ companyLeaveType: 'c1', balanceWithFutureRequests: expected }],
