@@ -23,10 +23,23 @@ function filesThatMockModules(folder: string): string[] {
 const LONG = [
   // This file can wait for three minutes, and needs no CPU while it waits.
   'local/kill',
-  ...['console/pages', 'cli/journey', 'sync/crash', 'local/stack', 'simulate/small-runs', 'local/run'],
-  ...['local/package', 'simulate/many-runs', 'sync/guard', 'sync/convergence', 'sync/wide-message'],
-  ...['sync/plan.property', 'operate/explain.property', 'infra/permissions.integration'],
-  ...['sync/wake-up', 'sync/failures', 'cli/outage'],
+  'console/pages',
+  'cli/journey',
+  'sync/crash',
+  'local/stack',
+  'simulate/small-runs',
+  'local/run',
+  'local/package',
+  'simulate/many-runs',
+  'sync/guard',
+  'sync/convergence',
+  'sync/wide-message',
+  'sync/plan.property',
+  'operate/explain.property',
+  'infra/permissions.integration',
+  'sync/wake-up',
+  'sync/failures',
+  'cli/outage',
 ];
 
 /** Starts long test files first. If a long file started last, the second worker would be idle while it runs. */

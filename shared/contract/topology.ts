@@ -103,8 +103,21 @@ export const TABLE = {
  * connection contains no `#`.
  */
 export const CONNECTION_PARTITIONS = [
-  ...['C', 'G', 'P', 'PU', 'R', 'S', 'SL', 'SX', 'U'],
-  ...['bound', 'drift', 'fanOuts', 'groups', 'log', 'pending'],
+  'C',
+  'G',
+  'P',
+  'PU',
+  'R',
+  'S',
+  'SL',
+  'SX',
+  'U',
+  'bound',
+  'drift',
+  'fanOuts',
+  'groups',
+  'log',
+  'pending',
 ] as const;
 
 /** The attributes with held removals and decisions. The IAM policy of operators denies writes of these. */

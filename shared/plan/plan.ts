@@ -41,9 +41,12 @@ export const NO_PLAN = (after: View | undefined): Plan => ({
 });
 
 const KINDS: readonly PlanChange['kind'][] = [
-  ...(['create_group', 'delete_group', 'release_group'] as const),
+  'create_group',
+  'delete_group',
+  'release_group',
   ...FIELD_NAMES.map((field) => GROUP_FIELDS[field].change),
-  ...(['add_member', 'remove_member'] as const),
+  'add_member',
+  'remove_member',
 ];
 
 export function compareText(a: string, b: string): number {

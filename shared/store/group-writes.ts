@@ -71,7 +71,10 @@ export const findingsToStore = (
   plain({
     openDrift: merged(seen.openDrift, openDrift, MAX_OPEN_DRIFT),
     unattributed: merged(seen.unattributed, unattributed, MAX_UNATTRIBUTED),
-    ...{ acceptedDeletion, flapDamping, lastAudit: audited, uncertain },
+    acceptedDeletion,
+    flapDamping,
+    lastAudit: audited,
+    uncertain,
   });
 
 const merged = (before: readonly string[], more: readonly string[], most: number) =>

@@ -179,7 +179,10 @@ async function endReleasedLink(
   const change = { kind: 'release_group', before: id, after: null, reason };
   const audited = await context.record(state, {
     ...entryOf('release', change, ports),
-    ...{ versionBefore: version, versionAfter: version, actor: OURSELVES, cause: `rev ${state.rev}` },
+    versionBefore: version,
+    versionAfter: version,
+    actor: OURSELVES,
+    cause: `rev ${state.rev}`,
   });
   platform.groups.forgetList();
   return unlessSuperseded(ports.groups.storeObserved(state, undefined, { audited }));

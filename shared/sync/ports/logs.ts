@@ -83,8 +83,14 @@ export type AuditEntry = Frozen<z.infer<typeof AuditEntry>>;
 
 /** Returns an entry for one change that is not a write to the platform. */
 export const entryOf = (action: string, change: AuditedChange, { clock, newId }: EntryPorts) => ({
-  ...{ atMs: clock(), intent: intentId(newId()), action, changes: [change], changeCount: 1 },
-  ...{ versionBefore: null, versionAfter: null, outcome: 'written' as const },
+  atMs: clock(),
+  intent: intentId(newId()),
+  action,
+  changes: [change],
+  changeCount: 1,
+  versionBefore: null,
+  versionAfter: null,
+  outcome: 'written' as const,
 });
 type EntryPorts = { readonly clock: () => number; readonly newId: () => string };
 
