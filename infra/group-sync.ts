@@ -91,7 +91,10 @@ export interface GroupSyncProps {
   readonly retainData?: boolean;
   /** ARN of the encryption key of an earlier stack. Default: a new key. */
   readonly keyArn?: string;
-  /** Key for the secrets of new connections: `stage` (the key of this stack) or the ARN of a key. Default: the key of Secrets Manager. */
+  /**
+   * Key for the secrets of new connections: `stage` (the key of this stack) or the ARN of a key. Default: the key of
+   * Secrets Manager.
+   */
   readonly secretsKey?: string;
   /** Where your team reads the runbook; each alarm contains it. Default: `docs/runbook.md`. */
   readonly runbookUrl?: string;

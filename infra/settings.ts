@@ -157,7 +157,9 @@ export function readSettings(context: Context, names: readonly string[] = []): S
 const StageName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/, 'expected a name such as production');
 const Stages = z.record(StageName, z.record(z.string(), z.unknown()));
 
-/** Context keys of the CDK itself: feature flags, values of the command line, look-up results and acknowledged notices. */
+/**
+ * Context keys of the CDK itself: feature flags, values of the command line, look-up results and acknowledged notices.
+ */
 const IS_OF_CDK = /[:/@]|^acknowledged-issue-numbers$/;
 
 /** Refuses unknown settings, because a misspelt setting would be ignored silently. */

@@ -43,7 +43,7 @@ export function drawRhythm(random: Random, town: Town, { actions, endMs }: Plan)
   const times = Array.from({ length: actions }, () => between(random, HOUR_MS, endMs - HOUR_MS)).sort(
     (a, b) => a - b,
   );
-  for (const atMs of times) scenario.tell[weighted<Kind>(random, KINDS)](atMs, scenario.existing());
+  for (const atMs of times) scenario.send[weighted<Kind>(random, KINDS)](atMs, scenario.existing());
   if (random.chance(1 / 15)) scenario.flood(between(random, HOUR_MS, endMs - HOUR_MS));
   return scenario;
 }
@@ -125,7 +125,7 @@ function createScenario(
   const anyMember = () => random.pick(everybody);
   const beginning = (prefix: string) => everybody.filter((member) => member.startsWith(prefix));
 
-  const tell: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
+  const send: Readonly<Record<Kind, (atMs: number, group: string) => void>> = {
     join: (atMs, group) => {
       const members = some(random, everybody, between(random, 1, 4));
       const newOnes = members.filter((one) => !membersOf(group).has(one));
@@ -231,7 +231,7 @@ function createScenario(
     happenings,
     leavings,
     refusals,
-    tell,
+    send,
     existing: () => random.pick([...groups.keys()]),
     begin() {
       for (const { role, email } of people) {

@@ -11,7 +11,7 @@ export interface ExpectedUsers {
   readonly pending: ReadonlyMap<string, Cause>;
   /**
    * Members whose data an operator erased, members that have no value but were bound by an operator, and members with a
-   * contested value (`contestedValues`). Such a member may be bound to an earlier holder of the value, or may be pending.
+   * contested value (`contestedValues`). Such a member may be pending, or bound to an earlier holder.
    */
   readonly unsure: ReadonlySet<string>;
   /** The ids of all persons that a member in `unsure` may be bound to. */
@@ -181,8 +181,8 @@ export function contestedValues(run: SimulationRun, connection: string): Contest
 }
 
 /**
- * Returns the connected sets. Each set contains values and their holders. Two values are connected if they have a common holder, or if each is connected
- * with the same third value.
+ * Returns the connected sets. Each set contains values and their holders. Two values are connected if they have a
+ * common holder, or if each is connected with the same third value.
  */
 function connectedIn(held: readonly Holding[]): readonly ReadonlySet<string>[] {
   const neighbours = new Map<string, Set<string>>();

@@ -305,8 +305,8 @@ function operationsOf({ kind, name, members = [] }: Facts): readonly object[] {
  * Returns the SCIM request of a happening. If the group or member does not exist in the server yet, most actions become
  * a POST that creates it.
  * @param idOf returns the id that the server assigned; undefined if there is none
- * @returns the request; undefined if the happening is sent as a message, is `rubbish` or `wide`, or is a `forget`, `delete` or
- * `leave` of a user or group that the server does not have
+ * @returns the request; undefined if the happening is sent as a message, is `rubbish` or `wide`, or is a `forget`,
+ * `delete` or `leave` of a user or group that the server does not have
  */
 export function scimRequestOf(
   { connection, action, way }: DirectoryHappening,

@@ -104,9 +104,10 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
         for (const line of fileLines(plan)) out.note(line);
         for (const line of await changeLines(context, plan.comparison)) out.note(line);
         out.note(`${plural(plan.rows, 'row')} → ${describeMessages(plan)}`);
-        if (kind === 'snapshot') out.note('members of these groups that are not in the file will be removed');
+        if (kind === 'snapshot')
+          out.note('members that are not in the file will be removed, except removals that the guard holds');
         if (io.signal.aborted) throw new Stopped();
-        return context.confirm('Publish them?');
+        return context.confirm('Send these messages?');
       },
     },
   ).finally(progress.end);

@@ -97,7 +97,8 @@ async function exportMembers(
   out.note(`${plural(report.groups.length, 'group')}, ${plural(members, 'membership')}${where}`);
   if (report.leftOut.length > 0)
     out.note(`${plural(report.leftOut.length, 'group')} skipped: deleted in the directory, or no name yet`);
-  if (file !== undefined) out.note(`to restore them: groupsync import --as-of now ${shellWords(file)}`);
+  if (file !== undefined)
+    out.note(`to import this file later: groupsync import --as-of now ${shellWords(file)}`);
   return EXIT.done;
 }
 

@@ -35,8 +35,8 @@ const READ_EVERY_MS = 1_500;
 const LARGEST_BODY_BYTES = 2_000_000;
 
 /**
- * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`. Without
- * a connection, `live` and `attention` answer for all connections that the person may see. The response of
+ * Returns the handler of the page's requests: `GET /api/QUERY` and `POST /api/ACTION`, each with `?connection=`.
+ * Without a connection, `live` and `attention` answer for all connections that the person may see. The response of
  * `GET /api/live` stays open and reports changes. The caller must check the token or the session.
  *
  * The roles of a person who signed in decide what the person may do. Without a person, the credentials of the process

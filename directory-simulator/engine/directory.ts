@@ -97,7 +97,9 @@ export interface View {
   group(key: string): Group | undefined;
   members(groupId: string): readonly Membership[];
   membership(groupId: string, memberId: string): Membership | undefined;
-  /** Returns the time of the latest change of a user; -Infinity if the user has not changed since the simulator started. */
+  /**
+   * Returns the time of the latest change of a user; -Infinity if the user has not changed since the simulator started.
+   */
   userChangedAt(userId: string): number;
   /** Returns the time of the latest change of a group. Changes of its memberships do not count. */
   groupChangedAt(groupId: string): number;

@@ -40,7 +40,7 @@ export async function explainMember(
 ): Promise<Explanation> {
   const state = await ports.groups.read(ref);
   if (state === undefined) throw new NotFound(`there is no group ${ref.group}`);
-  const [{ member, isOutside, stranger, who, entries }, gate, { decision, known }] = await Promise.all([
+  const [{ member, isOutside, notFound, who, entries }, gate, { decision, known }] = await Promise.all([
     findOut(state, text, { connection, ports }),
     ports.gates.read(ref.connection),
     undisturbed(state, ports, async (now) => {
@@ -56,7 +56,7 @@ export async function explainMember(
   });
   const verdict = verdictOf(asked);
   const byHand = isOutside ? formatManualChange(entries, who) : undefined;
-  if (stranger && byHand === undefined && who.person === undefined && !isPresent(asked)) throw stranger;
+  if (notFound && byHand === undefined && who.person === undefined && !isPresent(asked)) throw notFound;
   return {
     group: ref.group,
     member,
@@ -83,10 +83,10 @@ interface Explaining {
 
 /** Finds the member that the text means, and the log entries about the member. */
 async function findOut(state: GroupState, text: string, { connection, ports }: Explaining) {
-  const { member, isOutside = false, stranger } = await findMember(state, text, { connection, ports });
+  const { member, isOutside = false, notFound } = await findMember(state, text, { connection, ports });
   const one = await identify(member, state, connection, ports);
-  const who = stranger === undefined ? one : await withStranger(one, text, connection, ports);
-  return { member, isOutside, stranger, who, entries: await entriesAbout(state.ref, who, ports) };
+  const who = notFound === undefined ? one : await withNotFound(one, text, connection, ports);
+  return { member, isOutside, notFound, who, entries: await entriesAbout(state.ref, who, ports) };
 }
 
 const shown = ({ role, userId, state }: Person) => ({ id: role, userId: userId ?? null, state });
@@ -96,7 +96,7 @@ interface Found {
   /** True for a member that no event has named in this group. */
   readonly isOutside?: boolean;
   /** Set if no event has named the member in any group. It is the error for this case, with similar names. */
-  readonly stranger?: NotFound;
+  readonly notFound?: NotFound;
 }
 
 /** Finds a member by id, by an attribute, or by an id on the platform: first in this group, then in other groups. */
@@ -140,7 +140,7 @@ async function findElsewhere(
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     const isHelpful = !(error instanceof NoMatch) || error.message.includes('; is it ');
-    return { member: memberId(text), isOutside: true, stranger: isHelpful ? error : here };
+    return { member: memberId(text), isOutside: true, notFound: isHelpful ? error : here };
   }
 }
 
@@ -159,7 +159,7 @@ function eventsOf(state: GroupState, { register, user }: Who): readonly Explaine
 }
 
 /** Adds the person with this address or id on the platform. Without such a person, the text is used as a user id. */
-async function withStranger(
+async function withNotFound(
   who: Who,
   text: string,
   { name, settings }: Connection,

@@ -23,8 +23,8 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
   const attributes = await ports.users.forget(connection, member, ports.clock());
   const roles = await ports.people.rolesOf(connection, user ?? {});
   const described = roles.filter(({ values }) => values.size > 0);
-  // Another worker may save this platform data again at the same time. The hourly refresh reads it again anyway, as long
-  // as the platform has the person.
+  // Another worker may save this platform data again at the same time. The hourly refresh reads it again anyway, as
+  // long as the platform has the person.
   for (const one of described) await ports.people.save(connection, { ...one, values: new Map() }, one);
   if (!hadResource && attributes === undefined) return undefined;
   const ids = new Set([...(user?.role === undefined ? [] : [user.role]), ...roles.map(({ role }) => role)]);

@@ -66,8 +66,8 @@ export type Decision =
   | Reserve
   /**
    * Drops the open intent, because its write had no effect so far. `owed` is the guard's record of the removals of this
-   * write. They still count, because the write may take effect later. With `failing`, the write is not tried again until the group changes or
-   * a day has passed.
+   * write. They still count, because the write may take effect later. With `failing`, the write is not tried again
+   * until the group changes or a day has passed.
    */
   | {
       readonly kind: 'drop';

@@ -78,7 +78,7 @@ export function afterNotice(attempted: Episode, { isSent }: { readonly isSent: b
 
 const SUBJECT_TEXTS: Readonly<Record<Subject, readonly [what: string, command: string, page: string]>> = {
   hold: ['groups held until an operator decides: {n}', 'holds', 'holds'],
-  gate: ['nothing is written, the gate to the platform is closed', 'doctor', 'connection'],
+  gate: ['writes to the platform are blocked', 'doctor', 'connection'],
   failed: ['failed groups that wait for an operator: {n}', 'groups --state failed', 'groups?state=failed'],
   dead_letters: ['dead-lettered messages that wait for an operator: {n}', 'dlq list', 'dead-letters'],
   drift: [

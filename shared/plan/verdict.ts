@@ -1,4 +1,11 @@
-import { groupExists, groupFloor, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
+import {
+  type GroupRegisters,
+  groupExists,
+  groupFloor,
+  groupName,
+  hasDeparted,
+  isUnheardOf,
+} from '../domain/group.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
@@ -146,12 +153,15 @@ const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): bool
 const isInSet = (held: HeldUsers | undefined, user: PlatformUserId): boolean =>
   [held?.hold, held?.rejection].some((one) => one?.users?.has(user));
 
+const floorReason = ({ deleted, snapshot }: GroupRegisters): string =>
+  deleted > snapshot ? 'the group was deleted later' : 'a later snapshot of the group does not list them';
+
 function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: VerdictInput): string {
   const register = wanted?.registers.find((one) => one.member === member);
   if (register?.value === 'absent') return 'the directory took them out of the group';
   if (register !== undefined && register.stamp <= userFloor) return 'the directory deleted this user';
   if (register !== undefined && register.stamp < groupFloor(state.registers))
-    return 'the group was deleted later, or a later snapshot of the group does not list them';
+    return floorReason(state.registers);
   return isSwitchedOn
     ? 'the directory has never put them in'
     : 'the directory has switched their account off; the membership counts again when it is switched on';

@@ -5,8 +5,8 @@ import type { AttemptFacts } from './call.ts';
 const FAILURES: ReadonlySet<number> = new Set([401, 402, 403, 408, 429]);
 
 /**
- * Returns the outcome of a call after its last attempt. The other statuses from 400 to 499, such as 404 or 409, count as
- * a success, because they show that the platform works.
+ * Returns the outcome of a call after its last attempt. The other statuses from 400 to 499, such as 404 or 409, count
+ * as a success, because they show that the platform works.
  * @returns undefined if another attempt follows, or if the caller ended the call
  */
 export function outcomeOf({

@@ -38,16 +38,16 @@ export function createDesiredStore(table: Table): DesiredStore {
   async function markWith(update: GroupUpdate | undefined, ref: GroupRef, dirty: Dirty) {
     const key = groupKey(ref);
     const registers = update === undefined ? [] : registerWrites(update);
-    const heard = plain({ batchDigest: update?.digest });
+    const batch = plain({ batchDigest: update?.digest });
     const setIfMissing = plain({ changedMembers: update?.changedMembers });
     if (registers.length > 0) {
-      const set: Attributes = Object.assign({ ...heard }, ...registers.map((one) => one.set));
+      const set: Attributes = Object.assign({ ...batch }, ...registers.map((one) => one.set));
       const isLater = all(...registers.map(({ when }) => when));
       const together = await table.update(key, dirtying(ref, dirty, { set, setIfMissing }), isLater);
       if (together.written) return together;
       for (const { set, when } of registers) await table.update(key, { set }, when);
     }
-    return table.update(key, dirtying(ref, dirty, { set: heard, setIfMissing }));
+    return table.update(key, dirtying(ref, dirty, { set: batch, setIfMissing }));
   }
 
   const noteMembership = async (ref: GroupRef, member: MemberId) => {

@@ -77,7 +77,7 @@ export async function throughGate<Result>(
   if (isClosedForAll(gate)) {
     const { state, reason, secretVersion } = gate;
     const kind = state === 'unauthorized' ? state : 'throttled';
-    throw new PlatformFailure(kind, `the gate is closed (${state}): ${reason}`, { secretVersion });
+    throw new PlatformFailure(kind, `writes are blocked (${state}): ${reason}`, { secretVersion });
   }
   try {
     return await read();

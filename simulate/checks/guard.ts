@@ -142,8 +142,8 @@ export function createGuard(): Checker {
 }
 
 /**
- * Returns the users whose removal the drift records attribute to another client, which made the last change. In this case
- * groupsync read an answer without these users, and recorded that the other client removed them. The drift policy
+ * Returns the users whose removal the drift records attribute to another client, which made the last change. In this
+ * case groupsync read an answer without these users, and recorded that the other client removed them. The drift policy
  * then accepted the removal.
  */
 function lackedAfterEdit(

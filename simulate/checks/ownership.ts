@@ -76,8 +76,8 @@ function checkStray(observation: Observation, { change, owner }: Observation['st
   const { connections, accuse } = observation;
   const removals = removalsSince(observation, 0);
   const removedMs = removals.findLast(({ connection }) => connection === owner?.connection)?.atMs ?? 0;
-  // The write is also correct if the table contains the directory group. The reference model lacks the groups of removed
-  // connections, and groups whose SCIM request got no answer.
+  // The write is also correct if the table contains the directory group. The reference model lacks the groups of
+  // removed connections, and groups whose SCIM request got no answer.
   const names = [...connections.map(({ name }) => name), ...removals.map(({ connection }) => connection)];
   const isStored = names.some((name) => isStoredGroup(observation, name, change.spokeId ?? ''));
   if (owner === undefined && change.madeBy === 'us' && isStored) return;

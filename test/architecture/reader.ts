@@ -160,7 +160,9 @@ function destructured(node: Node): string[] {
   });
 }
 
-/** `import { randomUUID as id } from 'node:crypto'` uses `crypto.randomUUID`; `node:timers/promises` counts as `timers`. */
+/**
+ * `import { randomUUID as id } from 'node:crypto'` uses `crypto.randomUUID`; `node:timers/promises` counts as `timers`.
+ */
 function importedFromNode(node: Node): string[] {
   const module = /^(?:node:)?(process|crypto|timers|perf_hooks)\b/.exec(literal(node['source']) ?? '')?.[1];
   if (module === undefined) return [];

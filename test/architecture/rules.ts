@@ -30,8 +30,8 @@ const ANY = '*';
 /** A package that limits concurrency. It uses no clock, no timers and no I/O. */
 const BOUNDED = 'p-map';
 /**
- * The packages that a use case can import. A hash is a pure function. The randomness rule refuses the random functions of
- * `node:crypto`.
+ * The packages that a use case can import. A hash is a pure function. The randomness rule refuses the random functions
+ * of `node:crypto`.
  */
 const USE_CASE_PACKAGES = ['node:crypto', BOUNDED];
 
@@ -250,7 +250,8 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     packageTypes: ['zod'],
     fix: 'simulate imports shared, the handlers and the directory simulator, but no test and no local stack: move common code to simulate',
   },
-  // These folders may import everything. The rules above allow no import from these folders, except of the launchers in scripts.
+  // These folders may import everything. The rules above allow no import from these folders, except of the launchers in
+  // scripts.
   { files: 'scripts/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'bench/*', mayImport: [ANY], packages: [ANY], fix: '' },
   { files: 'test/*', mayImport: [ANY], packages: [ANY], fix: '' },

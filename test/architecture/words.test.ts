@@ -8,8 +8,11 @@ const FOLDERS = [
   ...['shared', 'functions', 'infra', 'console', 'cli', 'local', 'scripts', 'bench', 'simulate', 'test'],
   ...['docs', 'examples', 'directory-simulator'],
 ];
-const FILES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
-const READ = /\.(?:tsx?|mjs|md)$/;
+const FILES = [
+  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'vitest.config.ts', '.ci/run'],
+  ...['.github/workflows/check.yml', '.github/workflows/release.yml'],
+];
+const READ = /\.(?:tsx?|mts|mjs|css|md)$/;
 const NOT_READ = /node_modules\/|test\/support\/recorded\/|test\/architecture\/words\.test\.ts$/;
 
 /** The words that the project does not use, with the word to use instead. docs/glossary.md defines the terms. */
@@ -19,18 +22,19 @@ const RETIRED: Readonly<Record<string, string>> = {
   'whoever|whom|somebody|nobody|anybody': 'the subject: the operator, the member, another client …',
   'mend(?:s|ed|ing)?': 'fix',
   anew: 'again',
+  saying: 'event',
   'waivers?|waive[sd]?': 'accepted drift',
   newness: 'latest stamp',
   contest: 'flap damping',
-  'absorb(?:s|ed)?': 'accept an external change',
+  'absorb(?:s|ed|ing)?': 'accept an external change',
   overtaken: 'superseded',
   'bur(?:y|ied|ies|ying)': 'send to the dead-letter queue',
   hush: 'redact',
   sorter: 'sort',
   'tempers?': 'platform fault',
-  chronicle: 'run log',
-  tally: 'totals',
-  onlooker: 'client',
+  'chronicles?': 'run log',
+  'tally|tallies': 'totals',
+  'onlookers?': 'client',
   'in step': 'in sync',
   'under way': 'syncing, or in progress',
 };
@@ -44,6 +48,8 @@ const ALLOWED: readonly (readonly [path: string, text: RegExp])[] = [
   ['shared/operate/complete.ts', /async letter\(/],
   ['test/cli/run.test.ts', /ids\('letter'\)/],
   ['cli/output/redactor.ts', /ends in a letter/],
+  ['console/page/style.css', /letter-spacing/],
+  ['shared/sync/ports/platform.ts', /', saying: '/],
   ['infra/alarms.ts', /letters, digits and spaces/],
   ['infra/settings.ts', /letter from a to z|pairs of letters/],
   ['shared/operate/find-group.ts', /pairs of letters/],

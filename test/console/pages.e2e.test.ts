@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseWorld } from '../../local/platform/state/world.ts';
 import { connectionName, groupId } from '../../shared/domain/ids.ts';
 import { pauseConnection, resumeConnection } from '../../shared/operate/pausing.ts';
-import { companyOf, memberOf } from '../local/support/story.ts';
+import { companyOf, memberOf } from '../local/support/numbered-company.ts';
 import { nativeEvent } from '../support/events.ts';
 import { eventually, expectAccessible, openStage, TOKEN } from './support/stage.ts';
 

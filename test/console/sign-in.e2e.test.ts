@@ -13,7 +13,7 @@ import { localTarget } from '../../cli/local-file.ts';
 import { noticeOf } from '../../shared/plan/notice.ts';
 import { DEFAULT_CONNECTION } from '../../shared/contract/names.ts';
 import { connectionName } from '../../shared/domain/ids.ts';
-import { companyOf, memberOf } from '../local/support/story.ts';
+import { companyOf, memberOf } from '../local/support/numbered-company.ts';
 import { nativeEvent } from '../support/events.ts';
 import { startLocalStack } from '../support/local-stack.ts';
 import { openBrowser } from './support/browser.ts';

@@ -10,8 +10,8 @@ import { PATIENCE_MS, runs } from '../support/engine/runs.ts';
 import { parseLines, type RawEvent, readDirectory } from '../support/reading.ts';
 
 /*
- * These tests read one stream of events in two ways that share no code. The reference model replays the events in order,
- * like the end-to-end tests. The engine decodes the events in any order and folds registers.
+ * These tests read one stream of events in two ways that share no code. The reference model replays the events in
+ * order, like the end-to-end tests. The engine decodes the events in any order and folds registers.
  */
 
 const NOW_MS = Date.UTC(2026, 10, 20);

@@ -8,7 +8,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 import { readDirectory } from '../support/reading.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { ROOT, startProcess } from './support/process.ts';
-import { companyOf, shuffledWithDuplicates, storyOf } from './support/story.ts';
+import { companyOf, shuffledWithDuplicates, drawEvents } from './support/numbered-company.ts';
 
 /** The seed decides the times of the kills. GROUPSYNC_TEST_SEED sets another seed. */
 const SEED = process.env['GROUPSYNC_TEST_SEED'] ?? 'kill';
@@ -26,7 +26,7 @@ it(
     const at = (name: string) => join(folder, name);
     const world = companyOf(PEOPLE);
     const endMs = Date.now();
-    const events = storyOf({ seed: 'life', groups: 10, people: PEOPLE, changes: 300, endMs });
+    const events = drawEvents({ seed: 'life', groups: 10, people: PEOPLE, changes: 300, endMs });
     writeFileSync(at('world.json'), JSON.stringify(world));
     writeFileSync(
       at('events.jsonl'),

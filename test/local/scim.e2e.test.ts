@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { add, remove, replace } from '../support/scim-operations.ts';
 import { startTestStack } from './support/stack.ts';
-import { companyOf, emailOf } from './support/story.ts';
+import { companyOf, emailOf } from './support/numbered-company.ts';
 
 /**
  * These tests send the complete request sequences of Okta and Entra ID over HTTP, and check the groups on the platform.

@@ -4,7 +4,7 @@ import { type RawEvent, readDirectory } from '../support/reading.ts';
 import { BAD_BODIES } from './support/bad-bodies.ts';
 import { expectedGroups, platformGroups, reportedGroups } from './support/expected.ts';
 import { type PlatformRequest, startTestStack } from './support/stack.ts';
-import { companyOf, shuffledWithDuplicates, memberOf, storyOf } from './support/story.ts';
+import { companyOf, shuffledWithDuplicates, memberOf, drawEvents } from './support/numbered-company.ts';
 
 const PEOPLE = 80;
 const WINDOW_SECONDS = 1;
@@ -36,7 +36,7 @@ const belongsTo = (seed: string) => (group: { readonly id: string }) => group.id
 it(
   'the groups are correct if the local stack gets events in random order with repetitions',
   async () => {
-    const events = storyOf({
+    const events = drawEvents({
       seed: 'story',
       groups: 15,
       people: PEOPLE + 10,

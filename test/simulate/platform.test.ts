@@ -151,7 +151,9 @@ type Stage = ReturnType<typeof stage>;
 const held = ({ platform }: Stage, spokeId: string) =>
   [...platform.groups.values()].find((group) => group.spokeId === spokeId);
 
-/** A call during a platform fault, with its expected outcome. The platform has the groups d1 (users u-a, u-b) and d2. */
+/**
+ * A call during a platform fault, with its expected outcome. The platform has the groups d1 (users u-a, u-b) and d2.
+ */
 interface Case {
   readonly platformFault: PlatformFault;
   readonly about?: readonly string[];

@@ -47,12 +47,12 @@ describe('crash of a worker', () => {
     ],
   ])(
     'a crash between any two effects and a redelivery do not change the result, %s',
-    async (_, trouble) => {
+    async (_, faults) => {
       await fc.assert(
         fc.asyncProperty(directoryEvents(8), fc.nat(), points, async (events, seed, drawn) => {
-          const { effects } = (await runEvents({ events, seed, ...trouble })).scheduler;
+          const { effects } = (await runEvents({ events, seed, ...faults })).scheduler;
           for (const crashAt of drawn.map((point) => pointIn(effects, point))) {
-            const { world, scheduler } = await runEvents({ events, seed, ...trouble, crashAt });
+            const { world, scheduler } = await runEvents({ events, seed, ...faults, crashAt });
             expect(scheduler.crashedAt).toBe(effects[crashAt - 1]);
             met.add(scheduler.crashedAt ?? '');
             expect(shownGroups(world)).toEqual(expectedGroups(events));
@@ -74,17 +74,17 @@ describe('crash of a worker', () => {
   it(
     'the test crashes a worker at every kind of effect, including rare kinds',
     async () => {
-      const trouble = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
+      const faults = { twins: 0.3, chaos: { budget: 4, platform: ALL_CALL_FAULTS, foreign: true } };
       const lives = fc.sample(directoryEvents(12), { numRuns: MOST_RUNS, seed: 1 });
       for (const [seed, events] of lives.entries()) {
         const missing = EFFECTS.filter((effect) => !met.has(effect));
         if (missing.length === 0) break;
-        const { effects } = (await runEvents({ events, seed, ...trouble })).scheduler;
+        const { effects } = (await runEvents({ events, seed, ...faults })).scheduler;
         for (const kind of missing.filter((effect) => effects.includes(effect))) {
           const { world, scheduler } = await runEvents({
             events,
             seed,
-            ...trouble,
+            ...faults,
             crashAt: effects.indexOf(kind) + 1,
           });
           expect(scheduler.crashedAt).toBe(kind);

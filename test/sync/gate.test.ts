@@ -347,7 +347,7 @@ describe.each([
     expect(await gate()).toMatchObject({ state: 'backoff', untilMs: expect.any(Number) });
     meets('all', 'none');
     calls.length = 0;
-    expect(await outcome()).toMatchObject({ kind: 'throttled', message: expect.stringMatching('gate') });
+    expect(await outcome()).toMatchObject({ kind: 'throttled', message: expect.stringMatching('blocked') });
     emit({ add: ['b'], to: 'g' });
     await ingest(takeEvents(world), world.toolPorts);
     expect(await applyGroup(ref('g'), world.toolPorts)).toMatchObject({ outcome: 'gate_closed' });

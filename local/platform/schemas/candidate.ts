@@ -4,8 +4,8 @@ import { EmploymentType } from './employee.ts';
 const isCents = (value: number) => Math.abs(value * 100 - Math.round(value * 100)) < 1e-6;
 
 /**
- * The schema "Candidate" of the platform's specification. The simulator requires a name and an e-mail address. All other
- * fields are optional.
+ * The schema "Candidate" of the platform's specification. The simulator requires a name and an e-mail address. All
+ * other fields are optional.
  */
 export const Candidate = z
   .object({

@@ -17,7 +17,8 @@ import { worldFromState } from './to-world.ts';
 import { parseWorld } from './world.ts';
 
 /*
- * The data file. Line 1 is the whole content of the simulated platform. Every later line contains the changes of one request:
+ * The data file. Line 1 is the whole content of the simulated platform. Every later line contains the changes of one
+ * request:
  *
  *     {"groupsyncPlatform":1,"world":{…}}\n [change, change]\n [change]\n …
  *

@@ -24,8 +24,8 @@ const SCOPE = 'https://graph.microsoft.com/.default';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /**
- * Signs in as an application ("Microsoft identity platform and the OAuth 2.0 client credentials flow"). With a federated
- * credential no secret is stored:
+ * Signs in as an application ("Microsoft identity platform and the OAuth 2.0 client credentials flow"). With a
+ * federated credential no secret is stored:
  *
  *     role of the function ──AWS STS──▶ web identity token ──as client assertion──▶ access token
  */

@@ -9,8 +9,8 @@ import type { LogEvent } from './schemas.ts';
 import { userList, userOf } from './users.ts';
 
 /**
- * Each run also lists the changes of this time before its last position, because clocks differ and answers are late. The
- * log needs no overlap, because its cursor follows the order of storage.
+ * Each run also lists the changes of this time before its last position, because clocks differ and answers are late.
+ * The log needs no overlap, because its cursor follows the order of storage.
  */
 const OVERLAP_MS = 5 * 60_000;
 

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 export const NO_USERS = { users: new Map() };
 
-const CONTESTED = {
+const FLAP_DAMPED = {
   code: 'contested',
   message: 'another client changes the group repeatedly: groupsync restores it once an hour',
 };
@@ -34,7 +34,7 @@ export function decideDamping(facts: Facts): Decision | undefined {
   // If removals are held, or the mode is not `sync`, a write would not remove the member. So the group keeps waiting.
   const mayLeave = holdsOf(state).length === 0 && treatmentOf(facts).mode === 'sync';
   if (mayLeave && hasLeaver(wanted, views)) return undefined;
-  return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: CONTESTED };
+  return { kind: 'wait', waitMs: damping.sinceMs + HOUR_MS - nowMs, why: FLAP_DAMPED };
 }
 
 /**

@@ -144,8 +144,8 @@ async function* follow(call: Caller, settings: Settings, start: ActivityStart, o
   let query = cursor === null ? firstQuery(start, settings) : { next: cursor };
   const seen = new Set<string>();
   for (let emptyPages = 0; ; ) {
-    const { events: told, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
-    const events = told.filter(isKnown);
+    const { events: pageEvents, next }: Feed = await call({ endpoint: FEED, query, decoding }, options);
+    const events = pageEvents.filter(isKnown);
     emptyPages = events.length === 0 ? emptyPages + 1 : 0;
     // There are no more events if `next` is null, absent or empty, or repeats the cursor of the request.
     const ended = next === null || next === cursor;

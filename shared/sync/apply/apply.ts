@@ -188,7 +188,10 @@ const restMs = ({ hasWritten }: Bisection): number => (hasWritten ? 0 : HOUR_MS)
  * The reason of a wait after an external change. The first wait is one coalescing window. Further waits grow
  * exponentially.
  */
-const CONTESTED = { code: 'conflicts', message: 'another client changed the group while it was written' };
+const CHANGED_DURING_WRITE = {
+  code: 'conflicts',
+  message: 'another client changed the group while it was written',
+};
 
 const factsOf = ({ why, keepAccess }: Extract<PassResult, { kind: 'wait' }>): Partial<PartialReport> => ({
   ...(keepAccess === undefined ? {} : { keepAccess }),
@@ -225,14 +228,14 @@ async function endWith(
 }
 
 async function endWritten(
-  { undone, isContested, clean }: Extract<PassResult, { kind: 'written' }>,
+  { undone, isExternallyChanged, clean }: Extract<PassResult, { kind: 'written' }>,
   { ref, attempts, dirtySinceMs: since }: GroupState,
   ports: ApplyPorts,
   putOff: (why: NewGroupError, waitMs?: number) => Promise<PartialReport>,
 ): Promise<PartialReport> {
   if (undone !== undefined) return putOff(undone, undoneBackoffMs(attempts, ports.random()));
-  if (isContested && attempts > 0) return putOff(CONTESTED);
-  if (isContested) await putOff(CONTESTED, ports.coalesceMs);
+  if (isExternallyChanged && attempts > 0) return putOff(CHANGED_DURING_WRITE);
+  if (isExternallyChanged) await putOff(CHANGED_DURING_WRITE, ports.coalesceMs);
   else if (!clean) await ports.applyQueue.wake([{ ...ref, afterMs: ports.coalesceMs }]);
   else if (since !== undefined) return { outcome: 'written', lagMs: Math.max(0, ports.clock() - since) };
   return { outcome: 'written' };

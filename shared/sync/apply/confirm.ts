@@ -96,7 +96,7 @@ const written = ({ write, intent }: Writing, outcome: Outcome, clean: boolean): 
     removed: write.plan.removals.length - outcome.kept.length,
   },
   clean,
-  isContested: outcome.external !== undefined,
+  isExternallyChanged: outcome.external !== undefined,
   undone: outcome.error,
 });
 

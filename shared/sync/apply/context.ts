@@ -103,7 +103,7 @@ export type PassResult =
       readonly kind: 'written';
       readonly write: WriteMade;
       readonly clean: boolean;
-      readonly isContested: boolean;
+      readonly isExternallyChanged: boolean;
       /**
        * The error if the platform answered with 200 but did not make the change. Apply retries with exponential
        * backoff.

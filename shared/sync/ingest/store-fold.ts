@@ -42,9 +42,9 @@ const SLICE_SIZE = 500;
 
 /**
  * Stores the changes of one connection in a batch: groups in parallel, then users, then fan-outs, then wake-ups. If a
- * change fails, its messages are received again, and all other changes are stored. The memberships of groups come before
- * users, so that a fan-out finds every group of the batch. The groups of an oversized message, or of many users, are woken slice by
- * slice. So if the run has no time left, some slices are already complete.
+ * change fails, its messages are received again, and all other changes are stored. The memberships of groups come
+ * before users, so that a fan-out finds every group of the batch. The groups of an oversized message, or of many users,
+ * are woken slice by slice. So if the run has no time left, some slices are already complete.
  * @returns the changed groups
  */
 export async function storeFold(fold: ConnectionFold, batch: Batch): Promise<readonly GroupRef[]> {

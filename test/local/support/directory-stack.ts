@@ -5,7 +5,7 @@ import { parseOptions, type StartOptions } from '../../../local/options.ts';
 import { runLocal } from '../../../local/run.ts';
 import type { DirectoryKind } from '../../../shared/contract/settings.ts';
 import { temporaryFolder } from '../../support/folder.ts';
-import { companyOf, memberOf } from './story.ts';
+import { companyOf, memberOf } from './numbered-company.ts';
 
 vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
 

@@ -39,7 +39,9 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close();
 });
 
-/** Creates a client and a scripted platform, which are closed after the test. The client's `random` always returns 0.5. */
+/**
+ * Creates a client and a scripted platform, which are closed after the test. The client's `random` always returns 0.5.
+ */
 export async function rig(
   script: (request: Seen, index: number) => Answer | Promise<Answer>,
   options: Partial<PlatformClientOptions> = {},

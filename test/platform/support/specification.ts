@@ -1,6 +1,6 @@
 /**
- * One endpoint of the Workforce Platform API, with its parameters and fields. `query`, `body` and `answer` contain paths:
- * `a.b` is the field `b` of the object `a`, and `a[].b` is the field `b` of each item of the list `a`.
+ * One endpoint of the Workforce Platform API, with its parameters and fields. `query`, `body` and `answer` contain
+ * paths: `a.b` is the field `b` of the object `a`, and `a[].b` is the field `b` of each item of the list `a`.
  */
 export interface SpecifiedEndpoint {
   readonly area: string;

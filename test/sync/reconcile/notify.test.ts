@@ -145,7 +145,7 @@ it('the requeue job notifies of holds, failed groups, a closed gate and a failed
   );
   expect(delivered.map(([title]) => title)).toEqual([
     'prod default: groups held until an operator decides: 1',
-    'prod default: nothing is written, the gate to the platform is closed',
+    'prod default: writes to the platform are blocked',
     'prod default: failed groups that wait for an operator: 1',
     'prod default: the daily check found a problem with the credential',
   ]);

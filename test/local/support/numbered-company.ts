@@ -23,7 +23,7 @@ export const companyOf = (people: number) => ({
 export const emailOf = (person: number) => `p${person}@acme.test`;
 export const memberOf = (person: number) => ({ id: `m${person}`, email: emailOf(person) });
 
-export interface StoryOptions {
+export interface EventOptions {
   readonly seed: string;
   readonly groups: number;
   readonly people: number;
@@ -35,7 +35,7 @@ export interface StoryOptions {
  * Draws the events of a directory, in order. Groups are created, renamed, deleted and created again. People join, leave
  * and are deleted. Some snapshots have two parts, and some events have the same time.
  */
-export function storyOf({ seed, groups, people, changes, endMs }: StoryOptions): RawEvent[] {
+export function drawEvents({ seed, groups, people, changes, endMs }: EventOptions): RawEvent[] {
   const random = seededRandom(seed);
   const events: RawEvent[] = [];
   const addEvent = (type: string, data: RawEvent['data']) => {
