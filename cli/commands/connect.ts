@@ -115,7 +115,7 @@ function printNext(
   if (!probed) nextVerbs.push('probe');
   nextVerbs.push('doctor');
   for (const verb of nextVerbs) out.note(`next: groupsync ${own}${verb}`);
-  out.note('dead-lettered messages may be waiting for this connection');
+  out.note('if messages of this connection were dead-lettered before:');
   out.note('next: groupsync dlq replay --code unknown_connection');
 }
 

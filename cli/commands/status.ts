@@ -4,6 +4,7 @@ import type { StatusReport } from '../../shared/contract/answers/status.ts';
 import { GROUP_STATES } from '../../shared/contract/names.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { type Names, withId } from '../../shared/operate/names.ts';
+import { type GroupPause, readPause } from '../../shared/operate/pausing.ts';
 import { reportGroups } from '../../shared/operate/report.ts';
 import {
   fixForGate,
@@ -118,11 +119,13 @@ function formatCredential({ goodAgeMs, failure }: StatusReport['credential']): s
 
 async function showGroup(context: Context, text: string): Promise<number> {
   const ref = await context.group(text);
-  const status = await readGroupStatus(ref, await context.ports());
+  const ports = await context.ports();
+  const status = await readGroupStatus(ref, ports);
   if (status === undefined) throw new NotFound(`there is no group ${text}`);
   const members = status.pending.map(({ id }) => id);
   const names = await context.names({ members });
-  context.out.answer(status, () => printGroup(status, names, context));
+  const pause = status.state === 'paused' ? await readPause(ref, ports) : undefined;
+  context.out.answer(status, () => printGroup(status, { names, pause }, context));
   const [first] = status.pending;
   if (status.hold !== null) context.out.note(`next: groupsync holds show ${shellWords(ref.group)}`);
   else if (first !== undefined)
@@ -131,11 +134,23 @@ async function showGroup(context: Context, text: string): Promise<number> {
   return isUndecided || status.state === 'failed' ? EXIT.attention : EXIT.done;
 }
 
-function printGroup(group: GroupStatus, names: Names, { out }: Context): void {
+interface Explained {
+  readonly names: Names;
+  readonly pause: GroupPause | undefined;
+}
+
+function formatPause({ sinceMs, entry }: GroupPause): string {
+  const since = `since ${new Date(sinceMs).toISOString()}`;
+  if (entry === undefined) return since;
+  return `${since} by ${withId(entry.actor.name, entry.actor.id)}: ${entry.reason ?? 'no reason given'}`;
+}
+
+function printGroup(group: GroupStatus, { names, pause }: Explained, { out }: Context): void {
   const nowMs = Date.now();
   const { hold, link, users } = group;
   out.line(`group       ${withId(group.name ?? '(unnamed)', group.id)}`);
   out.line(`state       ${group.state}`);
+  if (pause !== undefined) out.line(`paused      ${formatPause(pause)}`);
   out.line(`members     ${group.wanted} wanted, ${group.applied} applied, ${group.pending.length} pending`);
   const open = link?.openWrite == null ? '' : `, a ${link.openWrite} of unknown outcome`;
   const has = link === null ? 'no group yet' : `${link.platformId}, version ${link.version ?? '–'}${open}`;

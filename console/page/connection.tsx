@@ -51,11 +51,21 @@ function Gate({ row, backlog }: ConnectionPage) {
   );
 }
 
-/** Example: “last received 3 min ago, expected every 5 min” */
-function formatFreshness({ receivedAgeMs, expectedEveryMs }: ConnectionPage['sources'][number]): string {
-  const received =
-    receivedAgeMs === null ? T.conn.sourceNever : T.conn.sourceReceived(duration(receivedAgeMs));
+/** Example: “last received about 3 min ago, expected every 5 min” */
+function formatFreshness(row: ConnectionPage['sources'][number]): string {
+  const { expectedEveryMs } = row;
+  const received = formatReceipt(row);
   return expectedEveryMs === null ? received : received + T.conn.sourceExpected(duration(expectedEveryMs));
+}
+
+/** The stored time may be up to a minute too early, so a younger receipt has no shown age. */
+const YOUNG_MS = 120_000;
+
+function formatReceipt({ source, receivedAgeMs }: ConnectionPage['sources'][number]): string {
+  if (receivedAgeMs === null) return T.conn.sourceNever;
+  if (receivedAgeMs < YOUNG_MS) return T.conn.sourceYoung;
+  const text = T.conn.sourceReceived(duration(receivedAgeMs));
+  return source === 'events' ? `${text} ${T.conn.eventsOnly}` : text;
 }
 
 const nameOfSource = ({ source }: ConnectionPage['sources'][number]): string =>

@@ -63,10 +63,8 @@ function keysOf(settings: object, prefix = ''): string[] {
 export function applySetting(settings: ConnectionSettings, key: string, value: unknown): ConnectionSettings {
   if (!settingKeys().includes(key)) {
     const known = nearest(key, settingKeys());
-    const suggestion = known === undefined ? '' : `; is it ${known}?`;
-    throw new InvalidSettingError([
-      `unknown setting "${key}"; expected one of ${settingKeys().join(', ')}${suggestion}`,
-    ]);
+    const hint = known === undefined ? `expected one of ${settingKeys().join(', ')}` : `is it ${known}?`;
+    throw new InvalidSettingError([`unknown setting "${key}"; ${hint}`]);
   }
   return parseSettings(withValueAt(settings, key.split('.'), value));
 }

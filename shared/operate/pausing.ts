@@ -4,6 +4,7 @@ import type { ConnectionName, GroupRef } from '../domain/ids.ts';
 import { changeGate } from '../sync/gate.ts';
 import type { ToolPorts, WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
+import type { KeptEntry } from '../sync/ports/logs.ts';
 import { dirtyNow } from '../sync/wake.ts';
 import { type Action, doRecorded, type JournalPorts, journalOf } from './journal.ts';
 import { shellWords } from './names.ts';
@@ -27,6 +28,26 @@ export async function pauseGroup(ref: GroupRef, ports: GroupPausePorts, reason?:
     reason,
   };
   return doRecorded(ref, action, ports, () => ports.groups.pause(ref, ports.clock()));
+}
+
+export interface GroupPause {
+  readonly sinceMs: number;
+  /** The newest audit entry of the pause; undefined if the audit no longer has it. */
+  readonly entry: KeptEntry | undefined;
+}
+
+/** Returns the start of a group's pause, with the operator and the reason; undefined if the group is not paused. */
+export async function readPause(
+  ref: GroupRef,
+  { audit, groups }: Pick<ToolPorts, 'audit' | 'groups'>,
+): Promise<GroupPause | undefined> {
+  const sinceMs = (await groups.read(ref))?.pausedAtMs;
+  if (sinceMs === undefined) return undefined;
+  for await (const page of audit.read(ref)) {
+    const entry = page.find(({ action, outcome }) => action === 'pause' && outcome === 'written');
+    if (entry !== undefined) return { sinceMs, entry };
+  }
+  return { sinceMs, entry: undefined };
 }
 
 /**

@@ -16,7 +16,7 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
-import { ANSWER_PREFIX } from '../sync/ports/platform.ts';
+import { ANSWER_PREFIX, isJson, withoutCutJson } from '../sync/ports/platform.ts';
 import { readSources, type SourcePorts } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
@@ -116,15 +116,21 @@ export const sourceRows = (freshness: readonly Freshness[], nowMs: number): read
     late: lateMs > 0,
   }));
 
-/** Formats the freshness of a source: “last received 3 min ago, expected every 5 min”. */
-export function formatSource(
-  { receivedAgeMs, expectedEveryMs, late }: SourceReport,
-  durationOf: (ms: number) => string,
-): string {
-  const received =
-    receivedAgeMs === null ? 'nothing received yet' : `last received ${durationOf(receivedAgeMs)} ago`;
+/** The stored time of a receipt may be up to a minute too early, so a younger receipt has no shown age. */
+const YOUNG_MS = 120_000;
+
+/** Formats the freshness of a source: “last received about 16 min ago, expected every 5 min; late”. */
+export function formatSource(report: SourceReport, durationOf: (ms: number) => string): string {
+  const { expectedEveryMs, late } = report;
   const expected = expectedEveryMs === null ? '' : `, expected every ${durationOf(expectedEveryMs)}`;
-  return `${received}${expected}${late ? '; late' : ''}`;
+  return `${formatReceipt(report, durationOf)}${expected}${late ? '; late' : ''}`;
+}
+
+function formatReceipt({ source, receivedAgeMs }: SourceReport, durationOf: (ms: number) => string): string {
+  if (receivedAgeMs === null) return 'nothing received yet';
+  if (receivedAgeMs < YOUNG_MS) return 'received within the last 2 min';
+  const except = source === 'events' ? ' (imports and replays do not count)' : '';
+  return `last received about ${durationOf(receivedAgeMs)} ago${except}`;
 }
 
 export const instant = (ms: number | undefined): string | null =>
@@ -185,8 +191,13 @@ export async function readGroupStatus(ref: GroupRef, ports: ToolPorts): Promise<
 /** The maximum length of a shown reason, which may contain a response of the platform. `--json` is not shortened. */
 const REASON_SHOWN = 160;
 
-export const shortened = (text: string): string =>
-  text.length <= REASON_SHOWN ? text : `${text.slice(0, REASON_SHOWN - 1)}…`;
+/** Returns the text with at most this many characters. A JSON response of the platform is left out, not cut. */
+export function shortened(text: string): string {
+  if (text.length <= REASON_SHOWN) return withoutCutJson(text);
+  const [ours = '', answer = ''] = text.split(ANSWER_PREFIX, 2);
+  const shown = isJson(answer) ? ours : text;
+  return shown.length <= REASON_SHOWN ? shown : `${shown.slice(0, REASON_SHOWN - 1)}…`;
+}
 
 /** Returns the command that opens a gate, or shows more about it. */
 export const fixForGate = (

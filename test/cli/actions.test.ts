@@ -48,6 +48,19 @@ describe('audit log of operator actions', () => {
     },
   );
 
+  it('status GROUP shows the start of a pause, the operator and the newest reason', async () => {
+    const { cli, clock } = await heldWorld();
+    const since = new Date(clock.ms).toISOString();
+    await cli('pause', 'g', '--reason', 'ticket 1', '--yes', '--no-wait');
+    clock.ms += 1_000;
+    await cli('pause', 'g', '--reason', 'ticket 2', '--yes', '--no-wait');
+    const { stdout } = await cli('status', 'g');
+    expect(stdout).toMatch(/^state {7}paused$/m);
+    expect(stdout).toContain(`paused      since ${since} by local:tester: ticket 2\n`);
+    await cli('resume', 'g', '--yes', '--no-wait');
+    expect((await cli('status', 'g')).stdout).not.toContain('local:tester');
+  });
+
   it('the audit records sends, replays, imports and syncs, and the adoption and release of groups', async () => {
     const { cli, clock, mailboxes, platform, ports, refOf } = await heldWorld();
     const event = { specversion: '1.0', id: 'e', source: 's', time: new Date(clock.ms).toISOString() };

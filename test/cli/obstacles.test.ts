@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
-import { PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import { ANSWER_PREFIX, PlatformFailure } from '../../shared/sync/ports/platform.ts';
 import { runCli } from '../support/cli/io.ts';
 import { added, group, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -26,6 +26,14 @@ it('status shows a closed gate first with the next step, and exits with 3', asyn
   expect(stdout).toMatch(/gate {8}unauthorized: .*\(GET \/platform\/api\/me answered 401: x+…\)\n/);
   expect(stderr).toMatch(/^next: groupsync connect default\n/);
   expect(code).toBe(3);
+});
+
+it('status leaves a JSON answer of the platform out of a reason that is too long', async () => {
+  const { cli, ports, connection } = await refusedWorld();
+  const seen = await ports.gates.read(connection.name);
+  const reason = `GET /x answered 401: refused${ANSWER_PREFIX}{"error":"${'x'.repeat(300)}"}`;
+  await ports.gates.write(connection.name, seen, { ...seen, reason });
+  expect((await cli('status')).stdout).toContain('(GET /x answered 401: refused)\n');
 });
 
 it('sync does not wait while the gate is closed, and prints the reason, the time of the next try and the next step', async () => {

@@ -7,8 +7,14 @@ import { checkCredential } from '../../shared/operate/doctor/credential.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
 import { rejectHold } from '../../shared/operate/holds.ts';
 import { createFeedStore } from '../../shared/store/connection-states.ts';
+import { feedKey } from '../../shared/store/keys.ts';
 import type { Deployment, QueueFacts } from '../../shared/sync/ports/deployment.ts';
-import { type Applicant, type FailureKind, PlatformFailure } from '../../shared/sync/ports/platform.ts';
+import {
+  ANSWER_PREFIX,
+  type Applicant,
+  type FailureKind,
+  PlatformFailure,
+} from '../../shared/sync/ports/platform.ts';
 import { createToken } from '../../shared/sync/scim/tokens.ts';
 import { added, applicantOf, group, removed, savedWorld } from '../support/operate/world.ts';
 
@@ -226,11 +232,12 @@ describe('groupsync doctor', () => {
       },
     ],
     [
-      /^default: credential: .*Contact the person who installed the app, .* the platform user is user-ann fix: /,
+      /^default: credential: GET \/platform\/api\/me: 401\. Contact the person who installed the app, .* the platform user is user-ann fix: /,
       async (world) => {
         const holder = { user: 'user-ann' };
         await world.ports.health.write(world.connection.name, { checkedAtMs: 1, goodAtMs: 1, holder });
-        const refused = new PlatformFailure('unauthorized', 'GET /platform/api/me: 401', {});
+        const message = `GET /platform/api/me: 401${ANSWER_PREFIX}{"error":"cut…`;
+        const refused = new PlatformFailure('unauthorized', message, {});
         await applicant({ me: () => Promise.reject(refused) })(world);
       },
     ],
@@ -292,8 +299,23 @@ describe('groupsync doctor', () => {
       },
     ],
     [
+      /^default: platform calls: PATCH \/x: 2 of 8 calls .*the last with 401 fix: groupsync connect default$/,
+      async (world) => {
+        const { ports, connection, clock } = world;
+        await gate('unauthorized')(world);
+        const seen = await ports.gates.read(connection.name);
+        const counts = { total: 8, failed: 2, sinceMs: clock.ms - 60_000, lastFailedMs: clock.ms };
+        const failingCalls = [{ endpoint: 'PATCH /x', ...counts, reason: '401' }];
+        await ports.gates.write(connection.name, seen, { ...seen, failingCalls });
+      },
+    ],
+    [
       /^default: observing: .*writes nothing.* fix: .*resume/,
       async ({ ports, connection }) => ports.connections.save({ ...connection, observing: true }),
+    ],
+    [
+      /^default: activity feed: not read yet fix: wait five minutes after a deployment, or run: groupsync reconcile$/,
+      async ({ table, connection }) => table.delete(feedKey(connection.name)),
     ],
     [
       /^default: activity feed: .*60 min ago.* fix: .*groupsync reconcile/,

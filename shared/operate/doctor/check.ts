@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/answers/connect.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
-import { PlatformFailure } from '../../sync/ports/platform.ts';
+import { PlatformFailure, withoutCutJson } from '../../sync/ports/platform.ts';
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -34,7 +34,7 @@ export async function guarded(
   try {
     return [await run()].flat();
   } catch (error) {
-    const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    const detail = withoutCutJson(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
     const fix = (await fixOf(error)) ?? 'check credentials, permissions and network, then run doctor again';
     return [fault(name, `cannot be read: ${detail}`, fix)];
   }

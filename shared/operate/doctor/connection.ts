@@ -2,7 +2,7 @@ import type { Check } from '../../contract/answers/connect.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { failureIn } from '../../sync/ports/platform.ts';
+import { failureIn, withoutCutJson } from '../../sync/ports/platform.ts';
 import { plural } from '../names.ts';
 import { rowsOf } from '../setting-requests.ts';
 import {
@@ -117,7 +117,7 @@ async function checkGate(
     }),
     check('platform calls', failing.length === 0, {
       detail: failing.length === 0 ? 'no call fails' : failing.map(formatFailingCalls).join('; '),
-      fix: wait(untilMs, clock()),
+      fix: state === 'unauthorized' ? fixes.unauthorized : wait(untilMs, clock()),
     }),
     check('observing', !connection.observing, {
       detail: connection.observing ? 'plans only, writes nothing' : 'no',
@@ -175,7 +175,7 @@ async function checkOneGroup(connection: Connection, ports: ToolPorts): Promise<
   // The check of the credential already reports this failure.
   if (failure.kind === 'unauthorized') return [];
   const fix = await fixOfCall(failure, connection.name, ports);
-  return fault('group by id', failure.message, fix ?? wait(undefined, ports.clock()));
+  return fault('group by id', withoutCutJson(failure.message), fix ?? wait(undefined, ports.clock()));
 }
 
 async function anyLinked({ name }: Connection, { index, groups }: ToolPorts) {
@@ -214,7 +214,7 @@ async function checkFeed({ name }: Connection, { feed, clock, deployment }: Tool
   const isNew = ageMs === undefined;
   return check('activity feed', !isNew && ageMs <= staleMs(expression), {
     detail: isNew ? 'not read yet' : `read ${minutes(ageMs)} ago`,
-    fix: `${isNew ? 'just started? wait five minutes, or read it now:\n' : ''}groupsync reconcile`,
+    fix: `${isNew ? 'wait five minutes after a deployment, or run:\n' : ''}groupsync reconcile`,
   });
 }
 

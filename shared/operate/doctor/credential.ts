@@ -3,7 +3,7 @@ import type { CredentialChecks } from '../../contract/platform-reply.ts';
 import { contactText, leavesSoon } from '../../plan/holder.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import type { Applicant, StoredApplicants } from '../../sync/ports/platform.ts';
+import { type Applicant, type StoredApplicants, withoutCutJson } from '../../sync/ports/platform.ts';
 import { checkFields, neededFields } from '../connect/inspect.ts';
 import { plural } from '../names.ts';
 import { check, connectAgain, fault, fixOfCall, guarded, messageOf, minutes, passed } from './check.ts';
@@ -34,7 +34,7 @@ export async function checkCredential(
     const fix = (await fixOf(me)) ?? reconnect;
     const { holder } = (await ports.health.read(name)) ?? {};
     const whose = holder === undefined ? '' : `. ${contactText(holder)}`;
-    const refused = fault('credential', `${me.message}${whose}`, fix);
+    const refused = fault('credential', `${withoutCutJson(me.message)}${whose}`, fix);
     return { checks: [...checks, refused, ...(await checkDaily(name, fix, ports))] };
   }
   let platformTimeMs: number | undefined;
@@ -94,9 +94,10 @@ async function checkDaily(
 ) {
   const { lastFailure, goodAtMs } = (await health.read(name)) ?? {};
   if (lastFailure === undefined || lastFailure.atMs <= (goodAtMs ?? 0)) return [];
-  if (fix !== undefined) return [fault('daily check', lastFailure.message, fix)];
+  const failed = withoutCutJson(lastFailure.message);
+  if (fix !== undefined) return [fault('daily check', failed, fix)];
   const ago = minutes(clock() - lastFailure.atMs);
-  return [passed('daily check', `failed ${ago} ago: ${lastFailure.message}; the credential is accepted now`)];
+  return [passed('daily check', `failed ${ago} ago: ${failed}; the credential is accepted now`)];
 }
 
 async function firstPage(applicant: Applicant, fields: readonly string[], states: readonly string[]) {

@@ -177,6 +177,15 @@ export type FailureKind = Failed['kind'];
  */
 export const ANSWER_PREFIX = ', saying: ';
 
+/** Returns whether the beginning of a response is the beginning of a JSON object or array. */
+export const isJson = (answer: string): boolean => /^[{[]/.test(answer);
+
+/** Returns an error's text without a response that is JSON and was cut, because only a whole document is readable. */
+export function withoutCutJson(text: string): string {
+  const [ours = '', answer = ''] = text.split(ANSWER_PREFIX, 2);
+  return isJson(answer) && text.endsWith('…') ? ours : text;
+}
+
 /** A failed call. `meaningOf` returns how the caller must react. */
 export class PlatformFailure extends Error implements Failed {
   override readonly name = 'PlatformFailure';
