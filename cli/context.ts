@@ -109,5 +109,6 @@ async function reasonOf(io: Io, given: string | undefined): Promise<string> {
   const isAsked = given === undefined && canAsk(io);
   const reason = isAsked ? await askLine(io, 'Reason, for the audit: ') : (given?.trim() ?? '');
   if (reason !== '') return reason;
-  throw new UsageError('--reason: expected a reason, got nothing');
+  if (given === undefined && !isAsked) throw new UsageError('--reason is required with --yes');
+  throw new UsageError('the reason is empty; give a reason: --reason <text>');
 }

@@ -40,8 +40,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(visibleLines(text)),
       // If a command has `list` as its default, commander reports an unknown subcommand as an argument of `list`.
-      outputError: (text, write) =>
-        write(text.replace(/^error: /, 'groupsync: ').replace(/(?<=for 'list')\..*/, `; try ${others}`)),
+      outputError: (text, write) => {
+        const said = text
+          .replace(/^error: /, 'groupsync: ')
+          .replace(/(?<=for 'list')\..*/, `; try ${others}`);
+        write(said.replace(/(unknown command '.*')\n$/, `$1; list the commands: ${helpOf(command)}\n`));
+      },
     });
   }
   try {
@@ -55,6 +59,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io.stderr.write(`groupsync: ${visibleLines(formatCommands(text))}\n`);
     return code;
   }
+}
+
+function helpOf(command: Command): string {
+  const path = command.parent === null ? 'groupsync' : `groupsync ${command.name()}`;
+  return `${path} --help`;
 }
 
 function* everyCommand(command: Command): Generator<Command> {

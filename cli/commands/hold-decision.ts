@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { canAsk } from '../output/ask.ts';
 import { plural, shellWords } from '../output/words.ts';
-import { type FormatMember, formatDecision, formatHold, readHold } from './hold-reading.ts';
+import { type FormatMember, formatDecided, formatDecision, formatHold, readHold } from './hold-reading.ts';
 
 export interface Decision {
   readonly reason?: string;
@@ -34,7 +34,7 @@ export async function decideHold(
   const named = decision.member ?? [];
   const chosen = new Set(named.map((text) => heldMember(text, members, formatMember)));
   const leaving = chosen.size === 0 ? members : members.filter(({ user }) => chosen.has(user));
-  noteRemovals(read, leaving, out.note);
+  noteRemovals(read, { leaving, isApproval: name === 'approve' }, out.note);
   if (digest !== hold.digest)
     out.note(
       'only the removals of the given digest are decided; the removals of the hold have changed since then',
@@ -83,11 +83,15 @@ function refuseDecided({ state, hold }: ReadHold, { again }: Decision, isScript:
 }
 
 function noteRemovals(
-  { state, hold, members, formatMember }: ReadHold,
-  leaving: readonly HeldMember[],
+  { state, hold, guard, members, formatMember }: ReadHold,
+  { leaving, isApproval }: { readonly leaving: readonly HeldMember[]; readonly isApproval: boolean },
   note: (text: string) => void,
 ): void {
-  for (const line of formatHold(withId(state.registers.name?.value, state.ref.group), hold)) note(line);
+  const isWhole = leaving.length === members.length;
+  const group = withId(state.registers.name?.value, state.ref.group);
+  const decided = isWhole ? undefined : leaving.length;
+  const lines = isWhole && isApproval ? formatHold(group, hold, guard) : formatDecided(group, hold, decided);
+  for (const line of lines) note(line);
   for (const member of leaving.slice(0, SHOWN)) note(`  - ${formatMember(member)}`);
   if (leaving.length > SHOWN) note(`  … and ${leaving.length - SHOWN} more`);
   const others = members.length - leaving.length;

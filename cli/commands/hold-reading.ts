@@ -1,8 +1,10 @@
 import type { HeldMember } from '../../shared/contract/answers/holds.ts';
+import type { ConnectionSettings } from '../../shared/contract/settings.ts';
 import { type Hold, type HoldDecision, holdsOf } from '../../shared/domain/hold.ts';
 import { NotFound } from '../../shared/operate/find-group.ts';
 import { readHeldMembers } from '../../shared/operate/held-members.ts';
 import { recordRead } from '../../shared/operate/reads.ts';
+import { limitOf } from '../../shared/plan/guard-limit.ts';
 
 import type { Context } from '../context.ts';
 import { percent, plural } from '../output/words.ts';
@@ -26,17 +28,35 @@ export async function readHold(context: Context, group: string, digest?: string)
   await recordRead(ref.connection, { what: 'hold', group: ref.group }, ports);
   const names = await context.names({ members: members.flatMap(({ member }) => member ?? []) });
   const formatMember: FormatMember = ({ member, user }) => (member === null ? user : names.member(member));
-  return { state, hold, others: holds.filter((one) => one !== hold), members, formatMember };
+  const guard = (await ports.connections.current(ref.connection))?.settings.guard ?? null;
+  return { state, hold, guard, others: holds.filter((one) => one !== hold), members, formatMember };
 }
 
-export function formatHold(
-  group: string,
-  { removes, keeps, share, rule, decision }: Hold,
-): readonly string[] {
-  const decided = formatDecision(decision);
-  const lines = [
-    `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay (removed share ${percent(share)}, rule ${rule})`,
+export function formatHold(group: string, hold: Hold, guard: ConnectionSettings['guard']): readonly string[] {
+  const { removes, keeps } = hold;
+  return [
+    `${group}: ${plural(removes, 'removal')}, ${plural(keeps, 'member')} would stay`,
+    limitOf(hold, guard),
+    ...notesOf(hold),
   ];
+}
+
+/**
+ * Returns the lines before a decision that does not remove all held members.
+ * @param decided the number of removals to decide; undefined for all
+ */
+export function formatDecided(group: string, hold: Hold, decided?: number): readonly string[] {
+  const { removes, keeps } = hold;
+  const held = plural(removes, 'held removal');
+  const what = decided === undefined ? held : `${decided} of the ${held}`;
+  const members = removes + keeps;
+  const share = percent((decided ?? removes) / Math.max(1, members));
+  return [`${group}: ${what} (${share} of ${plural(members, 'member')})`, ...notesOf(hold)];
+}
+
+function notesOf({ rule, decision }: Hold): readonly string[] {
+  const decided = formatDecision(decision);
+  const lines: string[] = [];
   if (rule === 'deleted_groups')
     lines.push('the directory deleted the group, and many other groups within an hour');
   if (decided !== undefined) lines.push(`already decided: ${decided}`);

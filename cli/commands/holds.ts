@@ -92,14 +92,15 @@ async function list({ out, connection, connected, names }: Context, _options: ob
       ],
       'no holds',
     );
-    for (const { group } of holds.slice(0, 3)) out.note(`next: groupsync holds show ${shellWords(group)}`);
+    const groups = [...new Set(holds.map(({ group }) => group))];
+    for (const group of groups.slice(0, 3)) out.note(`next: groupsync holds show ${shellWords(group)}`);
   });
   return EXIT.done;
 }
 
 async function show(context: Context, group: string, { csv }: { csv?: string }): Promise<number> {
   const { out, io } = context;
-  const { state, hold, others, members, formatMember } = await readHold(context, group);
+  const { state, hold, guard, others, members, formatMember } = await readHold(context, group);
   const id = state.ref.group;
   const name = state.registers.name?.value ?? null;
   if (csv !== undefined) {
@@ -107,7 +108,7 @@ async function show(context: Context, group: string, { csv }: { csv?: string }):
     out.note(`${plural(members.length, 'row')} written to ${csv}`);
   }
   out.answer({ ...holdRow({ group: id, hold }), name, members }, () => {
-    for (const line of formatHold(withId(name ?? undefined, id), hold)) out.line(line);
+    for (const line of formatHold(withId(name ?? undefined, id), hold, guard)) out.line(line);
     for (const { removes, digest, decision } of others)
       out.line(
         `${plural(removes, 'other removal')}, digest ${digest.slice(0, 12)}: ${formatDecision(decision)}`,

@@ -1,9 +1,12 @@
 import type { Command } from 'commander';
+import type { Gate } from '../../shared/domain/gate.ts';
+import type { GroupRef } from '../../shared/domain/ids.ts';
 import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
 import { formatGate, readStatus } from '../../shared/operate/status.ts';
+import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration, plural } from '../output/words.ts';
+import { duration, plural, shellWords } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
 
@@ -31,42 +34,74 @@ async function pause(
   { reason, wait }: Wait & { readonly reason?: string },
 ): Promise<number> {
   const { out, connection } = context;
-  const ports = await context.ports();
-  const ref = group === undefined ? undefined : await context.group(group);
-  if (ref === undefined) await context.connected();
+  const { ref, what, ports } = await targetOf(context, group);
   const seen = await ports.gates.read(connection);
-  if (ref === undefined && seen.state === 'paused') out.note(`already paused: ${seen.reason}`);
-  const what = ref === undefined ? `connection ${connection}` : `group ${await context.groupLabel(ref)}`;
-  if (!(await context.confirm(`Pause the ${what}? Changes are stored and written later.`)))
-    return EXIT.failed;
-  if (ref === undefined) await pauseConnection(connection, reason, ports, seen);
-  else await pauseGroup(ref, ports, reason);
+  const already = await alreadyPaused(ref, seen, ports);
+  const isUnchanged = already !== undefined && reason === undefined;
+  if (!isUnchanged) {
+    if (already !== undefined) out.note(already);
+    if (!(await context.confirm(`Pause the ${what}? Changes are stored and written later.`)))
+      return EXIT.failed;
+    await (ref ? pauseGroup(ref, ports, reason) : pauseConnection(connection, reason, ports, seen));
+  }
   out.answer({ paused: ref?.group ?? connection, reason: reason ?? null }, () =>
-    out.line(`paused the ${what}`),
+    out.line(isUnchanged ? already : `paused the ${what}`),
   );
   if (!wait) return EXIT.done;
   return follow(context, ref === undefined ? await dirtyGroups(context) : [ref], { writesOnly: true });
+}
+
+/** Returns the group, or no group for the whole connection, with a name for the operator. */
+async function targetOf(context: Context, group: string | undefined) {
+  if (group === undefined) {
+    const { ports } = await context.connected();
+    return { ref: undefined, what: `connection ${context.connection}`, ports };
+  }
+  const ref = await context.group(group);
+  return { ref, what: `group ${await context.groupLabel(ref)}`, ports: await context.ports() };
+}
+
+/** Returns a text if the connection or the group is paused. Only the audit has the reason for the pause of a group. */
+async function alreadyPaused(ref: GroupRef | undefined, gate: Gate, { groups }: ToolPorts) {
+  if (ref === undefined) return gate.state === 'paused' ? `already paused: ${gate.reason}` : undefined;
+  const state = await groups.read(ref);
+  if (state?.pausedAtMs === undefined) return undefined;
+  const since = new Date(state.pausedAtMs).toISOString();
+  return `already paused since ${since}; for the reason: groupsync audit ${shellWords(ref.group)}`;
 }
 
 /** How long the command waits for the backlog. The requeue job, which wakes waiting groups, runs once a minute. */
 const BACKLOG_MS = 120_000;
 
 async function resume(context: Context, group: string | undefined, { wait }: Wait): Promise<number> {
-  const { out, connection } = context;
+  return group === undefined
+    ? resumeAll(context, wait)
+    : resumeOne(context, await context.group(group), wait);
+}
+
+async function resumeOne(context: Context, ref: GroupRef, wait: boolean): Promise<number> {
+  const { out } = context;
   const ports = await context.ports();
-  if (group !== undefined) {
-    const ref = await context.group(group);
-    const shown = await ports.groups.read(ref);
-    if (!(await context.confirm(`Resume the group ${await context.groupLabel(ref)}?`))) return EXIT.failed;
-    const resumed = await resumeGroup(ref, ports, shown);
-    out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
-      out.line(resumed ? 'resumed' : 'not paused'),
-    );
-    return resumed && wait ? follow(context, [ref]) : EXIT.done;
-  }
-  const { found } = await context.connected();
+  const shown = await ports.groups.read(ref);
+  if (!(await context.confirm(`Resume the group ${await context.groupLabel(ref)}?`))) return EXIT.failed;
+  const resumed = await resumeGroup(ref, ports, shown);
+  out.answer({ resumed: ref.group, wasPaused: resumed, backlog: null }, () =>
+    out.line(resumed ? 'resumed' : 'the group is not paused; nothing to resume'),
+  );
+  return resumed && wait ? follow(context, [ref]) : EXIT.done;
+}
+
+async function resumeAll(context: Context, wait: boolean): Promise<number> {
+  const { out, connection } = context;
+  const { found, ports } = await context.connected();
   const seen = { gate: await ports.gates.read(connection), observing: found.observing };
   const { backlog, oldestUnappliedMs, gate, observing } = await readStatus(found, ports);
+  if (gate.state === 'open' && !observing) {
+    out.answer({ resumed: connection, wasPaused: false, backlog }, () =>
+      out.line('the connection is not paused; nothing to resume'),
+    );
+    return EXIT.done;
+  }
   const oldest = oldestUnappliedMs === null ? '' : `, the oldest for ${duration(oldestUnappliedMs)}`;
   out.note(
     `gate ${formatGate(gate)}${observing ? ', observing' : ''}; ${plural(backlog, 'group')} wait${backlog === 1 ? 's' : ''}${oldest}`,

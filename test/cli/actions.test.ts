@@ -32,7 +32,6 @@ describe('audit log of operator actions', () => {
     ['g', 'holds reject g --reason r', 'holds_reject', change('decide_hold', 'waiting', 'rejected')],
     ['g', 'pause g --reason r', 'pause', change('set_pause', 'running', 'paused')],
     ['', 'pause --reason r', 'pause', change('set_gate', 'open', 'paused')],
-    ['', 'resume', 'resume', change('set_gate', 'open', 'open')],
     ['', 'rebind m-ann r-bob', 'rebind', change('rebind', 'r-ann', 'r-bob')],
     ['', 'connections set default drift=report', 'connections_set', DRIFT_IS_REPORTED],
     ['', 'connections remove default', 'connections_remove', change('remove_connection', 'company', null)],
@@ -167,7 +166,7 @@ it('holds approve and holds reject require a reason before they look up the grou
   const { cli } = await heldWorld();
   for (const verb of ['approve', 'reject'])
     expect(await cli('holds', verb, 'g', '--yes')).toMatchObject({
-      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason: expected a reason, got nothing\n' },
+      ...{ code: 2, stdout: '', stderr: 'groupsync: --reason is required with --yes\n' },
     });
 });
 
@@ -220,6 +219,21 @@ describe('holds approve and holds reject after a decision', () => {
     });
     expect((await ports.groups.read(refOf('g')))?.rejection?.decision.kind).toBe('rejected');
   });
+});
+
+it('pause and resume without an effect say so, and write no audit entry', async () => {
+  const { cli } = await sixInSync();
+  const actions = async () => (await cli('log', '--json')).json.entries.length;
+  const outputOf = async (...args: string[]) => (await cli(...args, '--yes')).stdout;
+  const before = await actions();
+  expect(await outputOf('resume')).toBe('the connection is not paused; nothing to resume\n');
+  await cli('pause', '--reason', 'maintenance', '--yes');
+  await cli('pause', 'g', '--yes');
+  expect(await outputOf('pause')).toBe('already paused: local:tester: maintenance\n');
+  expect(await outputOf('pause', 'g')).toMatch(/^already paused since .*Z; .*: groupsync audit g\n$/);
+  expect(await actions()).toBe(before + 2);
+  await cli('pause', '--reason', 'upgrade', '--yes');
+  expect(await outputOf('pause')).toBe('already paused: local:tester: upgrade\n');
 });
 
 it('pause and resume wait for the end of running writes, but not with --no-wait', async () => {

@@ -29,6 +29,22 @@ describe('groupsync status', () => {
   });
 });
 
+it('holds show and plan name the limit that the removals exceed', async () => {
+  const { cli } = await heldWorld();
+  const limit = '67 % of the members; the limit is 50 % (guard.maxRemovedShare)';
+  expect((await cli('holds', 'show', 'g')).stdout).toContain(`4 removals, 2 members would stay\n${limit}\n`);
+  expect((await cli('plan', 'g')).stdout).toContain(
+    `held by the guard until an operator approves: ${limit}\n`,
+  );
+});
+
+it('holds reject does not count the members that would stay after the removals', async () => {
+  const { cli } = await heldWorld();
+  const { stderr } = await cli('holds', 'reject', 'g', '--reason', 'r', '--yes');
+  expect(stderr).toContain(': 4 held removals (67 % of 6 members)');
+  expect(stderr).not.toContain('would stay');
+});
+
 describe('groupsync holds approve --member', () => {
   it('holds approve --member approves only the removals of the given members, and all other removals stay held', async () => {
     const { cli, ports, refOf } = await heldWorld();
@@ -46,13 +62,16 @@ describe('groupsync holds approve --member', () => {
     expect({ code, stdout, stderr }).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('approved'),
-      stderr: expect.stringContaining('2 other removals stay held'),
+      stderr: expect.stringMatching(
+        /: 2 of the 4 held removals \(33 % of 6 members\)\n[\s\S]*2 other removals stay held/,
+      ),
     });
     const state = await ports.groups.read(refOf('g'));
     expect(state).toMatchObject({
       hold: { removes: 2, decision: { kind: 'waiting' } },
       approval: { removes: 2, decision: { kind: 'approved' } },
     });
+    expect((await cli('holds')).stderr.match(/next:/g)).toHaveLength(1);
     expect(await approve('unknown')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no removal of "unknown"'),

@@ -114,7 +114,11 @@ describe('command line', () => {
   });
 
   it.each([
-    ['an unknown command', ['frobnicate'], /unknown command/],
+    [
+      'an unknown command',
+      ['frobnicate'],
+      /unknown command 'frobnicate'; list the commands: groupsync --help$/m,
+    ],
     ['a misspelt command', ['holds', 'aprove', 'g'], /try list, show, approve, reject$/m],
     ['an unknown option', ['status', '--frob'], /unknown option/],
     ['a missing argument', ['explain', 'g'], /missing required argument/],
@@ -194,7 +198,7 @@ describe('command line', () => {
     const changing = [
       ['sync', 'g'],
       ['pause'],
-      ['resume'],
+      ['resume', 'g'],
       ['release', 'g'],
       ['rebind', 'm-ann', 'r-bob'],
       ['forget', 'm-ann'],

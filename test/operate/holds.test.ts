@@ -165,7 +165,14 @@ describe('hold', () => {
       action: 'hold',
       actor: { kind: 'directory' },
       cause: expect.stringMatching(/^event /),
-      changes: [{ before: null, after: said, reason: 'more than the rule share allows' }],
+      changes: [
+        {
+          before: null,
+          after: said,
+          reason:
+            'more than the guard allows: 83 % of the members; the limit is 50 % (guard.maxRemovedShare)',
+        },
+      ],
     });
     expect(dropped).toMatchObject({ action: 'drop_hold', changes: [{ before: said, after: null }] });
     const { broken, named } = await verifyAudit(ref('g'), world.toolPorts);

@@ -1,6 +1,7 @@
 import type { GroupState } from '../../domain/group-state.ts';
 import { type HeldSetName, HOLD_LIFETIME_MS, type Hold, holdsOf } from '../../domain/hold.ts';
 import type { EndHold, StartHold } from '../../plan/decision.ts';
+import { limitOf } from '../../plan/guard-limit.ts';
 import { type HeldRemovals, isOver } from '../../plan/hold.ts';
 import { type AuditLink, entryOf } from '../ports/logs.ts';
 import { originOf } from './audit.ts';
@@ -56,12 +57,14 @@ function recordHold(
   facts: PassFacts,
   context: ApplyContext,
 ): Promise<AuditLink> {
-  const { state, wanted } = facts;
+  const { state, wanted, settings } = facts;
   const summary = holds.map(({ removes, keeps }) => `${removes} to remove, ${keeps} stay`).join('; ');
   const [before, after] = made ? [null, summary] : [summary, null];
-  const reason = made
-    ? `more than the rule ${holds[0]?.rule} allows`
-    : 'it no longer covers a planned removal';
+  const [first] = holds;
+  const reason =
+    made && first !== undefined
+      ? `more than the guard allows: ${limitOf(first, settings.guard)}`
+      : 'it no longer covers a planned removal';
   const entry = entryOf(made ? 'hold' : 'drop_hold', { kind: 'hold', before, after, reason }, context.ports);
   return context.record(state, { ...entry, ...originOf(state, wanted) });
 }

@@ -7,6 +7,7 @@ import type { GroupRef } from '../../domain/ids.ts';
 import type { ObservedGroup } from '../../domain/view.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts } from '../../plan/facts.ts';
+import { limitOf } from '../../plan/guard-limit.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { whyReleased } from '../../plan/release.ts';
 import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
@@ -135,7 +136,7 @@ function planSettled(
   if (hold === null) return planOf(ref, 'none', {});
   const { hold: waiting, rejection } = facts.held ?? {};
   const users = [...(waiting?.users ?? []), ...(rejection?.users ?? [])].sort();
-  return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold)), hold, held: users });
+  return planOf(ref, 'hold', { changes: users.map((user) => stopped(user, hold, facts)), hold, held: users });
 }
 
 /** The set of held removals that stops a write. */
@@ -143,12 +144,12 @@ const stoppingHold = ({ state: { hold, rejection } }: Facts): Hold | null => hol
 
 const releasedNote = ({ state }: Facts): string | null => (state.released ? whyReleased(state) : null);
 
-const stopped = (user: string, { rule }: Hold): AuditedChange => ({
+const stopped = (user: string, hold: Hold, { settings }: Facts): AuditedChange => ({
   kind: 'remove_member',
   member: null,
   before: user,
   after: null,
-  reason: `held by the guard (${rule}) until an operator approves`,
+  reason: `held by the guard until an operator approves: ${limitOf(hold, settings.guard)}`,
 });
 
 function planOf({ group }: GroupRef, action: GroupPlan['action'], known: Partial<GroupPlan>): GroupPlan {

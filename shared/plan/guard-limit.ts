@@ -1,0 +1,23 @@
+import type { ConnectionSettings } from '../contract/settings.ts';
+import type { Hold, HoldRule } from '../domain/hold.ts';
+
+type Guard = ConnectionSettings['guard'];
+type Limits = NonNullable<Guard>;
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+const LIMITS: Readonly<Record<HoldRule, (limits: Limits) => string>> = {
+  per_hour: ({ perHourCount }) =>
+    `${perHourCount} removals from all groups within an hour (guard.perHourCount)`,
+  deleted_groups: ({ deletedGroups, deletedGroupsShare }) =>
+    `${deletedGroups} deleted groups or ${percent(deletedGroupsShare)} of all groups within an hour, the larger of both (guard.deletedGroups, guard.deletedGroupsShare)`,
+  count: ({ maxRemovedCount }) =>
+    `${maxRemovedCount} removals from a group within an hour (guard.maxRemovedCount)`,
+  share: ({ maxRemovedShare }) => `${percent(maxRemovedShare)} (guard.maxRemovedShare)`,
+};
+
+/** Returns the limit that a hold exceeds, with the removed share if the limit is a share, as a text for operators. */
+export function limitOf({ rule, share }: Pick<Hold, 'rule' | 'share'>, guard: Guard): string {
+  const limit = guard === null ? 'the guard is off now' : `the limit is ${LIMITS[rule](guard)}`;
+  return rule === 'share' ? `${percent(share)} of the members; ${limit}` : limit;
+}
