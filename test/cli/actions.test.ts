@@ -230,6 +230,7 @@ it('pause and resume without an effect say so, and write no audit entry', async 
   await cli('pause', '--reason', 'maintenance', '--yes');
   await cli('pause', 'g', '--yes');
   expect(await outputOf('pause')).toBe('already paused: local:tester: maintenance\n');
+  expect((await cli('resume')).code).toBe(2);
   expect(await outputOf('pause', 'g')).toMatch(/^already paused since .*Z; .*: groupsync audit g\n$/);
   expect(await actions()).toBe(before + 2);
   await cli('pause', '--reason', 'upgrade', '--yes');
