@@ -151,7 +151,7 @@ interface Notifying {
 const SUBJECTS: readonly (readonly [Finding['subject'], RegExp])[] = [
   ['hold', /held/],
   ['failed', /failed groups that wait/],
-  ['gate', /gate/],
+  ['gate', /writes to the platform are blocked/],
   ['credential', /credential/],
   ['reader_stopped', /reader of the directory has stopped/],
   ['reader_short', /lists fewer members/],
