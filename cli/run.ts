@@ -41,10 +41,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       writeErr: (text) => void io.stderr.write(visibleLines(text)),
       // If a command has `list` as its default, commander reports an unknown subcommand as an argument of `list`.
       outputError: (text, write) => {
-        const said = text
+        const message = text
           .replace(/^error: /, 'groupsync: ')
           .replace(/(?<=for 'list')\..*/, `; try ${others}`);
-        write(said.replace(/(unknown command '.*')\n$/, `$1; list the commands: ${helpOf(command)}\n`));
+        write(message.replace(/(unknown command '.*')\n$/, `$1; list the commands: ${helpOf(command)}\n`));
       },
     });
   }

@@ -1,14 +1,21 @@
 import type { Command } from 'commander';
 import type { Gate } from '../../shared/domain/gate.ts';
 import type { GroupRef } from '../../shared/domain/ids.ts';
-import { pauseConnection, pauseGroup, resumeConnection, resumeGroup } from '../../shared/operate/pausing.ts';
+import {
+  pauseConnection,
+  pauseGroup,
+  readPause,
+  resumeConnection,
+  resumeGroup,
+} from '../../shared/operate/pausing.ts';
 import { formatGate, readStatus } from '../../shared/operate/status.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
-import { duration, plural, shellWords } from '../output/words.ts';
+import { duration, plural } from '../output/words.ts';
 import { examples } from './arguments.ts';
 import { dirtyGroups, follow, NO_WAIT, type Wait } from './follow.ts';
+import { formatPause } from './status.ts';
 
 export function addPause(program: Command, act: Act): void {
   program
@@ -61,13 +68,11 @@ async function targetOf(context: Context, group: string | undefined) {
   return { ref, what: `group ${await context.groupLabel(ref)}`, ports: await context.ports() };
 }
 
-/** Returns a text if the connection or the group is paused. Only the audit has the reason for the pause of a group. */
-async function alreadyPaused(ref: GroupRef | undefined, gate: Gate, { groups }: ToolPorts) {
+/** Returns a text if the connection or the group is paused. */
+async function alreadyPaused(ref: GroupRef | undefined, gate: Gate, ports: ToolPorts) {
   if (ref === undefined) return gate.state === 'paused' ? `already paused: ${gate.reason}` : undefined;
-  const state = await groups.read(ref);
-  if (state?.pausedAtMs === undefined) return undefined;
-  const since = new Date(state.pausedAtMs).toISOString();
-  return `already paused since ${since}; for the reason: groupsync audit ${shellWords(ref.group)}`;
+  const found = await readPause(ref, ports);
+  return found && `already paused ${formatPause(found)}`;
 }
 
 /** How long the command waits for the backlog. The requeue job, which wakes waiting groups, runs once a minute. */

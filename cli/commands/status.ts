@@ -139,7 +139,7 @@ interface Explained {
   readonly pause: GroupPause | undefined;
 }
 
-function formatPause({ sinceMs, entry }: GroupPause): string {
+export function formatPause({ sinceMs, entry }: GroupPause): string {
   const since = `since ${new Date(sinceMs).toISOString()}`;
   if (entry === undefined) return since;
   return `${since} by ${withId(entry.actor.name, entry.actor.id)}: ${entry.reason ?? 'no reason given'}`;
