@@ -83,7 +83,7 @@ export function createRedactor() {
       const isWhole =
         (of in EMPTY || (isDeadLetter && CHANGED_VALUES.test(of))) && one !== null && !Array.isArray(one);
       if (!isWhole) return [of, hidden(one, of)];
-      return [of, of in EMPTY ? EMPTY[of] : HIDDEN];
+      return [of, Object.hasOwn(EMPTY, of) ? EMPTY[of] : HIDDEN];
     });
     return Object.fromEntries(fields);
   };
