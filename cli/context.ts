@@ -7,7 +7,7 @@ import { requireConnection } from '../shared/operate/settings.ts';
 import type { Tool } from '../shared/runtime/wire-tool.ts';
 import type { ToolPorts } from '../shared/sync/ports/bundles.ts';
 import type { Connection } from '../shared/sync/ports/connections.ts';
-import { type GlobalOptions, type Io, refuseContradictions, UsageError } from './io.ts';
+import { type GlobalOptions, type Io, UsageError } from './io.ts';
 import { DEFAULT_LOCAL_FILE, type LocalFile, localTarget, readLocalFile } from './local-file.ts';
 import { askLine, askYes, canAsk } from './output/ask.ts';
 import type { CommandFormatter } from './output/hints.ts';
@@ -47,7 +47,6 @@ export type Act = <Typed extends unknown[]>(
 ) => (...typed: Typed) => Promise<void>;
 
 export function createContext(io: Io, options: GlobalOptions, wording: Wording): Context {
-  refuseContradictions(options);
   const out = createOutput(io, options, wording);
   const usesLocal = options.local === true || options.localFile !== undefined;
   const localFile = usesLocal ? readLocalFile(options.localFile ?? DEFAULT_LOCAL_FILE, io.cwd) : undefined;

@@ -67,16 +67,48 @@ export interface GlobalOptions {
   /** False with `--no-names`. */
   readonly names?: boolean;
   readonly output?: 'wide' | 'csv';
-  /** An option of some commands, like `follow`. Both exclude global options. */
+  /** Options of some commands. They exclude global options. */
   readonly watch?: boolean;
   readonly follow?: boolean;
+  readonly verify?: boolean;
+  readonly csv?: string;
+  readonly file?: string;
 }
 
-/** @throws UsageError for output options that exclude each other */
-export function refuseContradictions({ json, output, watch, follow }: GlobalOptions): void {
+/** The commands that support `-o csv`: commands that change nothing and print a table. */
+const CSV_COMMANDS: ReadonlySet<string> = new Set([
+  'audit',
+  'connections list',
+  'console sessions list',
+  'directory groups',
+  'dlq list',
+  'drift',
+  'export',
+  'groups',
+  'holds list',
+  'holds show',
+  'log',
+  'members',
+  'pending',
+  'platform-groups list',
+  'scim client list',
+  'scim token list',
+]);
+/** With these options, a command of `CSV_COMMANDS` prints no table. */
+const EXCLUDE_CSV = ['watch', 'follow', 'verify', 'csv', 'file'] as const;
+
+/**
+ * @param command the command without `groupsync`, such as `dlq list`
+ * @throws UsageError for output options that exclude each other or that the command does not support
+ */
+export function refuseContradictions(command: string, options: GlobalOptions): void {
+  const { json, output, watch } = options;
   if (json && output) throw new UsageError('--json and --output exclude each other');
-  if (watch && output === 'csv') throw new UsageError('--watch and --output csv exclude each other');
-  if (follow && output === 'csv') throw new UsageError('--follow and --output csv exclude each other');
+  if (output === 'csv' && !CSV_COMMANDS.has(command))
+    throw new UsageError(`${command} has no CSV output; use --json`);
+  const excluding = EXCLUDE_CSV.find((name) => options[name]);
+  if (output === 'csv' && excluding !== undefined)
+    throw new UsageError(`--${excluding} and --output csv exclude each other`);
   if (json && watch)
     throw new UsageError('--watch and --json exclude each other; in scripts, repeat the command with --json');
 }

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { type Act, createContext } from './context.ts';
 import { describeError } from './describe-error.ts';
-import { EXIT, type GlobalOptions, type Io } from './io.ts';
+import { EXIT, type GlobalOptions, type Io, refuseContradictions } from './io.ts';
 import { type CommandFormatter, createCommandFormatter } from './output/hints.ts';
 import { visibleLines } from './output/words.ts';
 import { createProgram } from './program.ts';
@@ -19,6 +19,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     async (...typed) => {
       const command = typed.at(-1) as Command;
       const options = command.optsWithGlobals<GlobalOptions>();
+      refuseContradictions(pathOf(command), options);
       const redactor =
         options.names === false ? (await import('./output/redactor.ts')).createRedactor() : undefined;
       const names = program.commands.map((one) => one.name());
@@ -64,6 +65,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 function helpOf(command: Command): string {
   const path = command.parent === null ? 'groupsync' : `groupsync ${command.name()}`;
   return `${path} --help`;
+}
+
+/** Returns the names of the command, such as `dlq list`. */
+function pathOf(command: Command): string {
+  return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }
 
 function* everyCommand(command: Command): Generator<Command> {

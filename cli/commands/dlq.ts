@@ -4,6 +4,7 @@ import { SHORT_ID } from '../../shared/operate/dead-letters/amend.ts';
 import type { Names } from '../../shared/operate/names.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
+import type { Column } from '../output/table.ts';
 import { plural, shellWords } from '../output/words.ts';
 import { examples, positiveNumber, WATCH, watched, wholeNumber } from './arguments.ts';
 import { discard, edit, show } from './dlq-message.ts';
@@ -82,9 +83,7 @@ async function list(context: Context, { code, group, limit, ...options }: ListOp
   const selection = { code, group: await groupNamed(context, group) };
   const survey = await surveyed(context, selection, options, limit);
   const names = await context.names({ groups: survey.messages.flatMap((message) => message.group ?? []) });
-  out.answer(survey, () =>
-    survey.total === 0 ? out.line('no dead-lettered messages') : printSurvey(survey, names, context),
-  );
+  out.answer(survey, () => printSurvey(survey, names, context));
   return EXIT.done;
 }
 
@@ -96,23 +95,24 @@ function printSurvey(survey: Survey, names: Names, context: Context): void {
   if (causes.length > 0) out.noteTable(causes, CAUSE_COLUMNS, out.line);
   const idOf = shortIds(messages);
   const shown = out.inFull ? messages.length : Math.min(SHOWN_MESSAGES, messages.length);
-  if (shown > 0) {
-    out.table(messages.slice(0, shown), [
-      { title: 'message', of: ({ id }) => idOf(id), whole: true },
-      { title: 'code', of: ({ code }) => code },
-      { title: 'group', of: groupOf(names, context), whole: 'id' },
-      ageColumn('age', ({ ageMs }) => ageMs, 'failed first'),
-      {
-        title: 'failed',
-        of: ({ failures }) => (failures === 1 ? 'once' : `${failures} times`),
-        align: 'right',
-      },
-      {
-        title: 'now',
-        of: ({ superseded, refusal }) => (superseded ? 'superseded' : (refusal ?? 'can be replayed')),
-      },
-    ]);
-  }
+  const columns: readonly Column<Survey['messages'][number]>[] = [
+    { title: 'message', of: ({ id }) => idOf(id), whole: true },
+    { title: 'code', of: ({ code }) => code },
+    { title: 'group', of: groupOf(names, context), whole: 'id' },
+    ageColumn('age', ({ ageMs }) => ageMs, 'failed first'),
+    {
+      title: 'failed',
+      of: ({ failures }) => (failures === 1 ? 'once' : `${failures} times`),
+      align: 'right',
+    },
+    {
+      title: 'now',
+      of: ({ superseded, refusal }) => (superseded ? 'superseded' : (refusal ?? 'can be replayed')),
+    },
+  ];
+  const none = total === 0 ? 'no dead-lettered messages' : 'no dead-lettered message matches';
+  out.table(messages.slice(0, shown), columns, none);
+  if (total === 0) return;
   if (selected > shown) out.line(`… and ${selected - shown} more; --json lists them`);
   const elsewhere =
     inFlightElsewhere === 0 ? '' : `, ${inFlightElsewhere} of them in use by another consumer`;

@@ -4,7 +4,7 @@ import type { GroupRef } from '../../shared/domain/ids.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
 import { journalOf } from '../../shared/operate/journal.ts';
 import { type LogFilter, readJournal, readLog } from '../../shared/operate/log.ts';
-import { withId } from '../../shared/operate/names.ts';
+import { type Names, NO_NAMES, withId } from '../../shared/operate/names.ts';
 import { recordRead } from '../../shared/operate/reads.ts';
 import { verifyAudit } from '../../shared/operate/verify-audit.ts';
 import type { Act, Context } from '../context.ts';
@@ -104,9 +104,11 @@ async function showLog(context: Context, options: LogOptions): Promise<number> {
   await recordRead(connection, { what: 'activity', group: ref?.group }, ports);
   noteCut(found, options, out);
   if (options.follow !== true) {
+    const names = out.csv ? await namesIn(context, found.entries) : NO_NAMES;
     out.answer(found, ({ entries }) => {
-      if (entries.length === 0) out.line('no entries match');
-      for (const entry of entries) out.line(lineOf(entry, out));
+      if (out.csv) printCsv(entries, names, out);
+      else if (entries.length === 0) out.line('no entries match');
+      else for (const entry of entries) out.line(lineOf(entry, out));
     });
     return EXIT.done;
   }
@@ -173,21 +175,18 @@ async function showAudit(context: Context, group: string | undefined, options: L
   const found = await (group === undefined ? readJournal : readLog)(connection, filter, ports);
   await recordRead(connection, { what: 'activity', group: group === undefined ? group : ref.group }, ports);
   noteCut(found, options, out);
-  const users = await context.names({ usersOf: ref.group === '' || out.json ? [] : [ref.group] });
+  const names = out.json ? NO_NAMES : await namesIn(context, found.entries);
   out.answer({ ...found, entries: found.entries.toReversed() }, ({ entries }) => {
-    if (entries.length === 0) out.line('no entries match');
-    for (const entry of entries) printEntry(entry, users, out);
+    if (out.csv) printCsv(entries, names, out);
+    else if (entries.length === 0) out.line('no entries match');
+    else for (const entry of entries) printEntry(entry, names, out);
   });
   return EXIT.done;
 }
 
-function printEntry(
-  entry: LogEntry,
-  users: Awaited<ReturnType<Context['names']>>,
-  out: Context['out'],
-): void {
+function printEntry(entry: LogEntry, names: Names, out: Context['out']): void {
   const { changes, changeCount, versionAfter, cause } = entry;
-  const formatUser = (id: string | null) => id && users.user(id);
+  const formatUser = (id: string | null) => id && names.user(id);
   out.line(`${lineOf(entry, out)}${versionAfter === null ? '' : `, version ${versionAfter}`}`);
   if (entry.reason !== null) out.line(out.paint.dim(`  ${cause}`));
   for (const { kind, before, after, reason } of changes.slice(0, 10)) {
@@ -197,6 +196,44 @@ function printEntry(
   }
   if (changeCount > 10) out.line(`  … and ${changeCount - 10} more changes`);
 }
+
+/** Reads the names of the groups, members and users in the entries. */
+function namesIn({ names }: Context, entries: readonly LogEntry[]): Promise<Names> {
+  const groups = entries.flatMap(({ group }) => group || []);
+  const changed = entries.flatMap(({ changes }) => changes.map((change) => change.member));
+  const members = [...changed, ...entries.map(({ member }) => member)].flatMap((id) => id ?? []);
+  return names({ groups, members, usersOf: groups });
+}
+
+/** Prints one row for each change, and one row for an entry without changes. */
+function printCsv(entries: readonly LogEntry[], names: Names, out: Context['out']): void {
+  const rows = entries.flatMap((entry) => {
+    const { changes, before, after } = entry;
+    const itself = { kind: '', member: entry.member, before, after, reason: '' };
+    return (changes.length === 0 ? [itself] : changes).map((change) => ({ ...entry, change }));
+  });
+  const formatUser = (id: string | null) => id && names.user(id);
+  out.table(rows, [
+    { title: 'time', of: ({ at }) => at },
+    { title: 'actor', of: ({ actor }) => named(actor.id, actor.name) },
+    { title: 'action', of: ({ action }) => action },
+    { title: 'group', of: ({ group }) => (group ? names.group(group) : '') },
+    { title: 'change', of: ({ change }) => change.kind },
+    { title: 'member', of: ({ change, member }) => memberOf(change.member ?? member, names) },
+    { title: 'before', of: ({ change }) => formatUser(change.before) ?? '' },
+    { title: 'after', of: ({ change }) => formatUser(change.after) ?? '' },
+    { title: 'change reason', of: ({ change }) => change.reason },
+    { title: 'outcome', of: ({ outcome }) => outcome },
+    { title: 'reason', of: ({ reason }) => reason ?? '' },
+    { title: 'cause', of: ({ cause }) => cause },
+    { title: 'version', of: ({ versionAfter }) => versionAfter ?? '' },
+  ]);
+  const missing = entries.reduce((sum, { changes, changeCount }) => sum + changeCount - changes.length, 0);
+  if (missing > 0)
+    out.note(`${plural(missing, 'change')} not listed: an entry stores at most its first 1000 changes`);
+}
+
+const memberOf = (id: string | null, names: Names): string => (id === null ? '' : names.member(id));
 
 async function verify({ out, ports }: Context, ref: GroupRef): Promise<number> {
   const check = await verifyAudit(ref, await ports());

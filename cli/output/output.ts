@@ -9,6 +9,7 @@ import { jsonText } from './words.ts';
 /** Answers go to standard output; notes go to standard error. */
 export interface Output {
   readonly json: boolean;
+  readonly csv: boolean;
   /** True with `-o`: a table shows all rows, and no cell is cut. */
   readonly inFull: boolean;
   readonly paint: Paint;
@@ -81,9 +82,9 @@ export function createOutput(
   };
   // With `-o csv`, standard output contains only tables.
   const line = (text = '') => (output === 'csv' ? note(text) : print(coloured(formatCommands(text))));
-  let hasRows = false;
   return {
     json,
+    csv: output === 'csv',
     inFull: output !== undefined,
     paint,
     clip(text, most) {
@@ -95,7 +96,6 @@ export function createOutput(
     answer(document, show) {
       if (json) print(jsonText(shown(document), 2));
       else show(shown(document));
-      if (output === 'csv' && !hasRows) note('this command has no CSV output; use --json');
     },
     entry(document, show) {
       if (json) print(jsonText(shown(document)));
@@ -104,7 +104,6 @@ export function createOutput(
     shown,
     table(rows, given, none) {
       const columns = given.map(plain);
-      hasRows = true;
       if (output === 'csv') print(renderCsv(rows, columns));
       else if (rows.length === 0 && none !== undefined) line(none);
       else print(renderTable(rows, columns, widthOf(stdout), isCut(stdout)));
