@@ -56,15 +56,15 @@ export const fieldName = (field: EmployeeField): string =>
 /** The attribute with further addresses, separated by white space. A rule tries them in this order. */
 export const OTHER_EMAILS = 'otherEmails';
 
-/** Returns the normal forms of a member's values for a rule. The first value that matches counts. */
+/** Returns the normal forms of a member's values for a rule, without empty values. The first value that matches counts. */
 export function soughtValues(
   { memberAttribute, employeeField }: MatchRule,
   { member, attributes }: RuleInput,
 ): readonly string[] {
   const value = memberAttribute === 'id' ? member : attributes?.get(memberAttribute)?.value;
   if (value === undefined) return [];
-  const values = memberAttribute === OTHER_EMAILS ? value.split(/\s+/).filter((one) => one !== '') : [value];
-  return values.map((one) => matchForm(fieldName(employeeField), one));
+  const values = memberAttribute === OTHER_EMAILS ? value.split(/\s+/) : [value];
+  return values.map((one) => matchForm(fieldName(employeeField), one)).filter((one) => one !== '');
 }
 
 interface RuleInput {

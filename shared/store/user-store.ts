@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER } from '../contract/events/bounds.ts';
+import { type MatchRule, soughtValues } from '../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../domain/active.ts';
 import { type ConnectionName, groupId, type MemberId, memberId } from '../domain/ids.ts';
 import { compareUtf8, join, type Register } from '../domain/register.ts';
@@ -58,7 +59,7 @@ export function createUserStore(
   return {
     read,
 
-    async join(connection, changes, matched, recalled) {
+    async join(connection, changes, rules, recalled) {
       const members = changes.map(({ user }) => user);
       const known = recalled ?? (await read(connection, members));
       return pMap(
@@ -68,7 +69,7 @@ export function createUserStore(
           try {
             let dropped = 0;
             const next = (current: UserState | undefined) => {
-              const result = joined(current, change, matched);
+              const result = joined(current, change, rules);
               dropped = result.dropped;
               return result.next;
             };
@@ -84,7 +85,7 @@ export function createUserStore(
     },
 
     async addNew(connection, change) {
-      const { next } = joined(undefined, change, new Set());
+      const { next } = joined(undefined, change, []);
       if (next !== undefined) await table.put(itemOf(connection, next), undefined, 'once');
     },
 
@@ -169,20 +170,25 @@ export function createUserStore(
 function joined(
   current: UserState | undefined,
   { user, attributes: newAttributes, deleted, boundTo }: UserChange,
-  matched: ReadonlySet<string>,
+  rules: readonly MatchRule[],
 ): { readonly next: UserState | undefined; readonly dropped: number } {
   const before = current ?? undescribed(user);
   const stored = before.attributes;
   const all = joinedAttributes(before, newAttributes);
-  const attributes = keptOf(all, matched);
+  // The attributes for match rules, and the attribute that decides whether the memberships count.
+  const decisive = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
+  const attributes = keptOf(all, decisive);
   const cut = [...newAttributes].filter(([name, register]) => storable(name, register) !== register);
   const dropped = all.size - attributes.size + cut.length;
   const hasOtherValue = ([name, { value }]: NamedRegister) => stored.get(name)?.value !== value;
   const hasOtherStamp = ([name, { stamp }]: NamedRegister) => stored.get(name)?.stamp !== stamp;
   const news = [...attributes].filter((one) => hasOtherStamp(one) || hasOtherValue(one));
-  const changesMatch = news.some((one) => matched.has(one[0]) && hasOtherValue(one));
+  const isDecisive = news.some((one) => decisive.has(one[0]) && hasOtherValue(one));
+  // The state of an account and another spelling of an address do not change which person the rules find.
+  const changesMatch =
+    isDecisive && rules.some((rule) => !findsSame(rule, before, { ...before, attributes }));
   const floor = laterStamp(before.floor, deleted);
-  const needsFanOut = current === undefined || changesMatch || floor !== before.floor;
+  const needsFanOut = current === undefined || isDecisive || floor !== before.floor;
   if (news.length === 0 && !needsFanOut) return { next: undefined, dropped };
   const revision = before.revision + (needsFanOut ? 1 : 0);
   const next = {
@@ -198,6 +204,12 @@ function joined(
     ...(current === undefined ? boundTo : {}),
   };
   return { next, dropped };
+}
+
+/** Whether a rule looks for the same values, in the same order, before and after a change of the user. */
+function findsSame(rule: MatchRule, before: UserState, after: UserState): boolean {
+  const [sought, soughtAfter] = [before, after].map((user) => JSON.stringify(soughtValues(rule, user)));
+  return sought === soughtAfter;
 }
 
 type NamedRegister = readonly [name: string, register: Register<string>];
@@ -229,11 +241,11 @@ const storable = (name: string, register: Register<string>): Register<string> =>
  * Returns as many attributes as an item can have. Attributes in match rules come first, then the attributes with the
  * latest stamps. The rank of a dropped attribute never rises, so the result does not depend on the order of arrival.
  */
-function keptOf(attributes: ReadonlyMap<string, Register<string>>, matched: ReadonlySet<string>) {
+function keptOf(attributes: ReadonlyMap<string, Register<string>>, decisive: ReadonlySet<string>) {
   if (attributes.size <= MAX_ATTRIBUTES_PER_MEMBER) return attributes;
   const ranked = [...attributes].sort(
     ([a, { stamp: atA }], [b, { stamp: atB }]) =>
-      Number(matched.has(b)) - Number(matched.has(a)) || compareUtf8(atB, atA) || compareUtf8(a, b),
+      Number(decisive.has(b)) - Number(decisive.has(a)) || compareUtf8(atB, atA) || compareUtf8(a, b),
   );
   return new Map(ranked.slice(0, MAX_ATTRIBUTES_PER_MEMBER));
 }

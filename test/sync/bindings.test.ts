@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { matchRules } from '../../shared/contract/settings.ts';
 import { memberId, roleId } from '../../shared/domain/ids.ts';
 import type { Register } from '../../shared/domain/register.ts';
 import { STAMP_ZERO, type Stamp } from '../../shared/domain/stamp.ts';
@@ -12,7 +13,7 @@ import { refreshPeople } from '../../shared/sync/people.ts';
 import { requeueDue } from '../../shared/sync/requeue.ts';
 import { LARGE_GROUP } from '../../shared/sync/tuning.ts';
 import { MemoryTable } from '../../simulate/table.ts';
-import { createTestEngine } from '../support/engine/test-engine.ts';
+import { createTestEngine, type DirectoryEvent } from '../support/engine/test-engine.ts';
 import { CONNECTION, takeEvents, takeWoken } from '../support/engine/world.ts';
 
 const person = (role: string, email: string, state = 'ACTIVE') => ({
@@ -196,13 +197,40 @@ describe('binding of a member', () => {
     expect(shown('g')).toEqual([['u-other']]);
   });
 
-  it('a binding stays if the new address of the member has no match or matches the same person', async () => {
-    const { world, deliver, shown } = await createTestEngine();
-    await world.toolPorts.hire([person('ann', 'ann')]);
+  const BOUND: [string[][], string[][]] = [[['u-ann']], []];
+  const AMBIGUOUS: [string[][], string[][]] = [[[]], [['ann', 'ambiguous']]];
+  it.each<[string, readonly Omit<Extract<DirectoryEvent, { user: string }>, 'user'>[], typeof BOUND]>([
+    ['reports that the account is active', [{ 'scim:active': 'true' }], BOUND],
+    ['suspends the account and resumes it', [{ 'scim:active': 'false' }, { 'scim:active': 'true' }], BOUND],
+    ['reports another spelling of the address', [{ email: ' Ann@ACME.test' }], BOUND],
+    ['reports the new address of the same person', [{ email: 'own@acme.test' }], BOUND],
+    ['reports an address that no person has', [{ email: 'unmatched@acme.test' }], BOUND],
+    ['reports that there are no other addresses', [{ otherEmails: '' }], BOUND],
+    ['reports the first other address', [{ otherEmails: 'home@mail.test' }], AMBIGUOUS],
+    ['changes the address and the state', [{ email: 'second@acme.test', 'scim:active': 'true' }], AMBIGUOUS],
+  ])(
+    'a binding is questioned only by a changed value that a match rule compares, although a newcomer has the old address: the directory %s',
+    async (_, events, expected) => {
+      const match = ['email=workEmail', 'otherEmails=workEmail'] as const;
+      const engine = await createTestEngine({ settings: { match } });
+      const { world, deliver, shown } = engine;
+      world.platform.employees = [person('ann', 'ann')];
+      await refresh(engine);
+      await deliver({ snapshot: 'g', of: ['ann'] });
+      await refresh(engine);
+      world.platform.employees = [person('ann', 'own'), person('second', 'ann'), person('third', 'second')];
+      await refresh(engine);
+      for (const event of events) await deliver({ user: 'ann', ...event });
+      expect([shown('g'), await pendingOf(engine, 'g')]).toEqual(expected);
+    },
+  );
+
+  it('a member without a binding is matched when the directory reports that the account is active', async () => {
+    const { deliver, shown, hire } = await createTestEngine();
+    await deliver({ user: 'ann', email: 'ann@acme.test', 'scim:active': 'false' });
     await deliver({ snapshot: 'g', of: ['ann'] });
-    await deliver({ user: 'ann', email: 'unmatched@acme.test' });
-    expect(shown('g')).toEqual([['u-ann']]);
-    await deliver({ user: 'ann', email: 'ANN@acme.test' });
+    await hire('ann');
+    await deliver({ user: 'ann', 'scim:active': 'true' });
     expect(shown('g')).toEqual([['u-ann']]);
   });
 
@@ -274,7 +302,7 @@ describe('deleted user', () => {
 
 describe('attributes of a user', () => {
   type Profile = Readonly<Record<string, readonly [stamp: number, value: string]>>;
-  const MATCHED = new Set(['email']);
+  const RULES = matchRules({ match: ['email=workEmail'] });
 
   /** Returns the stored attributes after these events in this order, and the reported numbers of dropped attributes. */
   async function kept(profiles: readonly Profile[]) {
@@ -292,7 +320,7 @@ describe('attributes of a user', () => {
           { value, stamp: String(stamp).padStart(5, '0') as Stamp },
         ]),
       );
-      const [joined] = await users.join(CONNECTION, [{ user, attributes, deleted: STAMP_ZERO }], MATCHED);
+      const [joined] = await users.join(CONNECTION, [{ user, attributes, deleted: STAMP_ZERO }], RULES);
       expect(joined).toHaveProperty('state');
     }
     const item = table.items.get(Object.values(userKey(CONNECTION, user)).join(' '));

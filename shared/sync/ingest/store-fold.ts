@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { matchRules } from '../../contract/settings.ts';
-import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
+import { isActive } from '../../domain/active.ts';
 import { attributesOf, type ConnectionFold, type GroupFold, type UserFold } from '../../domain/fold.ts';
 import type { ChangedMember } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupId, GroupRef, MemberId } from '../../domain/ids.ts';
@@ -237,8 +237,6 @@ async function storeUsers(
   if (named.length === 0) return [];
   const current = now ?? (await ports.connections.current(connection));
   const rules = current === undefined ? [] : matchRules(current.settings);
-  // The attributes for match rules, and the attribute that decides whether the membership counts.
-  const matched = new Set([ACTIVE_ATTRIBUTE, ...rules.map(({ memberAttribute }) => memberAttribute)]);
   const present = presentIn(groups.values());
   const stored: UserState[] = [];
   for (const some of slicesOf(named)) {
@@ -251,7 +249,7 @@ async function storeUsers(
       const changes = some.map((fold) => {
         return { ...fold, attributes: attributesOf(fold), boundTo: found?.get(fold.user) };
       });
-      return ports.users.join(connection, changes, matched, before);
+      return ports.users.join(connection, changes, rules, before);
     };
     const joined: readonly JoinedUser[] = isOver(batch)
       ? ids.map((user) => ({ user, cause: TIME_IS_UP }))

@@ -79,10 +79,10 @@ export type ResolvePeople = Pick<PeopleStore, 'read' | 'holding' | 'ofUser'> &
 
 /**
  * Finds the persons of users. An existing binding stays, even if a value such as an address now belongs to another
- * person. Only changed attributes of the member (`review`) cause a new match. If the new match is the same person or no
- * person, the review ends. If it is another person or several, the member is `ambiguous` until an operator confirms the
- * match. A first match is stored as a binding only if the person may be a member now, because a newcomer may get a
- * leaver's address.
+ * person. Only a changed value that a match rule compares (`review`) causes a new match. If the new match is the same
+ * person or no person, the review ends. If it is another person or several, the member is `ambiguous` until an operator
+ * confirms the match. A first match is stored as a binding only if the person may be a member now, because a newcomer
+ * may get a leaver's address.
  */
 export async function resolveUsers(
   users: readonly UserState[],

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { MatchRule } from '../../contract/match-rule.ts';
 import type { PartMarker } from '../../domain/fold.ts';
 import { type Frozen, memberText, number, roleText, stampText, text } from '../../domain/forms.ts';
 import type { GroupRegisters, UserCopy } from '../../domain/group.ts';
@@ -109,7 +110,7 @@ export const UserState = z.lazy(() =>
     /** The person to which the member is bound (`BoundTo`). */
     role: roleText.exactOptional(),
     userId: text.exactOptional(),
-    /** Set if an attribute for a match rule has changed since the binding. Apply then matches the member again. */
+    /** Set if a value that a match rule compares has changed since the binding. Apply then matches the member again. */
     review: z.boolean().default(false),
     /** Each change that must reach the copies in member registers raises this number. */
     revision: number.default(0),
@@ -148,15 +149,16 @@ export type JoinedUser =
 export interface UserStore {
   read(connection: ConnectionName, members: readonly MemberId[]): Promise<ReadonlyMap<MemberId, UserState>>;
   /**
-   * Joins attributes and floor with the stored users. A write raises the revision if it creates a user, moves the floor
-   * or changes an attribute in `matched`. If the user existed before, such a write also opens the fan-out.
+   * Joins attributes and floor with the stored users. A write raises the revision if it creates a user, moves the
+   * floor, or changes `ACTIVE_ATTRIBUTE` or an attribute of a match rule. If the user existed before, such a write also
+   * opens the fan-out. A bound member needs a review only if a match rule now compares another value.
    * @param known the stored users, if the caller has read them
    * @returns each user after the write, or the reason why the user could not be written
    */
   join(
     connection: ConnectionName,
     changes: readonly UserChange[],
-    matched: ReadonlySet<string>,
+    rules: readonly MatchRule[],
     known?: ReadonlyMap<MemberId, UserState>,
   ): Promise<readonly JoinedUser[]>;
   /**

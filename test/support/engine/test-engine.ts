@@ -15,7 +15,12 @@ export type DirectoryEvent =
   | { readonly add: readonly string[]; readonly to: string }
   | { readonly take: readonly string[]; readonly from: string }
   | { readonly forget: string }
-  | { readonly user: string; readonly email: string };
+  | {
+      readonly user: string;
+      readonly email?: string;
+      readonly otherEmails?: string;
+      readonly 'scim:active'?: 'true' | 'false';
+    };
 
 /**
  * Creates a world for tests with several steps. After each event, the engine runs until no work is left. The test fails
@@ -134,7 +139,8 @@ function eventOf(directoryEvent: DirectoryEvent) {
     });
   }
   if ('forget' in directoryEvent) return of('user.deleted', { user: { id: directoryEvent.forget } });
-  return of('user.upserted', { user: { id: directoryEvent.user, email: directoryEvent.email } });
+  const { user: id, ...attributes } = directoryEvent;
+  return of('user.upserted', { user: { id, ...attributes } });
 }
 
 export const calledBy = (id: string) => ({ caller: async () => ({ kind: 'operator' as const, id }) });
