@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
@@ -91,6 +91,7 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
     ports,
     {
       connection,
+      file: file === '-' ? 'standard input' : basename(file),
       dryRun,
       kind,
       columns: headings,

@@ -16,7 +16,7 @@ const HIDDEN_WITH_ID = /…(?: <…>)? \(([^()\s]+)\)/g;
  */
 const REJECTED_TEXT = /(?<=, got (?:\d+ fields?: )?)".*/s;
 const NAMING = /name$|mail|login/i;
-const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group)$/;
+const NAMED_CHANGE = /^(?:name|rename|create_group|adopt_group|import)$/;
 /** A dead-lettered message is hidden completely, because it may contain anything. */
 const DEAD_LETTER = /_deadLetter$|^dlq_(?:edit|discard)$/;
 const CHANGED_VALUES = /^(?:before|after|reason)$/;

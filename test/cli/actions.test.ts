@@ -82,10 +82,11 @@ describe('audit log of operator actions', () => {
     clock.ms += 1_000;
     await cli('adopt', 'g', platformId, '--yes');
     expect(platform.groups.size).toBe(1);
+    expect((await cli('audit')).stdout).toContain('import c.csv: New (n): 1 row, 1 group\n');
     const { entries } = (await cli('log', '--actor', 'local:tester', '--json')).json;
     expect(entries.map(({ action, after }: { action: string; after: unknown }) => [action, after])).toEqual([
       ['events_send', null],
-      ['import', '1 group'],
+      ['import', 'c.csv: New (n)'],
       ['dlq_replay', '{}'],
       ['sync', 'g'],
       ['release', null],

@@ -174,37 +174,21 @@ describe('import of files of known exporters', () => {
 });
 
 describe("import of a file that is older than the directory's state", () => {
-  it('import of a file that is older than the state of the directory reports the differing groups, and exits with 3', async () => {
-    const { cli } = await importing();
-    const old = await cli(
-      `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
-      '--as-of',
-      '2026-11-01T00:00:00Z',
-      '--dry-run',
-      '--json',
-    );
-    expect(old).toMatchObject({ code: 3 });
-    expect(old.json.comparison).toMatchObject({ changedSince: ['00g1'], superseded: 1 });
-    const text = await cli(
-      `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`,
-      '--as-of',
-      '2026-11-01T00:00:00Z',
-      '--yes',
-    );
-    expect(text).toMatchObject({ code: 3 });
-    expect(text.stderr).toContain("older than the directory's state of 1 group: Sales (00g1)");
-  });
+  const csv = `${HEADER}\n00g1,Sales,m-ben,ben@acme.test`;
 
-  it('import of a file that is newer than the state of the directory reports no differing groups', async () => {
-    const { cli } = await importing();
-    const { code, json } = await cli(`${HEADER}\n00g1,Sales,m-ben,ben@acme.test`, '--dry-run', '--json');
-    expect({ code, ...json.comparison }).toMatchObject({
-      code: 0,
-      changedSince: [],
-      superseded: 0,
-      removed: 1,
-    });
-  });
+  it.each([
+    ['2026-11-01T00:00:00Z', 3, { changedSince: ['00g1'], superseded: 1, removed: 0 }],
+    ['now', 0, { changedSince: [], superseded: 0, removed: 1 }],
+  ] as const)(
+    'import --as-of %s reports the groups with a later state, and exits with %i',
+    async (asOf, code, found) => {
+      const { cli } = await importing();
+      const { json, ...ran } = await cli(csv, '--as-of', asOf, '--dry-run', '--json');
+      expect({ code: ran.code, ...json.comparison }).toMatchObject({ code, ...found });
+      const { stdout } = await cli(csv, '--as-of', asOf, '--dry-run');
+      expect(stdout.includes("older than the directory's state of 1 group: Sales (00g1)")).toBe(code === 3);
+    },
+  );
 });
 
 describe('import with --add or --remove', () => {
@@ -241,6 +225,22 @@ describe('import with --add or --remove', () => {
 });
 
 describe('preview of an import', () => {
+  it('the number of rows to send does not contain the rows that import leaves out', async () => {
+    const { cli } = await importing();
+    const csv = 'group,email,type\nSales,ann@acme.test,USER\nSales,all@acme.test,GROUP\n';
+    expect((await cli(csv, '--dry-run', '--json')).json).toMatchObject({ rows: 1, noPeople: 1, groups: 1 });
+    const { stdout } = await cli(csv, '--dry-run');
+    expect(stdout).toContain('would be sent: 1 row, 1 group, 1 message');
+  });
+
+  it('import --add sends nothing about a group whose rows are all left out', async () => {
+    const { cli, publish, snapshots } = await importing();
+    await publish(group('00g2', 'Other'));
+    const csv = 'group,email,type\nSales,ann@acme.test,USER\nOther,all@acme.test,GROUP\n';
+    expect((await cli(csv, '--add', '--dry-run', '--json')).json).toMatchObject({ groups: 1, messages: 1 });
+    expect(await snapshots(csv, '--add')).toMatchObject([{ group: { id: '00g1' } }]);
+  });
+
   it('the preview of an import counts pending members by cause', async () => {
     const { cli, leaves } = await importing();
     await leaves('ben');

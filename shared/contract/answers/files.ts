@@ -64,7 +64,7 @@ export type ImportComparison = Answer<typeof ImportComparison>;
 
 export const ImportReport = EventsReport.extend({
   comparison: ImportComparison.optional().describe('Present if the command could read a deployment.'),
-  rows: count,
+  rows: count.describe('The number of rows whose content is sent. Rows left out do not count.'),
   groups: count,
   ignoredColumns: z.array(text).optional().describe('Columns of the header that import does not use.'),
   otherGroups: count

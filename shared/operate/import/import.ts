@@ -4,7 +4,7 @@ import { judgeAge, makeStamp, normaliseInstant } from '../../domain/stamp.ts';
 import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
-import { plural } from '../names.ts';
+import { plural, visible, withId } from '../names.ts';
 import type { Headings } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import type { FileKind } from './identify.ts';
@@ -19,6 +19,8 @@ export interface ImportPorts extends JournalPorts {
 
 export interface ImportOptions {
   readonly connection: ConnectionName;
+  /** The name of the file for the audit, without its folder. */
+  readonly file: string;
   readonly dryRun: boolean;
   /** The time of the file's data (RFC 3339). Directory events after this time take precedence. Default: now. */
   readonly asOf?: string | undefined;
@@ -71,12 +73,21 @@ export async function importCsv(
   const report = { ...plan, ...found, ...read.certain };
   if (errorCount > 0 || options.dryRun) return report;
   if (!(await options.confirm(plan))) return report;
-  const { groups, rows } = plan;
-  const reason = `${plural(rows, 'row')}${plan.kind === undefined ? '' : ` to ${plan.kind}`}`;
-  const change = { kind: 'import', before: null, after: plural(groups, 'group'), reason };
+  const change = auditedChange(plan, read.groups, options.file);
   await recordAction(journalOf(options.connection), { action: 'import', changes: [change] }, ports);
   const sent = await sendAll(rowSort, read.groups, ports, { ...options, asOf, total: plan.messages });
   return { ...report, ...sent, sent: true };
+}
+
+/** The maximum number of groups that an audit entry names. */
+const NAMED_GROUPS = 50;
+
+function auditedChange({ rows, kind }: ImportPlan, groups: ReadFile['groups'], file: string) {
+  const named = [...groups].slice(0, NAMED_GROUPS).map(([id, { name }]) => withId(name, id));
+  const rest = groups.size - named.length;
+  const after = `${visible(file)}: ${named.join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+  const reason = `${plural(rows, 'row')}${kind === undefined ? '' : ` to ${kind}`}, ${plural(groups.size, 'group')}`;
+  return { kind: 'import', before: null, after, reason };
 }
 
 /** @throws Error if ingest would refuse all events of this import because of their time */

@@ -54,20 +54,23 @@ export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSor
     return { ...errors.result(), groups, ...counts, ignoredColumns: [], certain: certainOf(first) };
   }
   const { layout, rest } = first;
+  const { kind = 'snapshot' } = reading;
   const spelled = oneSpelling();
+  const add = async (row: ReadRow) => {
+    counts[row.isPerson ? 'rows' : 'noPeople'] += 1;
+    if (isSent(row, kind)) await rowSort.add(row);
+  };
   for await (const read of identifiedRows(rest, layout, reading)) {
     if (read === OTHER_GROUP) {
       counts.otherGroups += 1;
       continue;
     }
-    const row = 'message' in read ? read : noted(spelled(read), groups);
+    const row = 'message' in read ? read : noted(spelled(read), groups, kind);
     if ('message' in row) {
       errors.add(row.line, row.message);
       continue;
     }
-    counts.rows += 1;
-    if (!row.isPerson) counts.noPeople += 1;
-    await rowSort.add(row);
+    await add(row);
   }
   const lack = errors.result().errorCount > 0 ? undefined : lackOf(counts, layout, reading.group);
   if (lack !== undefined) errors.add(1, lack);
@@ -80,13 +83,13 @@ function lackOf(
   { hasHeader }: Layout,
   given: NamedGroup | undefined,
 ): string | undefined {
-  if (rows === 0 && otherGroups > 0)
-    return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
-  if (rows === 0) return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
+  if (rows > 0) return undefined;
   // A snapshot from such a file would remove all members of each of its groups.
-  if (rows === noPeople)
-    return `expected rows of people, got ${plural(rows, 'row')} about groups or devices only`;
-  return undefined;
+  if (noPeople > 0)
+    return `expected rows of people, got ${plural(noPeople, 'row')} about groups or devices only`;
+  if (otherGroups > 0)
+    return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
+  return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
 }
 
 /** Yields the rows in the order of the file, with the ids of their groups and members, or the errors of their lines. */
@@ -124,8 +127,12 @@ function oneSpelling() {
   };
 }
 
+/** Whether a message contains the row. A row without a member only means something in a snapshot. */
+const isSent = ({ member }: ReadRow, kind: FileKind): boolean => member !== '' || kind === 'snapshot';
+
 /** Adds the size of a row to its group. @returns the row, or an error if it has another name for the group */
-function noted(row: ReadRow, groups: Map<string, GroupSize>): ReadRow | LineError {
+function noted(row: ReadRow, groups: Map<string, GroupSize>, kind: FileKind): ReadRow | LineError {
+  if (!isSent(row, kind)) return row;
   const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
   if (known.name !== row.name) {
     const message = `expected the same group name as in line ${known.line} for the same group id, got another name`;
