@@ -78,10 +78,28 @@ const foldUserName = (text: string): string =>
     .toLowerCase()
     .normalize('NFC');
 
-/** Returns the text in the form that comparisons of this attribute use (RFC 7644 sections 3.4.2.2 and 5). */
-export function folded({ name, caseExact }: Pick<Attribute, 'name' | 'caseExact'>, text: string): string {
+/** Two names of groups are equal if they differ only in case, white space, invisible characters or composition. */
+const foldGroupName = (text: string): string =>
+  text
+    .replace(/\p{Cf}/gu, '')
+    .toLowerCase()
+    .normalize('NFC')
+    .replace(/\s+/gu, ' ');
+
+/**
+ * Returns the text in the form that comparisons of this attribute use (RFC 7644 sections 3.4.2.2 and 5). Filters and
+ * the uniqueness rule use the same form, so a client always finds the resource with which a new resource conflicts.
+ * @param isPart whether the text may be a part of a value. Spaces at the ends of a part have a meaning
+ */
+export function folded(
+  { name, caseExact, uniqueness }: Pick<Attribute, 'name' | 'caseExact' | 'uniqueness'>,
+  text: string,
+  isPart = false,
+): string {
   if (name === 'userName') return foldUserName(text);
-  return caseExact ? text : text.toLowerCase();
+  if (uniqueness === 'none') return caseExact ? text : text.toLowerCase();
+  const part = foldGroupName(text);
+  return isPart ? part : part.trim();
 }
 
 /** Returns a sub-attribute by name, case-insensitively. */

@@ -132,9 +132,12 @@ function compares(named: Named | undefined, operator: Comparison, literal: Liter
   if (literal === null) return operator === 'eq' && values.length === 0;
   if (named === undefined) return false;
   const { attribute } = named;
-  const wanted = form(attribute, literal);
+  const wanted = form(attribute, literal, PARTS.has(operator));
   return values.some((value) => compareOne(form(attribute, value), operator, wanted));
 }
+
+/** The operators that compare a part of a text. */
+const PARTS: ReadonlySet<Comparison> = new Set(['co', 'sw', 'ew']);
 
 /** For each operator, tests the difference `value - wanted`. */
 const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => boolean } = {
@@ -145,11 +148,11 @@ const ORDERS: { readonly [Operator in Comparison]?: (difference: number) => bool
 };
 
 /** Returns the value in the form that comparisons use: text in folded case, and instants and booleans parsed. */
-function form(attribute: Attribute, value: ScimValue): ScimValue {
+function form(attribute: Attribute, value: ScimValue, isPart = false): ScimValue {
   if (typeof value !== 'string') return value;
   if (attribute.type === 'boolean') return asBoolean(value) ?? value;
   if (attribute.type === 'dateTime') return Number.isNaN(Date.parse(value)) ? value : Date.parse(value);
-  return folded(attribute, value);
+  return folded(attribute, value, isPart);
 }
 
 function compareOne(value: ScimValue, operator: Comparison, wanted: ScimValue): boolean {

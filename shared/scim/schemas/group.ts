@@ -36,10 +36,14 @@ const groupSchema = (memberTypes: readonly string[]): Schema => ({
   name: 'Group',
   description: 'Group',
   attributes: [
-    text('displayName', 'Name of the group; unique without regard to case.', {
-      required: true,
-      uniqueness: 'server',
-    }),
+    text(
+      'displayName',
+      'Name of the group; unique without regard to case, white space and invisible characters.',
+      {
+        required: true,
+        uniqueness: 'server',
+      },
+    ),
     attribute('complex', 'members', 'The members of the group.', {
       multiValued: true,
       subAttributes: [

@@ -35,12 +35,12 @@ export async function claimUnique(resource: ScimResource, context: ScimContext):
   // Almost all values are free. So the holder is read only if the claim fails.
   if (await claim()) return;
   const holder = await freeHolder(unique, resource, context);
-  if (!(await claim(holder))) throw uniquenessError(resource.type);
+  if (!(await claim(holder))) throw await heldByAnother(resource, context);
   if (holder === undefined || holder === resource.id || !(await isHeldBy(holder, unique, context))) return;
   // The holder may have saved its resource and verified its claim before the claim moved. So the holder gets the claim
   // back.
   await ports.scim.claim(connection, unique, holder, resource.id);
-  throw uniquenessError(resource.type);
+  throw uniquenessError(resource.type, holder);
 }
 
 async function isHeldBy(id: string, value: IndexedValue, { ports, connection }: ScimContext) {
@@ -59,7 +59,7 @@ async function freeHolder(value: IndexedValue, resource: ScimResource, context: 
   if (holder === undefined || holder === resource.id) return holder;
   const [found] = await ports.scim.read(connection, value.type, [holder]);
   const isFree = found === undefined ? await block(holder, value, context) : !hasValue(found, value);
-  if (!isFree) throw uniquenessError(value.type);
+  if (!isFree) throw uniquenessError(value.type, holder);
   return holder;
 }
 
@@ -82,14 +82,24 @@ export async function eraseBlocked(blocked: ScimResource, context: ScimContext):
   await record(changes, context);
 }
 
-export const uniquenessError = (type: TypeName) =>
-  new ScimError(409, `${UNIQUE_ATTRIBUTE[type]}: expected a value that no other ${type} has`, {
+function uniquenessError(type: TypeName, holder: string | undefined): ScimError {
+  const who = holder === undefined ? '' : `; the ${type} with the id ${holder} has it`;
+  return new ScimError(409, `${UNIQUE_ATTRIBUTE[type]}: expected a value that no other ${type} has${who}`, {
     scimType: 'uniqueness',
   });
+}
+
+/** Returns the error for a resource whose claim another request has taken over. It names the holder of the claim. */
+export async function heldByAnother(resource: ScimResource, { ports, connection }: ScimContext) {
+  const value = uniqueValue(resource);
+  const holder = value && (await ports.scim.holder(connection, value));
+  return uniquenessError(resource.type, holder);
+}
 
 /** @throws ScimError uniqueness if another request has taken over the claim */
 export async function verifyClaim(resource: ScimResource, { ports, connection }: ScimContext): Promise<void> {
   const value = uniqueValue(resource);
   if (value === undefined) return;
-  if ((await ports.scim.holder(connection, value)) !== resource.id) throw uniquenessError(resource.type);
+  const holder = await ports.scim.holder(connection, value);
+  if (holder !== resource.id) throw uniquenessError(resource.type, holder);
 }

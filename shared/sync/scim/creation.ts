@@ -2,7 +2,7 @@ import { STAMP_ZERO } from '../../domain/stamp.ts';
 import type { TypeName } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import type { ScimResource } from '../ports/scim.ts';
-import { claimUnique, eraseBlocked, isBlocked, uniquenessError } from './claims.ts';
+import { claimUnique, eraseBlocked, heldByAnother, isBlocked } from './claims.ts';
 import type { ScimContext } from './context.ts';
 import { pointAt, unindex } from './indexing.ts';
 import { GROUP_ID_MARK } from './nesting.ts';
@@ -77,6 +77,6 @@ async function saveNew(resource: ScimResource, context: ScimContext, prepare: ()
     if (found === undefined || !isBlocked(found)) throw new Error('expected an unused id, got a used id');
     await unindex(resource, undefined, context);
     await eraseBlocked(found, context);
-    throw uniquenessError(resource.type);
+    throw await heldByAnother(resource, context);
   }
 }

@@ -11,23 +11,12 @@ interface IndexContext {
   readonly ports: { readonly scim: ScimStore };
 }
 
-/** Returns the index value of a unique attribute. The value is case-insensitive. */
+/** Returns the index value of a unique attribute. */
 export function claimOf(text: string, type: TypeName): IndexedValue {
   const attribute = UNIQUE_ATTRIBUTE[type];
-  const name = type === 'Group' ? plainName(text) : text;
-  return { type, attribute, value: folded({ name: attribute, caseExact: false }, name) };
+  const value = folded({ name: attribute, caseExact: false, uniqueness: 'server' }, text);
+  return { type, attribute, value };
 }
-
-/**
- * Normalises a name, so that two names are equal if they differ only in white space, invisible characters or the
- * composition of characters. The result has the composed Unicode form, single spaces and no invisible characters.
- */
-const plainName = (text: string): string =>
-  text
-    .replace(/\p{Cf}/gu, '')
-    .normalize('NFC')
-    .trim()
-    .replace(/\s+/gu, ' ');
 
 export function uniqueValue(resource: ScimResource | undefined): IndexedValue | undefined {
   const text = resource?.attributes[UNIQUE_ATTRIBUTE[resource.type]];
@@ -40,7 +29,8 @@ export function pointerOf(
   text: string,
   type: TypeName,
 ): IndexedValue {
-  return { type, attribute, value: folded({ name: attribute, caseExact: attribute === 'externalId' }, text) };
+  const caseExact = attribute === 'externalId';
+  return { type, attribute, value: folded({ name: attribute, caseExact, uniqueness: 'none' }, text) };
 }
 
 function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[] {
