@@ -12,18 +12,17 @@ const MAX_RESOURCE_BYTES = 200_000;
 
 /**
  * Checks `schemas` of a request body (RFC 7643 section 3, RFC 7644 sections 3.4.3, 3.5.2 and 3.7). Additional schemas
- * are accepted, because Microsoft Entra ID adds its own schema to groups and the schemas of custom attributes to users.
- * @param isOptional whether `schemas` is optional
+ * are accepted, because Microsoft Entra ID adds its own schema to groups and the schemas of custom attributes to users. A
+ * request without `schemas` is accepted too, because some clients omit it, and the path determines the schema.
  * @throws ScimError invalidSyntax
  */
-export function checkSchemas(body: ScimObject, expected: string, isOptional = false): void {
+export function checkSchemas(body: ScimObject, expected: string): void {
   const schemas = fieldOf(body, 'schemas');
-  if (isOptional && schemas === undefined) return;
+  if (schemas === undefined) return;
   const isExpected = (schema: ScimValue) =>
     typeof schema === 'string' && schema.toLowerCase() === expected.toLowerCase();
   if (Array.isArray(schemas) && schemas.some(isExpected)) return;
-  const got = schemas === undefined ? 'no schemas' : 'other schemas';
-  throw badRequest('invalidSyntax', `schemas: expected a list with "${expected}", got ${got}`);
+  throw badRequest('invalidSyntax', `schemas: expected a list with "${expected}", got other schemas`);
 }
 
 /**

@@ -15,6 +15,7 @@ export const LONE_SURROGATE = /\p{Surrogate}/u;
  *
  * - sub-attributes get their canonical names, and unknown ones are dropped
  * - a boolean can be text ("False")
+ * - a single value can be in an object or a list of one object, as `[{"value": "False"}]`
  * - a multi-valued attribute becomes a list
  *
  * null and empty lists mean no value (RFC 7643 section 2.5).
@@ -22,14 +23,18 @@ export const LONE_SURROGATE = /\p{Surrogate}/u;
  * @throws ScimError invalidValue
  */
 export function readValue(attribute: Attribute, raw: ScimValue): ScimValue | undefined {
-  if (!attribute.multiValued) return readSingle(attribute, singleValue(raw));
+  if (!attribute.multiValued) {
+    const single = singleValue(raw);
+    const wrapped = attribute.type !== 'complex' && isObject(single) ? fieldOf(single, 'value') : undefined;
+    return readSingle(attribute, wrapped === undefined ? single : wrapped);
+  }
   const values = elements(raw);
   if (values.length > MAX_VALUES) throw invalidValue(attribute, `at most ${MAX_VALUES} values`);
   const read = values.flatMap((value) => readSingle(attribute, value) ?? []);
   return read.length === 0 ? undefined : read;
 }
 
-/** Entra ID can send a single value as a list of one item. */
+/** Entra ID can send a single value as a list of one item, and a value that is no object as `{"value": …}`. */
 export const singleValue = (raw: ScimValue | undefined): ScimValue =>
   Array.isArray(raw) && raw.length === 1 ? ((raw as readonly ScimValue[])[0] ?? null) : (raw ?? null);
 

@@ -76,6 +76,7 @@ function changedList(before: readonly ScimValue[], target: Target, change: Assig
   if (where !== undefined || sub !== undefined) return changedElements(before, target, change);
   if (op === 'remove') return value === undefined ? [] : withoutNamed(before, attribute, value);
   const read = elements(readValue(attribute, value ?? null));
+  if (read.filter(isPrimary).length > 1) throw invalidValue(attribute, 'at most one primary value');
   // Only null or an empty list in a replace empties the attribute. Values without a known sub-attribute change nothing.
   if (read.length === 0 && elements(value).length > 0) return before;
   const list = op === 'replace' ? replacedBy(read, before, attribute) : [...before, ...read];
@@ -238,12 +239,14 @@ function keyOf(one: ScimValue, attribute: Attribute): string {
   return JSON.stringify(parts);
 }
 
+const isPrimary = (element: ScimValue | undefined): boolean =>
+  isObject(element) && element['primary'] === true;
+
 /**
  * Keeps one primary item (RFC 7643 section 2.4): the item at `newest` if it is primary, otherwise the last primary
  * item.
  */
 function onePrimary(list: readonly ScimValue[], newest: number): readonly ScimValue[] {
-  const isPrimary = (element: ScimValue | undefined) => isObject(element) && element['primary'] === true;
   if (list.filter(isPrimary).length < 2) return list;
   const primaryIndex = isPrimary(list[newest]) ? newest : list.findLastIndex(isPrimary);
   return list.map((element, index) =>

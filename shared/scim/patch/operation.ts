@@ -26,11 +26,11 @@ const Operation = z.lazy(() =>
 
 /**
  * Reads the body of a PATCH (RFC 7644 section 3.5.2). Names and `op` are case-insensitive, because Entra ID sends
- * `Add`. `schemas` is optional, because some identity providers omit it.
+ * `Add`.
  * @throws ScimError invalidSyntax, invalidPath, invalidValue, noTarget or tooMany
  */
 export function readPatch(body: ScimValue): readonly PatchOperation[] {
-  if (isObject(body)) checkSchemas(body, PATCH_OP, true);
+  if (isObject(body)) checkSchemas(body, PATCH_OP);
   const operations = isObject(body) ? fieldOf(body, 'Operations') : undefined;
   if (!Array.isArray(operations) || operations.length === 0) {
     throw badRequest('invalidSyntax', 'Operations: expected a list of at least one operation');

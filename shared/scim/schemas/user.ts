@@ -97,7 +97,7 @@ const GROUPS = attribute(
       text('display', 'Name of the group.', { mutability: 'readOnly' }),
       text('type', 'How the user belongs to the group.', {
         mutability: 'readOnly',
-        canonicalValues: ['direct'],
+        canonicalValues: ['direct', 'indirect'],
       }),
     ],
   },

@@ -1,49 +1,89 @@
-import { type GroupId, groupId, memberId } from '../../domain/ids.ts';
-import { nestedGroup } from '../../domain/nesting.ts';
+import { type GroupId, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { nestedGroup, nestedMember } from '../../domain/nesting.ts';
 import { locationOf } from '../../scim/document.ts';
+import { acceptsNested } from '../../scim/resource-type.ts';
 import type { ScimObject } from '../../scim/value.ts';
 import { collectPages } from '../async-collections.ts';
 import type { ScimResource } from '../ports/scim.ts';
 import type { ScimContext } from './context.ts';
 import { viewGroup } from './group-view.ts';
 import { listedAmong } from './membership.ts';
+import { groupsAmongListed } from './nesting.ts';
 
-/** Returns the values of a user's attribute `groups` (RFC 7643 section 4.1.2), sorted by group id. */
+/**
+ * Returns the values of a user's attribute `groups` (RFC 7643 section 4.1.2), sorted by group id. A group is indirect if
+ * it contains the user only through a nested group.
+ */
 export async function groupsOfUser(user: string, context: ScimContext): Promise<readonly ScimObject[]> {
+  const found = new Map<string, ScimObject>();
+  const isNested = acceptsNested(context.types.Group);
+  let type: 'direct' | 'indirect' = 'direct';
+  let level: readonly MemberId[] = [memberId(user)];
+  while (level.length > 0) {
+    const listing = (await Promise.all(level.map((member) => groupsListing(member, context)))).flat();
+    const fresh = listing.filter(({ id }) => !found.has(id));
+    for (const group of fresh) found.set(group.id, groupValue(group, type, context));
+    type = 'indirect';
+    level = isNested ? fresh.map(({ id }) => nestedMember(groupId(id))) : [];
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}
+
+/** Returns the groups that list a user or a nested group, as readers see the lists. */
+async function groupsListing(member: MemberId, context: ScimContext): Promise<readonly ScimResource[]> {
   const { ports, connection } = context;
-  const ids = await collectPages(ports.users.groupsOf(connection, memberId(user)));
+  const ids = await collectPages(ports.users.groupsOf(connection, member));
   if (ids.length === 0) return [];
   const [groups, lists] = await Promise.all([
     ports.scim.read(connection, 'Group', ids),
-    Promise.all(ids.map(async (id) => [id, await listedAmong(id, [memberId(user)], context)] as const)),
+    Promise.all(ids.map(async (id) => [id, await listedAmong(id, [member], context)] as const)),
   ]);
-  const isListed = new Map<string, boolean>(lists.map(([id, listed]) => [id, listed.has(memberId(user))]));
-  const shown: ScimResource[] = [];
+  const isListed = new Map<string, boolean>(lists.map(([id, listed]) => [id, listed.has(member)]));
+  const listing: ScimResource[] = [];
   for (const group of groups) {
     if (group.state !== 'live') continue;
     // During a replacement of the whole list, the registers differ from the list that readers see.
     const isMember =
       group.replacements.size > 0
-        ? (await viewGroup(group, context)).members.includes(memberId(user))
+        ? (await viewGroup(group, context)).members.includes(member)
         : isListed.get(group.id);
-    if (isMember) shown.push(group);
+    if (isMember) listing.push(group);
   }
-  return shown.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((group) => groupValue(group, context));
+  return listing;
 }
 
-const groupValue = ({ id, attributes }: ScimResource, { types, baseUrl }: ScimContext): ScimObject => ({
+const groupValue = (
+  { id, attributes }: ScimResource,
+  type: 'direct' | 'indirect',
+  { types, baseUrl }: ScimContext,
+): ScimObject => ({
   value: id,
   $ref: locationOf(types.Group, id, baseUrl),
   display: attributes['displayName'] ?? id,
-  type: 'direct',
+  type,
 });
 
-/** Returns the users that a group lists, as readers see them; empty if there is no such group. */
+/**
+ * Returns the users that a group lists, as readers see them, and the users of its nested groups; empty if there is no
+ * such group.
+ */
 export async function usersOfGroup(id: string, context: ScimContext): Promise<readonly string[]> {
-  const { ports, connection } = context;
-  const [group] = await ports.scim.read(connection, 'Group', [id]);
-  if (group?.state !== 'live') return [];
-  return (await viewGroup(group, context)).members.filter((member) => nestedGroup(member) === undefined);
+  const { ports, connection, types } = context;
+  const users = new Set<string>();
+  const seen = new Set([id]);
+  let level: readonly string[] = [id];
+  while (level.length > 0) {
+    const groups = (await ports.scim.read(connection, 'Group', level)).filter(
+      ({ state }) => state === 'live',
+    );
+    const views = await Promise.all(groups.map((group) => viewGroup(group, context)));
+    const members = views.flatMap((view) => view.members);
+    for (const member of members) if (nestedGroup(member) === undefined) users.add(member);
+    const nested = acceptsNested(types.Group) ? groupsAmongListed(members) : [];
+    level = [...new Set(nested)].filter((group) => !seen.has(group));
+    for (const group of level) seen.add(group);
+  }
+  return [...users];
 }
 
 /** Returns a function that reads the members of a group for a filter. It reads each list once per request. */
@@ -64,7 +104,6 @@ export async function groupsAmong(
   read: MembersReader,
 ): Promise<readonly ScimObject[]> {
   const values: ScimObject[] = [];
-  for (const value of groups)
-    if ((await read(groupId(value))).has(user)) values.push({ value, type: 'direct' });
+  for (const value of groups) if ((await read(groupId(value))).has(user)) values.push({ value });
   return values;
 }

@@ -184,6 +184,35 @@ describe('users of Entra ID', () => {
     expect(await facts(u1)).toMatchObject({ otherEmails: '' });
   });
 
+  it.each(['POST', 'PUT', 'PATCH add', 'PATCH replace', 'PATCH without a path'])(
+    'two primary addresses in a %s are refused, and change nothing',
+    async (how) => {
+      const before = await facts(u1);
+      const value = ['a', 'b'].map((name) => ({ type: name, value: `${name}@acme.test`, primary: 'True' }));
+      const [method = '', op = ''] = how.split(' ');
+      const operation =
+        op === 'without' ? { op: 'add', value: { emails: value } } : { op, path: 'emails', value };
+      const body = method === 'PATCH' ? { Operations: [operation] } : { userName: 'u9', emails: value };
+      const answer = await entra.send(method, method === 'POST' ? '/Users' : `/Users/${u1}`, body);
+      expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+      expect(answer.body.detail).toBe('emails: expected at most one primary value');
+      expect(await facts(u1)).toEqual(before);
+    },
+  );
+
+  it.each(['POST', 'PUT', 'PATCH'])(
+    'a %s may wrap each single value in a list of one object',
+    async (method) => {
+      const wrapped = (value: string) => [{ $ref: null, value }];
+      const values = { userName: wrapped('u8'), active: wrapped('False'), externalId: wrapped('e8') };
+      const Operations = Object.entries(values).map(([path, value]) => ({ op: 'Replace', path, value }));
+      const path = method === 'POST' ? '/Users' : `/Users/${u1}`;
+      const { body } = await entra.send(method, path, method === 'PATCH' ? { Operations } : values);
+      expect(body).toMatchObject({ userName: 'u8', active: false, externalId: 'e8' });
+      expect(await facts(body.id)).toMatchObject({ userName: 'u8', 'scim:active': 'false' });
+    },
+  );
+
   it('a deleted user leaves the group, is not found any more, and has no stored name or address', async () => {
     expect((await entra.delete(`/Users/${u1}`)).status).toBe(204);
     expect((await desired())?.members).toEqual([u2]);

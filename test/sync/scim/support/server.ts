@@ -163,37 +163,10 @@ interface Caller {
   readonly source?: string;
 }
 
-const MESSAGES = 'urn:ietf:params:scim:api:messages:2.0:';
-
-/** Returns the schema that the body of a request must name. */
-function schemaOf(method: string, path: string): string {
-  if (path.startsWith('/Bulk')) return `${MESSAGES}BulkRequest`;
-  if (path.includes('.search')) return `${MESSAGES}SearchRequest`;
-  if (method.toUpperCase() === 'PATCH') return PATCH_OP;
-  return path.startsWith('/Users') ? USER : GROUP;
-}
-
-/** Adds `schemas` to a body without `schemas`, because every client sends them. */
-function withSchemas(method: string, path: string, body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
-  const { Operations, ...others } = body as Body;
-  const isBulk = path.startsWith('/Bulk') && Array.isArray(Operations);
-  const inner = ({ data, ...operation }: Body) => ({
-    ...operation,
-    data: withSchemas(operation.method ?? '', operation.path ?? '', data),
-  });
-  return {
-    schemas: [schemaOf(method, path)],
-    ...others,
-    ...(Operations === undefined ? {} : { Operations: isBulk ? Operations.map(inner) : Operations }),
-  };
-}
-
 export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, source }: Caller): Client {
   const fixed = authorization === undefined ? {} : { authorization };
   const send: Client['send'] = async (method, path, body, headers = {}) => {
     const [pathname = '', query = ''] = path.split('?');
-    const complete = withSchemas(method, pathname, body);
     const {
       reply,
       cause,
@@ -204,7 +177,7 @@ export function clientOf(ports: ScimPorts, { authorization, origin = ORIGIN, sou
         path: `/scim/v2${pathname}`,
         query,
         headers: { 'content-type': 'application/scim+json', ...fixed, ...headers },
-        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(complete),
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
         origin,
         source,
       },

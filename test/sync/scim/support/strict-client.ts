@@ -13,6 +13,8 @@ const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 
 const text = z.string().min(1);
 const url = z.url();
+const texts = (...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, text.optional()]));
 const schemas = (...urns: string[]) => z.tuple(urns.map((urn) => z.literal(urn)) as [z.ZodLiteral<string>]);
 const meta = (resourceType: string) =>
   z.strictObject({
@@ -83,12 +85,12 @@ const characteristics = {
   type: z.enum(['string', 'boolean', 'decimal', 'integer', 'dateTime', 'binary', 'reference', 'complex']),
   multiValued: z.boolean(),
   description: text.optional(),
-  required: z.boolean().optional(),
+  required: z.boolean(),
   canonicalValues: z.array(z.string()).optional(),
-  caseExact: z.boolean().optional(),
-  mutability: z.enum(['readOnly', 'readWrite', 'immutable', 'writeOnly']).optional(),
-  returned: z.enum(['always', 'never', 'default', 'request']).optional(),
-  uniqueness: z.enum(['none', 'server', 'global']).optional(),
+  caseExact: z.boolean(),
+  mutability: z.enum(['readOnly', 'readWrite', 'immutable', 'writeOnly']),
+  returned: z.enum(['always', 'never', 'default', 'request']),
+  uniqueness: z.enum(['none', 'server', 'global']),
   referenceTypes: z.array(text).optional(),
 };
 const SubAttribute = z.strictObject({
@@ -111,27 +113,12 @@ const User = z.strictObject({
   externalId: text.optional(),
   userName: text,
   name: z
-    .strictObject({
-      formatted: text.optional(),
-      familyName: text.optional(),
-      givenName: text.optional(),
-      middleName: text.optional(),
-      honorificPrefix: text.optional(),
-      honorificSuffix: text.optional(),
-    })
+    .strictObject(
+      texts('formatted', 'familyName', 'givenName', 'middleName', 'honorificPrefix', 'honorificSuffix'),
+    )
     .optional(),
-  ...Object.fromEntries(
-    [
-      'displayName',
-      'nickName',
-      'profileUrl',
-      'title',
-      'userType',
-      'preferredLanguage',
-      'locale',
-      'timezone',
-    ].map((name) => [name, text.optional()]),
-  ),
+  ...texts('displayName', 'nickName', 'profileUrl', 'title', 'userType', 'preferredLanguage', 'locale'),
+  ...texts('timezone'),
   active: z.boolean().optional(),
   ...Object.fromEntries(
     ['emails', 'phoneNumbers', 'ims', 'photos', 'entitlements', 'roles', 'x509Certificates', 'groups'].map(
@@ -141,23 +128,14 @@ const User = z.strictObject({
   addresses: z
     .array(
       z.strictObject({
-        ...Object.fromEntries(
-          ['formatted', 'streetAddress', 'locality', 'region', 'postalCode', 'country', 'type'].map(
-            (name) => [name, text.optional()],
-          ),
-        ),
+        ...texts('formatted', 'streetAddress', 'locality', 'region', 'postalCode', 'country', 'type'),
         primary: z.boolean().optional(),
       }),
     )
     .optional(),
   [ENTERPRISE]: z
     .strictObject({
-      ...Object.fromEntries(
-        ['employeeNumber', 'costCenter', 'organization', 'division', 'department'].map((name) => [
-          name,
-          text.optional(),
-        ]),
-      ),
+      ...texts('employeeNumber', 'costCenter', 'organization', 'division', 'department'),
       manager: z
         .strictObject({ value: text.optional(), $ref: url.optional(), displayName: text.optional() })
         .optional(),
