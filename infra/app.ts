@@ -21,9 +21,10 @@ const { stages, ...FEATURE_FLAGS } = cdkJson.context;
 async function main(): Promise<void> {
   const app = new App({ context: FEATURE_FLAGS });
   const given = app.node.getAllContext() as Readonly<Record<string, unknown>>;
+  const { stage, stages: ofStages = stages, ...ofAllStages } = settingsFile();
   // The `cdk.json` of the current folder and the option `-c` override the settings in `groupsync.json`.
-  const context = { stages, ...settingsFile(), ...given };
-  const settings = readSettings((name) => context[name as keyof typeof context], Object.keys(context));
+  const context: Readonly<Record<string, unknown>> = { stage, stages: ofStages, ...given };
+  const settings = readSettings((name) => context[name], Object.keys(context), ofAllStages);
   // Each run has its own folder, because two stages may be synthesised at the same time. The stack copies the bundles.
   const bundles = mkdtempSync(join(tmpdir(), 'groupsync-functions-'));
   new ConnectorStack(app, settings.prefix, {

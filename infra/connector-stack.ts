@@ -1,5 +1,14 @@
-import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Annotations,
+  Aspects,
+  CfnOutput,
+  DefaultStackSynthesizer,
+  type IStackSynthesizer,
+  Stack,
+  type StackProps,
+  Tags,
+} from 'aws-cdk-lib';
+import { ManagedPolicy, PermissionsBoundary, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import { Subscription, Topic } from 'aws-cdk-lib/aws-sns';
@@ -82,9 +91,11 @@ export class ConnectorStack extends Stack {
     const terminationProtection = settings.retainData && !isEmulated();
     super(scope, id, {
       terminationProtection,
+      ...synthesizerOf(settings),
       ...props,
-      tags: { ...props.tags, 'groupsync:stage': settings.stage },
+      tags: { ...props.tags, ...settings.tags, 'groupsync:stage': settings.stage },
     });
+    obeyAccount(this, settings);
     const { prefix } = settings;
     const output = (name: string, value: string) => new CfnOutput(this, name, { value });
     const key = encryptionKey(this, settings);
@@ -211,6 +222,21 @@ export class ConnectorStack extends Stack {
     if (scim !== undefined) output(SCIM_URL_OUTPUT, scim.url);
     if (audit) output('AuditBucketName', audit.bucket.bucketName);
   }
+}
+
+function synthesizerOf({ bootstrapQualifier: qualifier }: Settings): Pick<StackProps, 'synthesizer'> {
+  if (qualifier === undefined) return {};
+  // The cast is necessary, because the CDK's types contradict each other under exactOptionalPropertyTypes.
+  return { synthesizer: new DefaultStackSynthesizer({ qualifier }) as IStackSynthesizer };
+}
+
+/** Gives every role the permissions boundary, and every resource the tags, that the company's account requires. */
+function obeyAccount(stack: Stack, { permissionsBoundary, tags }: Settings): void {
+  if (permissionsBoundary !== undefined)
+    PermissionsBoundary.of(stack).apply(
+      ManagedPolicy.fromManagedPolicyArn(stack, 'Boundary', permissionsBoundary),
+    );
+  for (const [key, value] of Object.entries(tags)) Tags.of(stack).add(key, value);
 }
 
 const task = (name: ScheduleKey, everyMinutes: number, description: string) =>

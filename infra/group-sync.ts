@@ -20,6 +20,12 @@ export interface GroupSyncProps {
    * `groupsync`.
    */
   readonly prefix?: string;
+  /** ARN of the managed policy that every role gets as its permissions boundary. Default: none. */
+  readonly permissionsBoundary?: string;
+  /** Qualifier of the account's CDK bootstrap: 1 to 10 of a-z and 0-9. Default: the qualifier of the CDK app. */
+  readonly bootstrapQualifier?: string;
+  /** Tags of every resource, at most 40. Default: none. */
+  readonly tags?: Readonly<Record<string, string>>;
   /**
    * Length of the coalescing window in seconds: changes of one group within a window become one write; 0 to 300.
    * Default: 5.

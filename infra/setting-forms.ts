@@ -35,6 +35,40 @@ export const listOf = (item: z.ZodType<string, string>, most: number, mostCharac
 
 const tooLong = (most: number): string => `expected at most ${most} characters in all`;
 
+const splitTags = (text: string) =>
+  Object.fromEntries(
+    splitList(text).map((pair) => {
+      const split = pair.indexOf('=');
+      return [pair.slice(0, split < 0 ? pair.length : split), split < 0 ? '' : pair.slice(split + 1)];
+    }),
+  );
+
+/** The characters that every AWS service accepts in tags (IAM, "Rules for tagging"). */
+const TAG_TEXT = '[\\p{L}\\p{Z}\\p{N}_.:/=+@-]';
+const TAG_KEY = new RegExp(`^(?!aws:|groupsync:)${TAG_TEXT}{1,128}$`, 'iu');
+const TAG_VALUE = new RegExp(`^${TAG_TEXT}{0,256}$`, 'u');
+
+/** AWS allows 50 tags per resource. CloudFormation and groupsync add tags of their own. */
+const MOST_TAGS = 40;
+
+/** Tags of all resources: an object, or a text such as `team=hr,cost-center=42`. */
+export const Tags = z
+  .union([z.record(z.string(), z.string()), z.string().transform(splitTags)], {
+    error: 'expected an object of tags, or a text such as team=hr,cost-center=42',
+  })
+  .pipe(
+    z.record(
+      z
+        .string()
+        .regex(TAG_KEY, 'expected a key of 1 to 128 characters that AWS accepts, not aws:… or groupsync:…'),
+      z.string().regex(TAG_VALUE, 'expected a value of at most 256 characters that AWS accepts'),
+    ),
+  )
+  .refine((tags) => Object.keys(tags).length <= MOST_TAGS, `expected at most ${MOST_TAGS} tags`)
+  .default({});
+
+export const POLICY_ARN = /^arn:aws[a-z-]*:iam::(?:\d{12}|aws):policy\/[\w+=,.@/-]+$/;
+
 const CONNECTION_NAME = z.string().regex(/^[a-z0-9-]{1,32}$/, 'expected the name of a connection');
 export const Connections = listOf(CONNECTION_NAME, 50);
 

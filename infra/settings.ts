@@ -13,8 +13,10 @@ import {
   minutes,
   number,
   Persons,
+  POLICY_ARN,
   Producers,
   Sources,
+  Tags,
   TOPIC_ARN,
 } from './setting-forms.ts';
 
@@ -39,6 +41,17 @@ export const StageSettings = z
       .string()
       .regex(/^[a-z]{2}(?:-[a-z]+)+-\d$/, 'expected a region such as eu-west-1')
       .optional(),
+    // Companies whose accounts refuse roles without a permissions boundary.
+    permissionsBoundary: z
+      .string()
+      .regex(POLICY_ARN, 'expected the ARN of a managed policy, arn:aws:iam::<account>:policy/<name>')
+      .optional(),
+    // AWS CDK, "Customize the bootstrap": the qualifier has at most ten characters.
+    bootstrapQualifier: z
+      .string()
+      .regex(/^[a-z0-9]{1,10}$/, 'expected 1 to 10 of a-z and 0-9')
+      .optional(),
+    tags: Tags,
     // The apply message of a change is delayed by at most one window. SQS can delay a message by at most 900 s.
     coalesceSeconds: number.pipe(z.int().min(0).max(300)).default(DEFAULT_COALESCE_SECONDS),
     pumpMinutes: minutes(60).default(SCHEDULES.pumpMinutes),
@@ -135,10 +148,15 @@ export type Context = (name: string) => unknown;
 
 /**
  * @param names all names in the context. A name that is neither a setting nor a key of the CDK is refused.
+ * @param ofAllStages settings of every stage. The settings of the stage and of the context override them.
  * @throws SettingsError with one line per fault, which contains the setting and the expected value
  */
-export function readSettings(context: Context, names: readonly string[] = []): Settings {
-  refuseUnknown(names.filter((name) => !IS_OF_CDK.test(name)));
+export function readSettings(
+  context: Context,
+  names: readonly string[] = [],
+  ofAllStages: Readonly<Record<string, unknown>> = {},
+): Settings {
+  refuseUnknown([...names.filter((name) => !IS_OF_CDK.test(name)), ...Object.keys(ofAllStages)]);
   const stages = Stages.safeParse(context('stages') ?? {});
   if (!stages.success) throw new SettingsError('stages', stages.error);
   const stage = StageName.safeParse(context('stage') ?? 'production');
@@ -149,7 +167,7 @@ export function readSettings(context: Context, names: readonly string[] = []): S
     throw new SettingsError(`stage "${stage.data}": not in cdk.json, which has ${known}`);
   }
   refuseUnknown(Object.keys(ofStage ?? {}));
-  const parsed = StageSettings.safeParse({ ...ofStage, ...given(context) });
+  const parsed = StageSettings.safeParse({ ...ofAllStages, ...ofStage, ...given(context) });
   if (!parsed.success) throw new SettingsError(`stage "${stage.data}"`, parsed.error);
   return { ...parsed.data, stage: stage.data };
 }

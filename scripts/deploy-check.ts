@@ -5,7 +5,7 @@ import { createCdk } from './deploy-check/cdk.ts';
 import { checkConsole } from './deploy-check/console-check.ts';
 import { createClients } from './deploy-check/deployment.ts';
 import { createEmulator } from './deploy-check/emulator.ts';
-import { ACCOUNT, ASSETS, environmentFor, REGION } from './deploy-check/environment.ts';
+import { ACCOUNT, ASSETS, BOUNDARY, environmentFor, QUALIFIER, REGION } from './deploy-check/environment.ts';
 import { checkPackage } from './deploy-check/package-check.ts';
 import { checkRestore } from './deploy-check/restore-check.ts';
 import { startPlatform } from './deploy-check/simulator.ts';
@@ -52,6 +52,9 @@ const PARTS: Readonly<Record<string, (on: Part) => Promise<void>>> = {
           retainData: 'false',
           auditExportDays: '1',
           connectionOperators: 'default',
+          permissionsBoundary: BOUNDARY,
+          bootstrapQualifier: QUALIFIER,
+          tags: 'team=hr,cost-center=42',
         },
       },
     }),
@@ -89,7 +92,9 @@ async function check(endpoint: string, names: readonly string[]): Promise<void> 
   const startedAt = Date.now();
   let failed = true;
   try {
-    await step('bootstrap', () => createCdk(env).bootstrap(ACCOUNT, REGION));
+    const cdk = createCdk(env);
+    await step('bootstrap', () => cdk.bootstrap(ACCOUNT, REGION));
+    await step(`bootstrap with the qualifier ${QUALIFIER}`, () => cdk.bootstrap(ACCOUNT, REGION, QUALIFIER));
     for (const name of names) await checkPart(name, { endpoint, env, folder: join(folder, name) });
     failed = false;
     console.log(`done in ${seconds(startedAt)}`);

@@ -103,7 +103,10 @@ function createCdk(programs: Programs, { cwd, env, region, profile, note }: CdkO
     async bootstrap() {
       const { account, region: where } = place ?? placeOf(out);
       // The command runs in `out`, because in a folder with a `cdk.json` it would first build the app.
-      await run(['bootstrap', `aws://${account}/${where}`], { folder: out, isShown: true });
+      await run(['bootstrap', `aws://${account}/${where}`, ...bootstrapFlags(out)], {
+        folder: out,
+        isShown: true,
+      });
     },
     async deploy(options) {
       const flags = ['--all', '--require-approval', 'never', ...flagsOf(options)];
@@ -144,6 +147,53 @@ function placeOf(folder: string): StackPlace {
   if (region === 'unknown-region') throw new Error('Region is missing');
   return { stack, account, region };
 }
+
+const BuiltArtifact = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({
+      properties: z
+        .object({
+          tags: z.record(z.string(), z.string()).optional(),
+          bootstrapStackVersionSsmParameter: z.string().optional(),
+        })
+        .optional(),
+    }),
+  ),
+});
+const BuiltRoles = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Properties: z.object({ PermissionsBoundary: z.string().optional() }).optional() }),
+  ),
+});
+
+/**
+ * Returns the options with which `cdk bootstrap` obeys the same rules of the account as the built stack: its qualifier,
+ * its tags, and the permissions boundary of its roles.
+ */
+function bootstrapFlags(folder: string): readonly string[] {
+  const { artifacts } = BuiltArtifact.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
+  const { tags = {}, bootstrapStackVersionSsmParameter: parameter = '' } =
+    artifacts[placeOf(folder).stack]?.properties ?? {};
+  const template = readFileSync(join(folder, `${placeOf(folder).stack}.template.json`), 'utf8');
+  const roles = Object.values(BuiltRoles.parse(JSON.parse(template)).Resources);
+  const boundary = roles.find(({ Properties }) => Properties?.PermissionsBoundary !== undefined);
+  const [, qualifier = DEFAULT_QUALIFIER] = /^\/cdk-bootstrap\/(\w+)\/version$/.exec(parameter) ?? [];
+  const [, policy] = /:policy\/(.+)$/.exec(boundary?.Properties?.PermissionsBoundary ?? '') ?? [];
+  const ofCompany = Object.entries(tags).filter(([key]) => !key.startsWith('groupsync:'));
+  return [
+    // Each qualifier needs a stack of its own, because the CDK would replace the roles of another qualifier.
+    ...(qualifier === DEFAULT_QUALIFIER
+      ? []
+      : ['--qualifier', qualifier, '--toolkit-stack-name', `CDKToolkit-${qualifier}`]),
+    ...(policy === undefined ? [] : ['--custom-permissions-boundary', policy]),
+    ...ofCompany.flatMap(([key, value]) => ['--tags', `${key}=${value}`]),
+  ];
+}
+
+/** The qualifier of the CDK itself (AWS CDK, "Customize the bootstrap"). */
+const DEFAULT_QUALIFIER = 'hnb659fds';
 
 const REFUSED = 'The settings cannot be used.';
 

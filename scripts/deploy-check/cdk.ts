@@ -38,7 +38,7 @@ export interface StageOfStack {
 }
 
 export interface Cdk {
-  bootstrap(account: string, region: string): Promise<void>;
+  bootstrap(account: string, region: string, qualifier?: string): Promise<void>;
   synth(stage: StageOfStack): Promise<void>;
   deploy(stage: StageOfStack): Promise<void>;
   /** @throws if the deployed template differs from the synthesised one */
@@ -48,11 +48,15 @@ export interface Cdk {
 
 export function createCdk(env: Environment): Cdk {
   return {
-    async bootstrap(account, region) {
+    async bootstrap(account, region, qualifier) {
       // The command runs in an empty folder, because in the project's folder it would first synthesise the app.
       const cwd = mkdtempSync(join(tmpdir(), 'groupsync-bootstrap-'));
       try {
-        await cdk(['bootstrap', `aws://${account}/${region}`], { env, cwd });
+        const flags =
+          qualifier === undefined
+            ? []
+            : ['--qualifier', qualifier, '--toolkit-stack-name', `CDKToolkit-${qualifier}`];
+        await cdk(['bootstrap', `aws://${account}/${region}`, ...flags], { env, cwd });
       } finally {
         rmSync(cwd, { recursive: true, force: true });
       }

@@ -6,6 +6,10 @@ export const ACCOUNT = '123456789012';
 /** The bucket for the code of functions, which `cdk bootstrap` creates. */
 export const ASSETS = `cdk-hnb659fds-assets-${ACCOUNT}-${REGION}`;
 
+/** The rules of the account for the second stage: the permissions boundary of its roles, and its bootstrap. */
+export const BOUNDARY = `arn:aws:iam::${ACCOUNT}:policy/boundary`;
+export const QUALIFIER = 'acme1';
+
 /** Returns an environment for the CDK CLI and the functions, without the AWS configuration of the user. */
 export function environmentFor(endpoint: string): Environment {
   const { PATH = '', HOME = '', TMPDIR } = process.env;

@@ -40,6 +40,9 @@ describe('GroupSync in a CDK app', () => {
     const props: Required<Omit<GroupSyncProps, 'code' | 'env'>> = {
       stage: 'test',
       prefix: 'acme',
+      permissionsBoundary: 'arn:aws:iam::111122223333:policy/boundary',
+      bootstrapQualifier: 'acme1',
+      tags: { team: 'hr' },
       coalesceSeconds: 10,
       pumpMinutes: 2,
       feedMinutes: 10,

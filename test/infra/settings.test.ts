@@ -33,6 +33,7 @@ describe('readSettings', () => {
       persons: {},
       producers: [],
       sources: {},
+      tags: {},
       scim: false,
       scimConcurrency: 20,
       scimAllowedIps: [],
