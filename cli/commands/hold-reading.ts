@@ -59,6 +59,8 @@ function notesOf({ rule, decision }: Hold): readonly string[] {
   const lines: string[] = [];
   if (rule === 'deleted_groups')
     lines.push('the directory deleted the group, and many other groups within an hour');
+  if (rule === 'emptied_groups')
+    lines.push('many other groups with few members also lost most of their members within an hour');
   if (decided !== undefined) lines.push(`already decided: ${decided}`);
   return lines;
 }

@@ -86,6 +86,7 @@ export const TABLE = {
       'member',
       'role',
       'settled',
+      'counts',
       'dirtySince',
       'failedAt',
       'pausedAt',

@@ -1,3 +1,4 @@
+import { EMPTIED_FROM } from '../domain/hold.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 type GuardLimits = ConnectionSettings['guard'];
@@ -14,9 +15,12 @@ const isLarger = (before: number, after: number): boolean => after > before;
 
 /** Functions that decide, for each limit of the guard, whether a new value permits more removals. */
 const IS_WEAKER: {
-  readonly [Limit in keyof Limits]: (before: Limits[Limit], after: Limits[Limit]) => boolean;
+  readonly [Limit in keyof Limits]: (before: Limits[Limit], after: Limits[Limit], all: Limits) => boolean;
 } = {
-  minSize: isLarger,
+  // A smaller value ends the rule `emptied_groups` for some groups. The limit of the share then applies to these groups,
+  // but it may be weaker.
+  minSize: (before, after, { maxRemovedShare }) =>
+    isLarger(before, after) || (after < before && maxRemovedShare > EMPTIED_FROM),
   maxRemovedShare: isLarger,
   maxRemovedCount: isLarger,
   perHourCount: isLarger,
@@ -26,7 +30,7 @@ const IS_WEAKER: {
 const LIMITS = Object.keys(IS_WEAKER) as readonly (keyof Limits)[];
 
 const isWeakerLimit = <Limit extends keyof Limits>(limit: Limit, before: Limits, after: Limits): boolean =>
-  IS_WEAKER[limit](before[limit], after[limit]);
+  IS_WEAKER[limit](before[limit], after[limit], after);
 
 /**
  * Whether a new guard permits removals that the previous guard would stop. One weaker limit is enough, even if all

@@ -10,8 +10,11 @@ export const HoldDecision = z.lazy(() =>
 export type HoldDecision = Frozen<z.infer<typeof HoldDecision>>;
 
 /** The guard's rules (`shared/plan/guard.ts`). A hold shows the first rule of this list that is broken. */
-export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share'] as const;
+export const HOLD_RULES = ['per_hour', 'deleted_groups', 'count', 'share', 'emptied_groups'] as const;
 export type HoldRule = (typeof HOLD_RULES)[number];
+
+/** The rule `emptied_groups` counts a small group that loses more than this share of its users within an hour. */
+export const EMPTIED_FROM = 0.5;
 
 /**
  * Removals that the guard stopped, with an operator's decision about them. groupsync still writes additions and the

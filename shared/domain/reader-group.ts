@@ -28,8 +28,8 @@ export const ReaderGroup = z.lazy(() =>
     sentMs: number.exactOptional(),
     /** The times of the reads within the last hour that listed fewer users than the directory counts. */
     shortMs: z.array(number).exactOptional(),
-    /** The time of the first read that found no member after earlier reads had found some. */
-    emptyMs: number.exactOptional(),
+    /** A list that would remove members and needs a second read: a hash of its users, and the time of the first read. */
+    unconfirmed: z.object({ content: text, sinceMs: number }).exactOptional(),
     /** The time at which the directory first answered that the group does not exist. */
     missingMs: number.exactOptional(),
     /** The nested groups of this group in the last complete read. */

@@ -13,6 +13,8 @@ const LIMITS: Readonly<Record<HoldRule, (limits: Limits) => string>> = {
     `${deletedGroups} deleted groups or ${percent(deletedGroupsShare)} of all groups within an hour, the larger of both (guard.deletedGroups, guard.deletedGroupsShare)`,
   count: ({ maxRemovedCount }) =>
     `${maxRemovedCount} removals from a group within an hour (guard.maxRemovedCount)`,
+  emptied_groups: ({ minSize }) =>
+    `2 groups or 5 % of the groups with fewer than ${minSize} users (guard.minSize), the larger of both, that lose more than half of their users within an hour`,
   share: ({ maxRemovedShare }) => `${percent(maxRemovedShare)} (guard.maxRemovedShare)`,
 };
 

@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../contract/settings.ts';
-import { HOLD_RULES, type HoldRule } from '../domain/hold.ts';
+import { EMPTIED_FROM, HOLD_RULES, type HoldRule } from '../domain/hold.ts';
 
 /** The share of a connection's links that may end within an hour. `UNLINKED_ALWAYS` links may end in any case. */
 const UNLINKED_SHARE = 0.05;
@@ -13,6 +13,13 @@ export const UNLINKED_ALWAYS = 2;
  */
 export const mayUnlink = ({ links, recent }: { readonly links: number; readonly recent: number }): boolean =>
   recent < Math.max(UNLINKED_ALWAYS, Math.floor((links + recent) * UNLINKED_SHARE));
+
+/**
+ * The share of a connection's small groups that may be emptied within an hour. `EMPTIED_ALWAYS` groups may be emptied in
+ * any case. A group is small if it has fewer than `minSize` users, so the limit of the share does not protect it.
+ */
+const EMPTIED_SHARE = 0.05;
+export const EMPTIED_ALWAYS = 2;
 
 /** The limits up to which removals need no approval. */
 export type GuardLimits = NonNullable<ConnectionSettings['guard']>;
@@ -42,6 +49,10 @@ export interface RecentRemovals {
   readonly deletedGroups: number;
   /** The number of groups before these deletions; needed only if `deletedGroups` reaches the limit. */
   readonly managedGroups: number;
+  /** The number of other small groups of the connection that were emptied. */
+  readonly emptiedGroups: number;
+  /** The number of small groups of the connection; needed only if `emptiedGroups` is at least `EMPTIED_ALWAYS`. */
+  readonly smallGroups: number;
 }
 
 export const NOTHING_REMOVED: RecentRemovals = {
@@ -50,6 +61,8 @@ export const NOTHING_REMOVED: RecentRemovals = {
   largestSize: 0,
   deletedGroups: 0,
   managedGroups: 0,
+  emptiedGroups: 0,
+  smallGroups: 0,
 };
 
 export type GuardVerdict =
@@ -70,6 +83,20 @@ export const sizeBefore = (size: number, { group, largestSize }: RecentRemovals)
 /** Returns the number of groups that may be deleted within an hour. */
 const mostDeleted = (limits: GuardLimits, managedGroups: number): number =>
   Math.max(limits.deletedGroups, Math.floor(managedGroups * limits.deletedGroupsShare));
+
+/** Returns the number of small groups that may be emptied within an hour. */
+const mostEmptied = (smallGroups: number): number =>
+  Math.max(EMPTIED_ALWAYS, Math.floor(smallGroups * EMPTIED_SHARE));
+
+/** The removals from one group within the rolling hour, and the largest size of the group before one of them. */
+export interface GroupLoss {
+  readonly removals: number;
+  readonly largestSize: number;
+}
+
+/** Whether the removals emptied a small group. */
+export const isEmptied = ({ removals, largestSize }: GroupLoss, { minSize }: GuardLimits): boolean =>
+  largestSize < minSize && removals > largestSize * EMPTIED_FROM;
 
 /** The values that the rules compare with the limits. The values cover the rolling hour, including this write. */
 interface Measured {
@@ -114,6 +141,13 @@ const RULES: Readonly<Record<HoldRule, GuardRule>> = {
     judges: 'others',
     stops: ({ largestBase, share }, { minSize, maxRemovedShare }) =>
       largestBase >= minSize && share > maxRemovedShare,
+  },
+  emptied_groups: {
+    judges: 'others',
+    stops: ({ inGroup, base, largestBase, recent }, limits) =>
+      largestBase < limits.minSize &&
+      isEmptied({ removals: inGroup, largestSize: base }, limits) &&
+      recent.emptiedGroups >= mostEmptied(recent.smallGroups),
   },
 };
 

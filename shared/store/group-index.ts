@@ -1,4 +1,4 @@
-import type { PendingCause, SettledState } from '../domain/group-state.ts';
+import type { MemberCounts, PendingCause, SettledState } from '../domain/group-state.ts';
 import { HELD_SETS } from '../domain/hold.ts';
 import { type ConnectionName, type GroupRef, groupId, memberId } from '../domain/ids.ts';
 import type { Register } from '../domain/register.ts';
@@ -83,6 +83,7 @@ const refOf = (connection: ConnectionName, item: Item): GroupRef => ({
 
 function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
   const { settled, dirtySince, failedAt, pausedAt, gsk } = item;
+  const applied = (item['counts'] as Partial<MemberCounts> | undefined)?.applied;
   const name = (item['name'] as Partial<Register<string>> | undefined)?.value;
   const dueMs = Number.parseInt(String(gsk), 10);
   return {
@@ -92,6 +93,7 @@ function summaryOf(connection: ConnectionName, item: Item): GroupSummary {
     ...(Number.isNaN(dueMs) ? {} : { dueMs }),
     ...(name === undefined ? {} : { name }),
     ...(typeof settled === 'string' ? { settled: settled as SettledState } : {}),
+    ...(applied === undefined ? {} : { applied }),
     ...(typeof dirtySince === 'number' ? { dirtySinceMs: dirtySince } : {}),
     ...(typeof failedAt === 'number' ? { failedAtMs: failedAt } : {}),
     ...(typeof pausedAt === 'number' ? { pausedAtMs: pausedAt } : {}),

@@ -1,7 +1,7 @@
 import type { GuardRecord } from '../domain/group-state.ts';
 import { type GroupRef, type PlatformGroupId, platformGroupId } from '../domain/ids.ts';
 import { AT_WORK_MS } from '../domain/wake-up.ts';
-import type { GuardReservation, GuardStore } from '../sync/ports/guard.ts';
+import type { GuardReservation, GuardStore, RecentReservations } from '../sync/ports/guard.ts';
 import { connectionKey, GUARD_PREFIX, guardKey, guardMinute, UNLINK_PREFIX, unlinkKey } from './keys.ts';
 import { type Item, itemsOf, type Table } from './table.ts';
 
@@ -52,9 +52,10 @@ export function createGuardStore(table: Table): GuardStore {
     return {
       group: removalsIn(ofGroup),
       connection: removalsIn(counted),
-      largestSize: Math.max(0, ...ofGroup.map((item) => Number(item['size']))),
+      largestSize: largestSizeIn(ofGroup),
       concurrent: removalsIn(ofGroup.filter((item) => Number(item['atMs']) > atWork)),
       deleted: new Set(counted.flatMap(deletedIn)),
+      losses: lossesIn(counted.filter((item) => item['group'] !== group && item['deletes'] === undefined)),
     };
   };
 
@@ -88,6 +89,22 @@ export function createGuardStore(table: Table): GuardStore {
 
 const removalsIn = (items: readonly Item[]): number =>
   items.reduce((sum, item) => sum + Number(item['removals']), 0);
+
+const largestSizeIn = (items: readonly Item[]): number =>
+  Math.max(0, ...items.map((item) => Number(item['size'])));
+
+function lossesIn(items: readonly Item[]): RecentReservations['losses'] {
+  const groups = new Map<unknown, Item[]>();
+  for (const item of items) {
+    const ofGroup = groups.get(item['group']);
+    if (ofGroup === undefined) groups.set(item['group'], [item]);
+    else ofGroup.push(item);
+  }
+  return [...groups.values()].map((ofGroup) => ({
+    removals: removalsIn(ofGroup),
+    largestSize: largestSizeIn(ofGroup),
+  }));
+}
 
 const deletedIn = ({ deletes }: Item): readonly PlatformGroupId[] =>
   deletes === undefined ? [] : [platformGroupId(String(deletes))];

@@ -16,6 +16,7 @@ export interface Reading {
   readonly platform: { readonly groups: Pick<Platform['groups'], 'list' | 'get'> };
   readonly ports: Pick<ApplyPorts, 'clock'> & {
     readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
+    readonly index: Pick<ApplyPorts['index'], 'all'>;
     /** If `registers` is missing, all members are read. */
     readonly groups: Pick<
       ApplyPorts['groups'],

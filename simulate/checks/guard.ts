@@ -11,6 +11,15 @@ type Limits = Pick<
   | ('deletedGroups' | 'deletedGroupsShare')
 >;
 
+/** Removals from a platform group that no operator approved. */
+interface Removed extends Pick<Change, 'atMs' | 'id' | 'sizeBefore'> {
+  readonly users: string[];
+  readonly isOfDeletion: boolean;
+}
+
+/** At most this many small groups, or this share of all groups, may lose more than half of their users in an hour. */
+const MOST_EMPTIED = { groups: 2, share: 0.05 };
+
 /** An unused approval expires after this time. */
 const APPROVAL_MS = 7 * DAY_MS;
 /**
@@ -27,10 +36,7 @@ const LIMITS_REMEMBERED = 3;
 /** Checks that removals and deletions above the guard's limits take effect only after an approval. */
 export function createGuard(): Checker {
   const limits = new Map<string, ConnectionSettings['guard'][]>();
-  const removals = new Map<
-    string,
-    (Pick<Change, 'atMs' | 'id' | 'sizeBefore'> & { readonly users: string[] })[]
-  >();
+  const removals = new Map<string, Removed[]>();
   const used = new Map<object, ReadonlySet<string>>();
   const deletions = new Map<string, Change[]>();
 
@@ -80,6 +86,19 @@ export function createGuard(): Checker {
     observation.accuse('guard', 'deleted_groups', owner, sentence);
   };
 
+  const checkEmptied = (
+    observation: Observation,
+    { change, owner, connection }: Pick<Observation['writes'][number], 'change' | 'owner' | 'connection'>,
+    removed: readonly Removed[],
+  ): void => {
+    const emptied = emptiedIn(removed, smallestSize(limits.get(connection.name) ?? []));
+    // This check counts all groups that the directory ever named. So its limit is never lower than the engine's limit.
+    const most = Math.max(MOST_EMPTIED.groups, Math.floor(connection.groups.length * MOST_EMPTIED.share));
+    if (!emptied.has(change.id) || emptied.size <= most) return;
+    const sentence = `Within an hour ${emptied.size} small groups of ${connection.name} lost more than half of their users. Expected the removals from the group ${owner.group} to be held until a person approves (at most ${most}).`;
+    observation.accuse('guard', 'emptied_groups', owner, sentence);
+  };
+
   const check = (
     observation: Observation,
     { change, owner, connection }: Observation['writes'][number],
@@ -99,12 +118,15 @@ export function createGuard(): Checker {
     const fresh = mayRepeat ? users.filter((user) => !isAgain(user)) : users;
     const inHour = recent.reduce((sum, one) => sum + one.users.length, fresh.length);
     const { atMs, id, sizeBefore } = change;
-    removals.set(connection.name, [...counted, { atMs, id, sizeBefore, users: fresh }]);
+    const isDeletion = isOfDeletion(connection, owner.group, change);
+    const removed = { atMs, id, sizeBefore, users: fresh, isOfDeletion: isDeletion };
+    removals.set(connection.name, [...counted, removed]);
     if (inHour > guard.perHourCount) {
       const sentence = `Expected at most ${guard.perHourCount} removals an hour without approval in ${connection.name}, but found ${inHour} on the platform.`;
       observation.accuse('guard', 'removals_over_limit', owner, sentence);
     }
-    if (isOfDeletion(connection, owner.group, change)) return;
+    if (isDeletion) return;
+    checkEmptied(observation, { change, owner, connection }, [...recent, removed]);
     // Several small writes within an hour count like one large write. The size is that of the group before the first
     // small write. A user who was removed twice counts once.
     const earlier = recent.flatMap((one) => (one.id === id ? one.users : []));
@@ -198,6 +220,21 @@ function isOfDeletion(
   // If the directory created a deleted group again but sent no name, the group still counts as deleted.
   const isDeleted = groups.get(group)?.name === undefined;
   return isDeleted || isNews || connection.hasUncertainRequest(group);
+}
+
+const smallestSize = (guards: readonly ConnectionSettings['guard'][]): number =>
+  Math.min(...guards.map((guard) => guard?.minSize ?? 0));
+
+/** Returns the platform groups with fewer than `minSize` users that lost more than half of their users. */
+function emptiedIn(removed: readonly Removed[], minSize: number): ReadonlySet<string> {
+  const judged = removed.filter((one) => !one.isOfDeletion);
+  const isEmptied = (id: string) => {
+    const ofGroup = judged.filter((one) => one.id === id);
+    const size = Math.max(...ofGroup.map(({ sizeBefore }) => sizeBefore));
+    const lost = new Set(ofGroup.flatMap(({ users }) => users)).size;
+    return size < minSize && lost > size / 2;
+  };
+  return new Set(judged.map(({ id }) => id).filter(isEmptied));
 }
 
 function laxest(guards: readonly ConnectionSettings['guard'][]): Limits | null {

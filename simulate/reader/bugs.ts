@@ -1,4 +1,5 @@
 import type { Directory } from '../../shared/sync/ports/directory.ts';
+import { contentDigest } from '../../shared/sync/directory/key-digest.ts';
 import { at, type Bug } from '../seeding.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,11 +19,11 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     atDirectory((directory) => ({
       group: async (key) => {
         const found = await directory.group(key);
-        return found && { ...found, userCount: undefined };
+        return found && { ...found, userCount: 0 };
       },
       async *groups() {
         for await (const { items, asOfMs } of directory.groups()) {
-          yield { items: items.map((one) => ({ ...one, userCount: undefined })), asOfMs };
+          yield { items: items.map((one) => ({ ...one, userCount: 0 })), asOfMs };
         }
       },
     })),
@@ -43,7 +44,10 @@ export const READER_BUGS: Readonly<Record<string, Bug>> = {
     'the reader empties a group after one read that shows no member',
     at('reader', (reader) => ({
       groups: async (connection) =>
-        (await reader.groups(connection)).map((group) => ({ ...group, emptyMs: 1 })),
+        (await reader.groups(connection)).map((group) => ({
+          ...group,
+          unconfirmed: { content: contentDigest([]), sinceMs: 1 },
+        })),
     })),
     '"directoryFault":"shows_no_members"',
   ],

@@ -13,7 +13,7 @@ export const INVENTED_BUGS: Readonly<Record<string, Bug>> = {
     at('guard', (guard) => ({
       reserve: async (...asked) => {
         await guard.reserve(...asked);
-        return { group: 0, connection: 0, largestSize: 0, concurrent: 0, deleted: new Set() };
+        return { group: 0, connection: 0, largestSize: 0, concurrent: 0, deleted: new Set(), losses: [] };
       },
     })),
   ],

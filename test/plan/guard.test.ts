@@ -22,6 +22,18 @@ const ruleOf = (change: Partial<GuardInput>) => {
   return verdict.allowed ? 'allowed' : verdict.rule;
 };
 
+/** Removals from a group of this size, after `emptiedGroups` other small groups were emptied. */
+const emptying = (
+  size: number,
+  removals: number,
+  emptiedGroups: number,
+  smallGroups = 0,
+): Partial<GuardInput> => ({
+  size,
+  removals,
+  recent: { ...NOTHING_REMOVED, emptiedGroups, smallGroups },
+});
+
 describe('judgeRemovals', () => {
   it.each<[string, Partial<GuardInput>, string]>([
     ['the largest allowed number of removals of a group', { removals: 10 }, 'allowed'],
@@ -130,6 +142,27 @@ describe('judgeRemovals', () => {
     [
       'removals from a group that is not deleted, after many deletions',
       { recent: { ...NOTHING_REMOVED, deletedGroups: 9, managedGroups: 40 } },
+      'allowed',
+    ],
+    ['more than half of a third small group of the hour', emptying(4, 3, 2), 'emptied_groups'],
+    ['more than half of a second small group of the hour', emptying(4, 3, 1), 'allowed'],
+    ['half of a third small group of the hour', emptying(4, 2, 9), 'allowed'],
+    ['more than half of a group that is not small', emptying(5, 3, 9), 'share'],
+    ['more than half of the third of 59 small groups', emptying(4, 3, 2, 59), 'emptied_groups'],
+    ['more than half of the third of 60 small groups', emptying(4, 3, 2, 60), 'allowed'],
+    ['more than half of the fourth of 60 small groups', emptying(4, 3, 3, 60), 'emptied_groups'],
+    [
+      'the third user of a small group that lost two users within the hour',
+      {
+        size: 2,
+        removals: 1,
+        recent: { ...NOTHING_REMOVED, group: 2, connection: 2, largestSize: 4, emptiedGroups: 2 },
+      },
+      'emptied_groups',
+    ],
+    [
+      'the deletion of a small group after small groups were emptied',
+      { ...emptying(4, 4, 9), deletesGroup: true },
       'allowed',
     ],
     ['any number of removals with the guard off', { limits: null, size: 1_000, removals: 1_000 }, 'allowed'],

@@ -800,6 +800,25 @@ describe('check of the guard', () => {
     expect(causesOf(three([100, 20, 10]), NOT_YET)).not.toContain('guard deleted_groups');
   });
 
+  it('the check of the guard reports three small groups that lose most of their users within an hour', () => {
+    const emptied =
+      (minutes: readonly number[], size = 4, lost = 3) =>
+      ({ write }: World, hour: number) => {
+        if (hour !== 5) return;
+        const users = twenty.slice(0, size);
+        for (const [at, minute] of minutes.entries()) {
+          const of = { id: `q${at}`, spokeId: 'g1', atMs: START_MS + 5 * HOUR_MS - minute * MINUTE_MS };
+          write({ ...of, atMs: of.atMs - 1, added: users, sent: { users } });
+          write({ ...of, removed: users.slice(0, lost), sent: { users: users.slice(lost) } });
+        }
+      };
+    expect(causesOf(emptied([30, 20]), NOT_YET)).toEqual([]);
+    expect(causesOf(emptied([30, 20, 10]), NOT_YET)).toEqual(['guard emptied_groups']);
+    expect(causesOf(emptied([100, 20, 10]), NOT_YET)).toEqual([]);
+    expect(causesOf(emptied([30, 20, 10], 4, 2), NOT_YET)).toEqual([]);
+    expect(causesOf(emptied([30, 20, 10], 5), NOT_YET)).toEqual(['guard write_over_share']);
+  });
+
   it('the check of the guard reports removals above the hourly limit within any sixty minutes', () => {
     const guard = { minSize: 50, maxRemovedShare: 1, maxRemovedCount: 8, perHourCount: 6 };
     const removed = (world: World, hour: number, minute: number) =>

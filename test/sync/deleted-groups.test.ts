@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { holdsOf } from '../../shared/domain/hold.ts';
 import { approveHold, rejectHold } from '../../shared/operate/holds.ts';
+import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
 import { ingest } from '../../shared/sync/ingest/ingest.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
@@ -97,6 +98,75 @@ describe('limit on deleted groups', () => {
       await remove('g0', 'g1', 'g2', 'g3');
       expect(await holdOf('g3')).toBeUndefined();
     }
+  });
+});
+
+describe('limit on emptied groups', () => {
+  /** Creates `count` groups of four members. */
+  async function smallGroups(count: number, settings: Readonly<Record<string, unknown>> = {}) {
+    const engine = await createTestEngine({ settings: { guard: {}, ...settings } });
+    await engine.hire('a', 'b', 'c', 'd');
+    const groups = Array.from({ length: count }, (_, index) => `g${index}`);
+    await engine.deliver(...groups.map((id) => ({ snapshot: id, of: ['a', 'b', 'c', 'd'] })));
+    engine.world.advance(2 * HOUR_MS);
+    const sizes = () => groups.map((id) => engine.shown(id)[0]?.length);
+    const holdOf = async (id: string) => holdsOf((await engine.state(id)) ?? {})[0];
+    return { ...engine, groups, sizes, holdOf };
+  }
+
+  it.each([
+    [10, 2],
+    [59, 2],
+    [60, 3],
+  ])(
+    'of %i small groups that become empty one after the other, %i are written and the others are held',
+    async (count, written) => {
+      const { deliver, groups, sizes, holdOf } = await smallGroups(count);
+      for (const id of groups.slice(0, written + 2)) await deliver({ snapshot: id, of: [] });
+      expect(sizes()).toEqual(groups.map((_, index) => (index < written ? 0 : 4)));
+      expect(await holdOf(`g${written}`)).toMatchObject({ rule: 'emptied_groups', removes: 4, keeps: 0 });
+    },
+  );
+
+  it('small groups are also held if all become empty at once, or lose most of their members in several steps', async () => {
+    const { deliver, groups, sizes } = await smallGroups(20);
+    await deliver(...groups.slice(0, 10).map((id) => ({ snapshot: id, of: [] })));
+    expect(sizes().filter((size) => size === 0).length).toBeLessThanOrEqual(2);
+    for (const id of groups.slice(10)) await deliver({ take: ['a', 'b'], from: id });
+    expect(sizes().slice(10)).toEqual(groups.slice(10).map(() => 2));
+    for (const id of groups.slice(10)) await deliver({ take: ['c'], from: id });
+    expect(sizes().filter((size) => size === 0 || size === 1).length).toBeLessThanOrEqual(2);
+  });
+
+  it('an approval writes the held removals of one small group, and additions of all groups are written', async () => {
+    const { deliver, groups, shown, ref, world } = await smallGroups(5);
+    for (const id of groups) await deliver({ snapshot: id, of: [] });
+    await approveHold(ref('g3'), WORD, world.toolPorts);
+    await deliver({ add: ['a'], to: 'g0' });
+    expect(['g0', 'g2', 'g3'].map((id) => shown(id)[0]?.length)).toEqual([1, 4, 0]);
+  });
+
+  it('the preview of a file names the small groups whose removals would be held', async () => {
+    const { groups, world } = await smallGroups(5);
+    const rows = groups.map((group) => ({ line: 1, group, name: `Group ${group}`, member: 'a', email: '' }));
+    async function* read() {
+      yield* rows;
+    }
+    const asked = { asOf: new Date(world.nowMs()).toISOString(), kind: 'snapshot' } as const;
+    const { held } = await compareWithNow(read(), asked, await world.connection(), world.toolPorts);
+    expect(held).toEqual(['g2', 'g3', 'g4']);
+  });
+
+  it('small groups are not held if more than 75 minutes lie between the removals, or if minSize is 0', async () => {
+    const slow = await smallGroups(4);
+    for (const id of slow.groups) {
+      await slow.deliver({ snapshot: id, of: ['a'] });
+      slow.world.advance(76 * 60_000);
+    }
+    expect(slow.sizes()).toEqual([1, 1, 1, 1]);
+    const none = await smallGroups(4, { guard: { minSize: 0, maxRemovedShare: 1 } });
+    for (const id of none.groups) await none.deliver({ snapshot: id, of: [] });
+    expect(none.sizes()).toEqual([0, 0, 0, 0]);
   });
 });
 

@@ -52,6 +52,7 @@ export const home = {
     count: 'too many people of one group in one hour',
     per_hour: 'too many people of all groups in one hour',
     deleted_groups: 'too many groups deleted in one hour',
+    emptied_groups: 'too many small groups lost most of their people in one hour',
   } satisfies Readonly<Record<HoldRow['rule'], string>>,
   gateNext: 'View details',
   failingCalls: (share: string, endpoint: string) => `${share} of the calls fail: ${endpoint}`,

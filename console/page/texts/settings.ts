@@ -101,7 +101,7 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'guard.minSize': {
     section: 'safety',
     title: 'Smallest group for the share',
-    text: 'The removed share does not limit groups with fewer users than this.',
+    text: 'The removed share does not limit groups with fewer users than this. Instead, only a few of these groups may lose most of their people within an hour.',
   },
   'guard.maxRemovedCount': {
     section: 'safety',

@@ -7,7 +7,7 @@ import type { PendingCause } from '../../domain/group-state.ts';
 import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
-import { judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
+import { EMPTIED_ALWAYS, isEmptied, judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
@@ -15,6 +15,7 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
 import { undescribed } from '../../sync/ports/desired.ts';
 import { failureIn } from '../../sync/ports/platform.ts';
+import { countSmallGroups } from '../../sync/small-groups.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
 import type { FileKind } from './identify.ts';
@@ -22,6 +23,11 @@ import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import type { Row } from './rows.ts';
 
 const LISTED = 100;
+
+type ComparePorts = Pick<
+  ToolPorts,
+  'groups' | 'users' | 'people' | 'index' | 'platforms' | 'claims' | 'connections'
+>;
 
 interface Comparing {
   readonly asOf: string;
@@ -33,6 +39,9 @@ interface Found {
   removed: number;
   unmatched: number;
   superseded: number;
+  /** The number of small groups that the import would empty without a hold. */
+  emptied: number;
+  smallGroups: number | undefined;
   readonly pending: Map<PendingCause, number>;
   readonly changes: ImportComparison['changes'][number][];
   readonly changedSince: string[];
@@ -51,13 +60,15 @@ export async function compareWithNow(
   rows: AsyncIterable<Row>,
   comparing: Comparing,
   connection: Connection,
-  ports: ToolPorts,
+  ports: ComparePorts,
 ): Promise<ImportComparison> {
   const found: Found = {
     added: 0,
     removed: 0,
     unmatched: 0,
     superseded: 0,
+    emptied: 0,
+    smallGroups: undefined,
     pending: new Map(),
     changes: [],
     changedSince: [],
@@ -68,7 +79,7 @@ export async function compareWithNow(
     created: [],
   };
   for await (const one of byGroup(rows)) await compareGroup(one, found, { ...comparing, connection, ports });
-  const { created, pending, ...counted } = found;
+  const { created, pending, emptied, smallGroups, ...counted } = found;
   return {
     ...counted,
     pending: [...pending].map(([cause, count]) => ({ cause, count })),
@@ -78,7 +89,7 @@ export async function compareWithNow(
 
 interface Context extends Comparing {
   readonly connection: Connection;
-  readonly ports: ToolPorts;
+  readonly ports: ComparePorts;
 }
 
 async function compareGroup(file: FileGroup, found: Found, context: Context): Promise<void> {
@@ -98,9 +109,28 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   found.superseded += leaving.length - gone.length + joining.length - fresh.length;
   for (const member of gone) note('removed', member, file, found);
   await countJoining(fresh, { file, found, known: present.known, context });
+  if (await isHeld(gone.length, present.size, found, context)) found.held.push(group);
+}
+
+/** Whether the guard would hold the removals from a group. The emptied small groups of the file are counted. */
+async function isHeld(
+  removals: number,
+  size: number,
+  found: Found,
+  { connection, ports }: Context,
+): Promise<boolean> {
   const limits = connection.settings.guard;
-  const asked = { limits, size: present.size, removals: gone.length, deletesGroup: false };
-  if (!judgeRemovals({ ...asked, recent: NOTHING_REMOVED }).allowed) found.held.push(group);
+  if (limits === null) return false;
+  if (found.emptied === EMPTIED_ALWAYS)
+    found.smallGroups ??= await countSmallGroups(connection.name, limits.minSize, ports);
+  const recent = {
+    ...NOTHING_REMOVED,
+    emptiedGroups: found.emptied,
+    smallGroups: found.smallGroups ?? 0,
+  };
+  const { allowed } = judgeRemovals({ limits, size, removals, deletesGroup: false, recent });
+  if (allowed && isEmptied({ removals, largestSize: size }, limits)) found.emptied += 1;
+  return !allowed;
 }
 
 /** Lists the first hundred members of each kind, and counts all members. */
@@ -166,7 +196,7 @@ async function countJoining(
 async function clashesOf(
   created: readonly { readonly group: string; readonly name: string }[],
   connection: Connection,
-  ports: ToolPorts,
+  ports: ComparePorts,
 ): Promise<readonly AdoptedPair[] | null> {
   if (created.length === 0) return [];
   const { name: connectionName, company, settings } = connection;
@@ -184,7 +214,7 @@ async function clashesOf(
   return unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id }));
 }
 
-async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ToolPorts) {
+async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ComparePorts) {
   const state = await ports.groups.read(ref);
   const registers = state === undefined ? [] : await ports.groups.members(ref);
   const ids = new Set([...members, ...registers.map(({ member }) => member)]);

@@ -17,27 +17,30 @@ export const LARGEST_SNAPSHOT = 1_000;
 export type ReadOutcome =
   | { readonly kind: 'equal' }
   /** No event is sent, and the group is read again. */
-  | { readonly kind: 'again'; readonly because: 'short' | 'empty' | 'superseded' }
+  | { readonly kind: 'again'; readonly because: 'short' | 'unconfirmed' | 'superseded' }
   | { readonly kind: 'snapshot'; readonly members: readonly MemberId[] }
   | {
       readonly kind: 'changes';
       readonly isNamed: boolean;
       readonly added: readonly MemberId[];
       readonly removed: readonly MemberId[];
-      /** Whether the read was short. After a short read, no member is removed, and the reader reads the group again. */
-      readonly isShort: boolean;
+      /** Why the read removes no member, although it lacks some. The reader then reads the group again. */
+      readonly keepsBecause?: 'short' | 'unconfirmed';
     };
 
 /**
- * Decides which events to send. A list that is short or empty by mistake must not remove a member.
+ * Decides which events to send. A list that is short or empty by mistake must not remove a member. A list is *unsure* if
+ * it would remove members, and it is empty or the directory did not count its users. A second read with the same members
+ * confirms it.
  *
- *   users listed     short reads in the hour  list became empty     difference            result
+ *   users listed     short reads in the hour  unsure list           difference            result
  *   ---------------  -----------------------  --------------------  --------------------  ------------------------------
  *   below the count  1 or 2                   any                   any                   again: short
  *   below the count  3 or more                any                   no addition, no name  again: short
  *   below the count  3 or more                any                   addition or new name  changes, no removals
  *   all              any                      any                   none                  equal
- *   all              any                      yes, not confirmed    some                  again: empty
+ *   all              any                      yes, not confirmed    no addition, no name  again: unconfirmed
+ *   all              any                      yes, not confirmed    addition or new name  changes, no removals
  *   all              any                      no, or confirmed      superseded only       again: superseded
  *   all              any                      no, or confirmed      some, ≤ 1,000 users   snapshot
  *   all              any                      no, or confirmed      some, more users      changes
@@ -45,22 +48,28 @@ export type ReadOutcome =
 export function outcomeOf(
   read: GroupRead,
   difference: Difference,
-  known: Pick<ReaderGroup, 'shortMs' | 'emptyMs'>,
+  known: Pick<ReaderGroup, 'shortMs' | 'unconfirmed'>,
   { nowMs, lagMs }: { readonly nowMs: number; readonly lagMs: number },
 ): ReadOutcome {
   const { added, removed, isNamed } = difference;
   if (read.isShort) {
     const isLasting = shortReads(known, nowMs).length >= MAX_SHORT_READS;
-    if (!isLasting || (added.length === 0 && !isNamed)) return { kind: 'again', because: 'short' };
-    return { kind: 'changes', isNamed, added, removed: [], isShort: true };
+    return isLasting ? withoutRemovals(difference, 'short') : { kind: 'again', because: 'short' };
   }
   if (isEqual(difference)) return { kind: 'equal' };
-  const isEmptied = read.members.size === 0 && removed.length > 0;
-  if (isEmptied && !isConfirmed(known.emptyMs, nowMs - lagMs)) return { kind: 'again', because: 'empty' };
+  const isUnsure = removed.length > 0 && (read.members.size === 0 || !read.isCounted);
+  const sinceMs = unconfirmedSince(known, { content: read.content, nowMs });
+  if (isUnsure && nowMs - lagMs - sinceMs < CONFIRMED_AFTER_MS)
+    return withoutRemovals(difference, 'unconfirmed');
   if (added.length + removed.length === 0 && !isNamed) return { kind: 'again', because: 'superseded' };
   if (read.members.size <= LARGEST_SNAPSHOT) return { kind: 'snapshot', members: [...read.members] };
-  return { kind: 'changes', isNamed, added, removed, isShort: false };
+  return { kind: 'changes', isNamed, added, removed };
 }
+
+const withoutRemovals = ({ added, isNamed }: Difference, because: 'short' | 'unconfirmed'): ReadOutcome =>
+  added.length === 0 && !isNamed
+    ? { kind: 'again', because }
+    : { kind: 'changes', isNamed, added, removed: [], keepsBecause: because };
 
 /** Returns the short reads of the last hour, including the current read. */
 export const shortReads = (
@@ -68,5 +77,8 @@ export const shortReads = (
   nowMs: number,
 ): readonly number[] => [...shortMs.filter((atMs) => nowMs - atMs < HOUR_MS), nowMs];
 
-const isConfirmed = (firstMs: number | undefined, nowMs: number): boolean =>
-  firstMs !== undefined && nowMs - firstMs >= CONFIRMED_AFTER_MS;
+/** Returns the time of the first of the successive unsure reads with this content. */
+export const unconfirmedSince = (
+  { unconfirmed }: Pick<ReaderGroup, 'unconfirmed'>,
+  { content, nowMs }: { readonly content: string; readonly nowMs: number },
+): number => (unconfirmed?.content === content ? unconfirmed.sinceMs : nowMs);

@@ -9,6 +9,10 @@ export interface GroupRead {
   readonly members: ReadonlySet<MemberId>;
   /** Whether the directory listed fewer users than it counts, for this group or a nested group. */
   readonly isShort: boolean;
+  /** Whether the directory counted the users of every list of the read. */
+  readonly isCounted: boolean;
+  /** A hash of the members. */
+  readonly content: string;
 }
 
 /** A group of the desired state, read from the table with strong consistency. */

@@ -1,7 +1,13 @@
 import type { GroupId } from '../../domain/ids.ts';
 import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { namedWithinLag } from './named.ts';
-import { CONFIRMED_AFTER_MS, MAX_SHORT_READS, type ReadOutcome, shortReads } from './outcome.ts';
+import {
+  CONFIRMED_AFTER_MS,
+  MAX_SHORT_READS,
+  type ReadOutcome,
+  shortReads,
+  unconfirmedSince,
+} from './outcome.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -16,6 +22,8 @@ const SOON_MS = 60_000;
 
 export interface WholeRead {
   readonly outcome: ReadOutcome;
+  /** A hash of the members. */
+  readonly content: string;
   readonly address: string;
   /** The time at which the oldest page was requested. */
   readonly asOfMs: number;
@@ -39,17 +47,18 @@ export interface WholeRead {
  */
 export function afterRead(known: ReaderGroup, read: WholeRead): ReaderGroup {
   const { shortMs } = known;
-  const { outcome, stampMs, nowMs } = read;
+  const { outcome, content, stampMs, nowMs } = read;
   const base = readAt(known, read);
   if (outcome.kind === 'equal') return { ...base, ...afterAgreement(known, read) };
   const sent = outcome.kind === 'again' ? base : { ...base, sentMs: stampMs };
-  if (isShort(outcome)) {
+  const reason = keptBecause(outcome);
+  if (reason === 'short') {
     const failingMs = known.failingMs ?? nowMs;
     return { ...sent, dueMs: nowMs + SOON_MS, shortMs: shortReads(known, nowMs), problem: SHORT, failingMs };
   }
   const kept = shortMs === undefined ? sent : { ...sent, shortMs };
-  const isEmpty = outcome.kind === 'again' && outcome.because === 'empty';
-  return isEmpty ? { ...kept, emptyMs: known.emptyMs ?? nowMs } : kept;
+  if (reason !== 'unconfirmed') return kept;
+  return { ...kept, unconfirmed: { content, sinceMs: unconfirmedSince(known, { content, nowMs }) } };
 }
 
 /** Returns the reader's item with the content of the read. The group is due again after ten minutes plus the lag. */
@@ -83,9 +92,10 @@ function afterAgreement({ agreedMs }: ReaderGroup, { asOfMs, nowMs, lagMs }: Who
   return { agreedMs: firstMs, dueMs: Math.max(dueMs, nowMs + SOON_MS) };
 }
 
-const isShort = (outcome: ReadOutcome): boolean =>
-  (outcome.kind === 'again' && outcome.because === 'short') ||
-  (outcome.kind === 'changes' && outcome.isShort);
+function keptBecause(outcome: ReadOutcome) {
+  if (outcome.kind === 'again') return outcome.because;
+  return outcome.kind === 'changes' ? outcome.keepsBecause : undefined;
+}
 
 /** Returns the item after a read whose list was older than a report. The next run reads again. */
 export const afterOldList = ({ agreedMs: _, ...known }: ReaderGroup, nowMs: number): ReaderGroup =>
@@ -152,7 +162,7 @@ export const asksFacts = (known: ReaderGroup): boolean =>
   known.name === undefined ||
   [known.readMs, known.counted].includes(undefined) ||
   known.other !== undefined ||
-  [known.deletedMs, known.missingMs, known.emptyMs, known.shortMs, known.problem].some(
+  [known.deletedMs, known.missingMs, known.unconfirmed, known.shortMs, known.problem].some(
     (sign) => sign !== undefined,
   );
 

@@ -1,11 +1,13 @@
 import { intentId } from '../../domain/ids.ts';
 import type { Decision } from '../../plan/decision.ts';
 import type { Facts, Reservation, Wanted } from '../../plan/facts.ts';
+import { EMPTIED_ALWAYS, isEmptied } from '../../plan/guard.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import type { RecentReservations } from '../ports/guard.ts';
 import { entryOf, OURSELVES } from '../ports/logs.ts';
 import { PlatformFailure } from '../ports/platform.ts';
 import type { Reading } from '../reading.ts';
+import { countSmallGroups } from '../small-groups.ts';
 import { WRITES_IN_FLIGHT } from '../tuning.ts';
 import { adopt } from './adopt.ts';
 import { unfoundOf } from './audit.ts';
@@ -103,26 +105,39 @@ async function reserve(
   const record = { intent: intentId(ports.newId()), atMs: ports.clock(), removals, size };
   const reservation = { ...ref, ...record, ...(deletes && { deletes: link?.id }) };
   const reserved = await ports.guard.reserve(reservation, replaces, lastWriteAtMs);
-  const recent = await withDeletions(reserved, facts, context);
+  const recent = await withGroupCounts(reserved, size, facts, context);
   return { facts: { ...before, reservation: { ...record, deletes, recent } } };
 }
 
 /**
- * Adds the numbers of deleted groups and of managed groups to the removals of the hour. The claims are read to count
- * the managed groups, but only if the deletions of other groups already reach the limit. Otherwise the number of
- * managed groups is incomplete. A deleted group may still have a claim, so the function counts each group only once.
+ * Adds the numbers of groups to the removals of the hour. The claims are read to count the managed groups, but only if
+ * the deletions of other groups already reach the limit. Otherwise the number of managed groups is incomplete. A deleted
+ * group may still have a claim, so the function counts each group only once. In the same way, the index is read to count
+ * the small groups only if this group is small and other small groups were already emptied.
  */
-export async function withDeletions(
-  { deleted, ...recent }: RecentReservations,
+export async function withGroupCounts(
+  { deleted, losses, ...recent }: RecentReservations,
+  size: number,
   { state: { link }, settings: { guard } }: Pick<Facts, 'state' | 'settings'>,
   { connection, ports }: Reading,
 ): Promise<Reservation['recent']> {
+  const emptiedGroups = guard === null ? 0 : losses.filter((loss) => isEmptied(loss, guard)).length;
+  const smallGroups =
+    guard === null || size >= guard.minSize || emptiedGroups < EMPTIED_ALWAYS
+      ? 0
+      : await countSmallGroups(connection.name, guard.minSize, ports);
   const others = [...deleted].filter((id) => id !== link?.id);
   const isMany = guard !== null && others.length >= guard.deletedGroups;
   const claims = isMany ? await ports.claims.claimedBy(connection.company, connection.name) : [];
   const managed = new Set<string>([...claims.map(({ id }) => id), ...others]);
   if (link !== undefined) managed.add(link.id);
-  return { ...recent, deletedGroups: others.length, managedGroups: managed.size };
+  return {
+    ...recent,
+    deletedGroups: others.length,
+    managedGroups: managed.size,
+    emptiedGroups,
+    smallGroups,
+  };
 }
 
 function drop(decision: Of<'drop'>, facts: PassFacts, context: ApplyContext): Promise<Performed> {

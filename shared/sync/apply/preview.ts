@@ -18,7 +18,7 @@ import { MAX_CONFLICTS } from '../tuning.ts';
 import { claimAdopted, readPreviousLink } from './adopt.ts';
 import { heldBy, withHeld, withoutHold } from './hold.ts';
 import { learn, startOf } from './load.ts';
-import { withDeletions } from './perform.ts';
+import { withGroupCounts } from './perform.ts';
 
 export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | 'createSettleMs'> {
   readonly groups: Pick<
@@ -29,6 +29,7 @@ export interface PreviewPorts extends Pick<ApplyPorts, 'platforms' | 'clock' | '
   readonly people: Pick<ApplyPorts['people'], 'read' | 'holding' | 'ofUser'>;
   readonly guard: Pick<ApplyPorts['guard'], 'recent'>;
   readonly claims: Pick<ApplyPorts['claims'], 'owners' | 'previousOwner' | 'claimedBy'>;
+  readonly index: Pick<ApplyPorts['index'], 'all'>;
   readonly connections: Pick<ApplyPorts['connections'], 'current'>;
 }
 
@@ -161,7 +162,7 @@ async function follow(
     case 'reserve': {
       const { removals, size, deletes, replaces } = decision;
       const reserved = await guard.recent(state.ref, nowMs, [replaces], state.lastWriteAtMs);
-      const recent = await withDeletions(reserved, facts, reading);
+      const recent = await withGroupCounts(reserved, size, facts, reading);
       const reservation = { intent: intentId(''), atMs: nowMs, removals, size, deletes, recent };
       return { ...facts, reservation };
     }

@@ -9,6 +9,7 @@ import { maySend, noteAnswer, originAt, type ReaderRun, send, stampOf, storeGrou
 import { changeMessages, type Origin, snapshotMessage, userMessages } from './events.ts';
 import { comparedOf, leaveOut, withOwner } from './other-source.ts';
 import { withPrimaryAddresses } from './primary-address.ts';
+import { contentDigest } from './key-digest.ts';
 import { takeKey } from './reported-groups.ts';
 import { readStored } from './stored.ts';
 import { checkCounts, readWhole, type WholeGroup } from './whole-group.ts';
@@ -38,18 +39,19 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   const origin = originAt(run, stampTimeOf(described.asOfMs, known.sentMs));
   const stamp = stampOf(origin);
   const stored = await readStored({ connection: connection.name, group: known.group }, ports, users);
-  const differs = (one: WholeGroup) => differenceOf(readOf(one), stored, stamp);
+  const content = contentDigest(described.users.keys());
+  const differs = (one: WholeGroup) => differenceOf(readOf(one, content), stored, stamp);
   // A removal of members is allowed only after a comparison of the list with the directory's count.
   const isUnsure = differs(described).removed.length > 0 && described.unchecked.size > 0;
   const whole = isUnsure ? await checkCounts(directory, described) : described;
   if (whole === undefined) return false;
   const nowMs = ports.clock();
   const difference = differs(whole);
-  const outcome = outcomeOf(readOf(whole), difference, known, { nowMs, lagMs: directory.lagMs });
+  const outcome = outcomeOf(readOf(whole, content), difference, known, { nowMs, lagMs: directory.lagMs });
   if (!maySend(run, known)) {
     report.read += 1;
     await noteAnswer(run);
-    const done = { outcome, whole, news: [], stampMs: origin.stampMs, nowMs };
+    const done = { outcome, content, whole, news: [], stampMs: origin.stampMs, nowMs };
     await storeGroup(run, comparedOf(nextOf(known, run, done), { whole, difference, nowMs }));
     return true;
   }
@@ -62,7 +64,10 @@ export async function syncGroup(given: ReaderGroup, run: ReaderRun): Promise<boo
   report.read += 1;
   await noteAnswer(run);
   if (messages.length > 0) report.sent += 1;
-  await storeGroup(run, nextOf(known, run, { outcome, whole, news, stampMs: origin.stampMs, nowMs }));
+  await storeGroup(
+    run,
+    nextOf(known, run, { outcome, content, whole, news, stampMs: origin.stampMs, nowMs }),
+  );
   return true;
 }
 
@@ -99,10 +104,12 @@ async function takeEarlierAddress(
     await takeKey(run, address, { atMs: reportedMs ?? asOfMs });
 }
 
-const readOf = ({ group, users, isShort }: WholeGroup): GroupRead => ({
+const readOf = ({ group, users, isShort, isCounted }: WholeGroup, content: string): GroupRead => ({
   name: group.name,
   members: new Set(users.keys()),
   isShort,
+  isCounted,
+  content,
 });
 
 function messagesOf(outcome: ReadOutcome, { group }: WholeGroup, origin: Origin): readonly string[] {
@@ -114,6 +121,7 @@ function messagesOf(outcome: ReadOutcome, { group }: WholeGroup, origin: Origin)
 
 interface Done {
   readonly outcome: ReadOutcome;
+  readonly content: string;
   readonly whole: WholeGroup;
   readonly news: readonly DirectoryUser[];
   readonly stampMs: number;
@@ -121,9 +129,10 @@ interface Done {
 }
 
 function nextOf(known: ReaderGroup, { directory }: ReaderRun, done: Done): ReaderGroup {
-  const { outcome, whole, news, stampMs, nowMs } = done;
+  const { outcome, content, whole, news, stampMs, nowMs } = done;
   const next = afterRead(known, {
     outcome,
+    content,
     address: whole.group.address,
     asOfMs: whole.asOfMs,
     stampMs,

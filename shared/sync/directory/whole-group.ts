@@ -25,6 +25,8 @@ export interface WholeGroup {
   readonly isOld: boolean;
   /** Whether a list had fewer users or groups than the directory counts, or may lack a nested group. */
   readonly isShort: boolean;
+  /** Whether the directory counted the users of every list, except the groups in `unchecked`. */
+  readonly isCounted: boolean;
   /** The groups whose count is not known, each with the number of its listed users. */
   readonly unchecked: ReadonlyMap<GroupId, number>;
   /** The directory's count of direct users; the number of listed direct users if the facts have no count. */
@@ -85,6 +87,7 @@ export async function readWhole(
     belowAddresses: read.flatMap(({ groups }) => [...groups.values()].flatMap((address) => address ?? [])),
     isOld,
     isShort: isListShort || unproven.length > 0,
+    isCounted: read.every((direct) => direct.isCounted || unchecked.has(direct.group)),
     unchecked,
     counted: group.userCount ?? read.find((direct) => direct.group === group.id)?.users.size,
     asOfMs: Math.min(listed.get(id)?.asOfMs ?? Number.POSITIVE_INFINITY, ...read.map(({ asOfMs }) => asOfMs)),
@@ -159,17 +162,18 @@ export async function checkCounts(
   directory: ReadDirectory,
   whole: WholeGroup,
 ): Promise<WholeGroup | undefined> {
-  let { group, counted, isShort } = whole;
+  let { group, counted, isShort, isCounted } = whole;
   for (const [id, listed] of whole.unchecked) {
     const found = await directory.group(id);
     if (found === undefined && id === group.id) return undefined;
     if (found === undefined) {
       throw new DirectoryError('odd', `group ${id} within group ${group.id} is no longer found`);
     }
+    isCounted &&= found.userCount !== undefined;
     isShort ||= found.userCount !== undefined && listed < found.userCount;
     if (id === group.id) [group, counted] = [found, found.userCount];
   }
-  return { ...whole, group, counted, isShort, unchecked: new Map() };
+  return { ...whole, group, counted, isShort, isCounted, unchecked: new Map() };
 }
 
 interface DirectMembers {
@@ -178,20 +182,21 @@ interface DirectMembers {
   /** The address of each group by its id; undefined if the list shows no address. */
   readonly groups: ReadonlyMap<GroupId, string | undefined>;
   readonly isShort: boolean;
-  /** Whether the list contains the directory's count of users. */
+  /** Whether the list or the facts of the group contain the directory's count of users. */
   readonly isCounted: boolean;
   readonly asOfMs: number;
 }
 
 async function readDirect(
   directory: ReadDirectory,
-  { id, userCount = 0 }: DirectoryGroup,
+  { id, ...group }: DirectoryGroup,
   nested: Reading['nested'],
 ): Promise<DirectMembers> {
   const users = new Map<MemberId, DirectoryUser>();
   const groups = new Map<GroupId, string | undefined>();
   // If the directory returns no count, every number of listed members is accepted.
-  const counted = { users: userCount, groups: 0, isCounted: false };
+  const counted = { users: 0, groups: 0, isCounted: false };
+  noteCounts(counted, group);
   let asOfMs = Number.POSITIVE_INFINITY;
   for await (const page of directory.membersOf(id, nested)) {
     asOfMs = Math.min(asOfMs, page.asOfMs);
@@ -215,7 +220,10 @@ interface Counted {
   isCounted: boolean;
 }
 
-function noteCounts(counted: Counted, { userCount, groupCount }: MemberPage): void {
+function noteCounts(
+  counted: Counted,
+  { userCount, groupCount }: Partial<Pick<MemberPage, 'userCount' | 'groupCount'>>,
+): void {
   counted.isCounted ||= userCount !== undefined;
   counted.users = Math.max(counted.users, userCount ?? 0);
   counted.groups = Math.max(counted.groups, groupCount ?? 0);

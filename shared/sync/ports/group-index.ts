@@ -6,6 +6,8 @@ export interface GroupSummary {
   readonly ref: GroupRef;
   readonly name?: string;
   readonly settled?: SettledState;
+  /** The number of members that the platform showed when the group was settled. */
+  readonly applied?: number;
   readonly dirtySinceMs?: number;
   readonly failedAtMs?: number;
   readonly pausedAtMs?: number;

@@ -1,6 +1,7 @@
 import type { GuardRecord } from '../../domain/group-state.ts';
 import type { ConnectionName, GroupRef, PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
 import type { Reservation } from '../../plan/facts.ts';
+import type { GroupLoss } from '../../plan/guard.ts';
 
 export type HeldSet = ReadonlySet<PlatformUserId>;
 
@@ -12,9 +13,15 @@ export type GuardReservation = GroupRef &
     readonly deletes?: PlatformGroupId | undefined;
   };
 
-/** The removals within the rolling hour, and the platform groups that were deleted within it. */
-export type RecentReservations = Omit<Reservation['recent'], 'deletedGroups' | 'managedGroups'> & {
+/** The counts of groups, which the store cannot compute because it does not know the limits of the guard. */
+type GroupCounts = 'deletedGroups' | 'managedGroups' | 'emptiedGroups' | 'smallGroups';
+
+/** The removals within the rolling hour. */
+export type RecentReservations = Omit<Reservation['recent'], GroupCounts> & {
+  /** The platform groups that were deleted. */
   readonly deleted: ReadonlySet<PlatformGroupId>;
+  /** The removals from each other group of the connection, without the removals of deletions. */
+  readonly losses: readonly GroupLoss[];
 };
 
 export interface GuardStore {

@@ -17,14 +17,14 @@ interface Case {
   readonly isShort?: boolean;
   readonly difference?: Partial<Difference>;
   readonly shortMs?: readonly number[];
-  readonly emptyMs?: number;
+  readonly isCounted?: boolean;
+  readonly unconfirmed?: { readonly content: string; readonly sinceMs: number };
 }
 
-const decide = ({ members = [ANN], isShort = false, difference = {}, ...known }: Case) =>
-  outcomeOf({ name: 'Sales', members: new Set(members), isShort }, { ...NONE, ...difference }, known, {
-    nowMs: NOW_MS,
-    lagMs: 0,
-  });
+const decide = ({ members = [ANN], isShort = false, isCounted = true, difference = {}, ...known }: Case) => {
+  const read = { name: 'Sales', members: new Set(members), isShort, isCounted, content: members.join() };
+  return outcomeOf(read, { ...NONE, ...difference }, known, { nowMs: NOW_MS, lagMs: 0 });
+};
 
 describe('outcome of a read', () => {
   it('a read without a difference has the outcome equal', () => {
@@ -43,7 +43,6 @@ describe('outcome of a read', () => {
       isNamed: false,
       added: [ANN],
       removed: [BOB],
-      isShort: false,
     });
   });
 
@@ -67,7 +66,7 @@ describe('listing with fewer users than the directory counts', () => {
       isNamed: false,
       added: [ANN],
       removed: [],
-      isShort: true,
+      keepsBecause: 'short',
     });
     const onlyRemovals = { isShort: true, difference: { removed: [BOB] }, shortMs };
     expect(decide(onlyRemovals)).toEqual({ kind: 'again', because: 'short' });
@@ -79,23 +78,40 @@ describe('listing with fewer users than the directory counts', () => {
   });
 });
 
-describe('outcome of a read without members', () => {
-  const emptied = { members: [], difference: { removed: [ANN, BOB] } };
+const AGAIN = { kind: 'again', because: 'unconfirmed' };
+const NO_ONE: Case = { members: [], difference: { removed: [ANN, BOB] } };
+const UNCOUNTED: Case = { isCounted: false, difference: { removed: [BOB] } };
 
-  it('an empty group is read again before a member is removed', () => {
-    expect(decide(emptied)).toEqual({ kind: 'again', because: 'empty' });
-    expect(decide({ ...emptied, emptyMs: NOW_MS - 9 * MINUTE_MS })).toEqual({
-      kind: 'again',
-      because: 'empty',
+describe('outcome of a read that is empty or not counted', () => {
+  it.each<[string, Case, string, readonly MemberId[]]>([
+    ['without members', NO_ONE, '', []],
+    ['without a count', UNCOUNTED, 'ann', [ANN]],
+  ])(
+    'a list %s removes members only if a read ten minutes later has the same members',
+    (_, unsure, content, members) => {
+      const decideAfter = (minutes: number, first = content) =>
+        decide({ ...unsure, unconfirmed: { content: first, sinceMs: NOW_MS - minutes * MINUTE_MS } });
+      expect(decide(unsure)).toEqual(AGAIN);
+      expect(decideAfter(9)).toEqual(AGAIN);
+      expect(decideAfter(60, 'bob')).toEqual(AGAIN);
+      expect(decideAfter(10)).toEqual({ kind: 'snapshot', members });
+    },
+  );
+
+  it('an unconfirmed list adds members and removes none', () => {
+    const difference = { added: [ANN], removed: [BOB] };
+    expect(decide({ ...UNCOUNTED, difference })).toEqual({
+      kind: 'changes',
+      isNamed: false,
+      added: [ANN],
+      removed: [],
+      keepsBecause: 'unconfirmed',
     });
   });
 
-  it('an empty group is sent as a snapshot if a read ten minutes later is empty too', () => {
-    const confirmed = { ...emptied, emptyMs: NOW_MS - 10 * MINUTE_MS };
-    expect(decide(confirmed)).toEqual({ kind: 'snapshot', members: [] });
-  });
-
-  it('an empty group is sent as a snapshot immediately if it had no members before', () => {
+  it('a list that removes no member needs no confirmation', () => {
     expect(decide({ members: [], difference: { isNamed: true } })).toEqual({ kind: 'snapshot', members: [] });
+    const added = { isCounted: false, difference: { added: [ANN] } };
+    expect(decide(added)).toEqual({ kind: 'snapshot', members: [ANN] });
   });
 });

@@ -35,7 +35,7 @@ function compare(members: readonly string[], stored: Stored | undefined, name = 
     stamp: at(Math.abs(minute)),
     userFloor: stored?.userDeletedAt?.[member] === undefined ? STAMP_ZERO : at(stored.userDeletedAt[member]),
   }));
-  const read = { name, members: new Set(ids(members)), isShort: false };
+  const read = { name, members: new Set(ids(members)), isShort: false, isCounted: true, content: '' };
   return differenceOf(read, { registers, members: registersOfMembers }, READ_AT);
 }
 

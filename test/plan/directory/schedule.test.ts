@@ -17,9 +17,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 const NEW = firstSeen(groupId('g'), 'g@example.com', START_MS);
 const EQUAL: ReadOutcome = { kind: 'equal' };
 
-const read = (known: typeof NEW, outcome: ReadOutcome, minute: number, lagMinutes = 0) =>
+const read = (known: typeof NEW, outcome: ReadOutcome, minute: number, lagMinutes = 0, content = '') =>
   afterRead(known, {
     outcome,
+    content,
     address: 'g@example.com',
     asOfMs: START_MS + minute * MINUTE_MS,
     stampMs: START_MS + (minute - 1) * MINUTE_MS,
@@ -80,11 +81,15 @@ describe('next read of a group', () => {
     expect([whole.shortMs, whole.problem]).toEqual([undefined, undefined]);
   });
 
-  it('the first empty read is stored until a read shows members', () => {
-    const empty = read(NEW, { kind: 'again', because: 'empty' }, 0);
-    expect(empty.emptyMs).toBe(START_MS);
-    expect(read(empty, { kind: 'again', because: 'empty' }, 5).emptyMs).toBe(START_MS);
-    expect(read(empty, EQUAL, 5).emptyMs).toBeUndefined();
+  it('the first unconfirmed read is stored until a read shows other members, or agrees', () => {
+    const again: ReadOutcome = { kind: 'again', because: 'unconfirmed' };
+    const first = read(NEW, again, 0, 0, 'x');
+    expect(first.unconfirmed).toEqual({ content: 'x', sinceMs: START_MS });
+    expect(dueAfterMinutes(first)).toBe(10);
+    expect(read(first, again, 5, 0, 'x').unconfirmed).toEqual(first.unconfirmed);
+    const other = { content: 'y', sinceMs: START_MS + 5 * MINUTE_MS };
+    expect(read(first, again, 5, 0, 'y').unconfirmed).toEqual(other);
+    expect(read(first, EQUAL, 5, 0, 'x').unconfirmed).toBeUndefined();
   });
 
   it('a failure causes a read in the next run, and an earlier agreement still counts', () => {

@@ -13,7 +13,7 @@ function countingDirectory(members: ReadonlyMap<string, Set<string>>, nowMs: () 
     id: groupId(id),
     name: `Group ${id}`,
     address: `${id}@acme.test`,
-    userCount: undefined,
+    userCount: [...(members.get(id) ?? [])].filter((member) => !members.has(member)).length,
   });
   const memberOf = (id: string): DirectoryMember => {
     if (members.has(id)) return { kind: 'group', id: groupId(id) };

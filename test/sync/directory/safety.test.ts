@@ -74,6 +74,38 @@ describe('directory with wrong answers', () => {
     expect(reader.takeSent().map(({ data }) => data.members)).toEqual([[]]);
   });
 
+  it('a list without a count adds members, and removes members only if a read ten minutes later has the same members', async () => {
+    const reader = await settled();
+    await reader.google.control('counts', { group: 'rowing', count: null });
+    const short = JSON.stringify({ kind: 'admin#directory#members', members: [MEMBER_A] });
+    await reader.google.control('faults', [{ match: MEMBERS, times: 1, status: 200, body: short }]);
+    await reader.change({ kind: 'changeRole', group: 'rowing', member: 'a', role: 'OWNER' });
+    await reader.passMinutes(30);
+    expect(reader.takeSent()).toEqual([]);
+    await reader.change(
+      { kind: 'removeMember', group: 'rowing', member: 'b' },
+      { kind: 'addMember', group: 'rowing', member: 'c' },
+    );
+    await reader.run();
+    expect(kindsOf(reader.takeSent())).toEqual(['group.member.added']);
+    await reader.passMinutes(20);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-c']]);
+  });
+
+  it('if the directory lists 60 groups of four members as empty for a day, the guard holds almost all, and reading goes on', async () => {
+    const small = Array.from({ length: 60 }, (_, index) => `g${index}`);
+    const groups = Object.fromEntries(small.map((group) => [group, ['a', 'b', 'c', 'd']]));
+    const reader = await settled(company({ ...groups, rowing: ['a'] }), { guard: {} });
+    await reader.pass(2 * HOUR_MS);
+    const leaves = ['a', 'b', 'c', 'd'].map((member) => ({ kind: 'removeMember', member }));
+    await reader.change(...small.flatMap((group) => leaves.map((change) => ({ ...change, group }))));
+    await reader.passMinutes(24 * 60);
+    expect(small.filter((group) => reader.shown(group)[0]?.length === 0).length).toBeLessThanOrEqual(3);
+    await reader.change({ kind: 'addMember', group: 'rowing', member: 'b' });
+    await reader.passMinutes(15);
+    expect(reader.shown('rowing')).toEqual([['u-a', 'u-b']]);
+  });
+
   it('if a list has fewer members than the directory counts, no member is removed, and the third such list adds members', async () => {
     const reader = await settled();
     await reader.google.control('counts', { group: 'rowing', count: 3 });

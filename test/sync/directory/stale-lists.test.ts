@@ -46,11 +46,14 @@ function showEarlier(
     if (id.length > 1) return { kind: 'group', id: groupId(id) };
     return { kind: 'user', user: { id: memberId(id), attributes, isActive: true } };
   });
+  const userCount = items.filter(({ kind }) => kind === 'user').length;
+  // Entra ID shows its counts with the list.
+  const counts = directory.lagMs > 0 ? { userCount, groupCount: items.length - userCount } : {};
   directory.membersOf = (id, nested) => {
     if (id !== group || left === 0) return membersOf(id, nested);
     left -= 1;
     return (async function* () {
-      yield { items, asOfMs: nowMs() };
+      yield { items, asOfMs: nowMs(), ...counts };
     })();
   };
 }
