@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ImportReport } from '../../shared/contract/answers/files.ts';
+import type { StateRule } from '../../shared/operate/import/account-state.ts';
 import { COLUMN_KEYS, type Headings } from '../../shared/operate/import/columns.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../shared/operate/import/directory.ts';
 import type { FileKind } from '../../shared/operate/import/identify.ts';
 import { importCsv } from '../../shared/operate/import/import.ts';
+import { countedStates } from '../../shared/operate/import/read-file.ts';
 import type { Row } from '../../shared/operate/import/rows.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { Connection } from '../../shared/sync/ports/connections.ts';
@@ -23,6 +25,7 @@ import { plural, shellWord } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
 import { wholeNumber } from './arguments.ts';
 import { printErrors } from './events.ts';
+import { askStates, stateRule } from './import-states.ts';
 
 export function addImport(program: Command, act: Act): void {
   program
@@ -30,6 +33,11 @@ export function addImport(program: Command, act: Act): void {
     .description('publish a CSV file (group id, group name, member id, email) as a snapshot of each group')
     .argument('<file.csv>', 'a path, or - for standard input')
     .option('--columns <key=heading,...>', 'map columns to headings: group=…,member=…[,name=…,email=…]')
+    .option(
+      '--column-state <heading:value=state>',
+      'whether accounts with this value are active or inactive; the value * is every other value; repeatable',
+      stateRule,
+    )
     .option(
       '--group <name>',
       'import only this group; or, for a file without a group column, the group of every row: id or name',
@@ -49,13 +57,14 @@ export function addImport(program: Command, act: Act): void {
 Files of Google Workspace, GAM, Entra ID and Okta are read as they were exported, in UTF-8, UTF-16 or Windows-1252. Columns are
 found by their headings, in any order; other columns are not read. A file without a header must have the columns group id,
 group name, member id and email. The rows of a group may be anywhere in the file. A snapshot lists all members of a group, so
-a file with an unreadable line is not sent.
+a file with an unreadable line is not sent. People whose account is switched off are left out, except with --remove.
 
 Examples:
   groupsync import members.csv --dry-run
   groupsync import members.csv --group Engineering --add
   groupsync import members.csv --as-of 2026-11-20T08:00:00Z
-  groupsync import members.csv --columns 'group=Team,member=Work e-mail'`,
+  groupsync import members.csv --columns 'group=Team,member=Work e-mail'
+  groupsync import members.csv --column-state 'Worker Status:On leave=active'`,
     )
     .action(act(importFile));
 }
@@ -63,6 +72,7 @@ Examples:
 interface ImportFlags {
   readonly dryRun?: boolean;
   readonly columns?: string;
+  readonly columnState?: readonly StateRule[];
   readonly group?: string;
   readonly add?: boolean;
   readonly remove?: boolean;
@@ -95,6 +105,8 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
       dryRun,
       kind,
       columns: headings,
+      stateRules: flags.columnState,
+      decideStates: (unknown) => askStates(context, unknown),
       group,
       directory: known.directory,
       asOf: asOf === 'now' ? undefined : (asOf ?? (await modificationTime(resolve(io.cwd, file)))),
@@ -130,15 +142,24 @@ function exitCodeOf({ errorCount, unsent, sent, comparison }: ImportReport, dryR
 
 type Plan = Pick<
   ImportReport,
-  'ignoredColumns' | 'noPeople' | 'otherGroups' | 'kind' | 'groups' | 'messages'
+  'ignoredColumns' | 'noPeople' | 'switchedOff' | 'otherGroups' | 'kind' | 'groups' | 'messages'
 >;
 
-function fileLines({ ignoredColumns, noPeople = 0, otherGroups = 0 }: Plan): readonly string[] {
+function fileLines({
+  ignoredColumns,
+  noPeople = 0,
+  switchedOff = [],
+  otherGroups = 0,
+}: Plan): readonly string[] {
   const lines: string[] = [];
   if (ignoredColumns !== undefined) lines.push(`columns not read: ${ignoredColumns.join(', ')}`);
   if (otherGroups > 0) lines.push(`${plural(otherGroups, 'row')} of other groups skipped`);
   if (noPeople > 0)
     lines.push(`${plural(noPeople, 'row')} skipped: nested group, device or example, not a person`);
+  if (switchedOff.length > 0) {
+    const rows = switchedOff.reduce((sum, state) => sum + state.rows, 0);
+    lines.push(`${plural(rows, 'row')} skipped: account switched off (${countedStates(switchedOff)})`);
+  }
   return lines;
 }
 
@@ -180,6 +201,8 @@ function argumentsOf(
     group: flags.group,
     columns: flags.columns ?? columns,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
+  for (const { text, state } of flags.columnState ?? [])
+    options.push(`--column-state ${shellWord(`${text}=${state}`)}`);
   const kind = kindOf(flags);
   return kind === 'snapshot' ? options : [...options, `--${kind}`];
 }

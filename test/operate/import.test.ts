@@ -50,6 +50,7 @@ async function run(csv: string, { dryRun = false, confirmed = true, columns, asO
       file: 'members.csv',
       dryRun,
       directory: NO_DIRECTORY,
+      decideStates: async () => new Set(),
       asOf,
       columns,
       confirm: async (plan) => {

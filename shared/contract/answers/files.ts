@@ -73,6 +73,10 @@ export const ImportReport = EventsReport.extend({
   noPeople: count
     .optional()
     .describe('The number of rows left out because they are about a nested group or a device.'),
+  switchedOff: z
+    .array(z.object({ column: text, value: text, rows: count }))
+    .optional()
+    .describe('The rows left out because the account is switched off, by the value that says so.'),
   kind: z
     .enum(['add', 'remove'])
     .optional()

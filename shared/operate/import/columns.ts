@@ -1,3 +1,4 @@
+import { isAbout, type StateColumn, type StateRule, stateColumns } from './account-state.ts';
 import { type Column, type Heading, plainHeading, readHeading } from './headings.ts';
 
 /** The columns of a file, each by the index of its field (from 0). `isId` says whether a column contains ids. */
@@ -9,6 +10,7 @@ export interface Layout {
   /** Undefined if all rows are about the group that `--group` names. */
   readonly group: GroupColumns | undefined;
   readonly member: MemberColumns;
+  readonly states: readonly StateColumn[];
 }
 
 interface GroupColumns {
@@ -48,19 +50,23 @@ export interface NoLayout {
 
 interface HeaderOptions {
   readonly headings?: Headings | undefined;
+  /** Decisions about the states of accounts; null if the file lists people to remove, whatever their state. */
+  readonly stateRules: readonly StateRule[] | null;
   /** True if `--group` names the group of every row. */
   readonly hasGroup: boolean;
 }
 
 export function layoutOf(
   fields: readonly string[],
-  { headings, hasGroup }: HeaderOptions,
+  { headings, hasGroup, stateRules }: HeaderOptions,
 ): Layout | NoLayout {
   const given = givenPlaces(fields, headings ?? new Map());
   if ('problem' in given) return given;
-  const free = fields.map((field, at) => ([...given.values()].includes(at) ? undefined : readHeading(field)));
-  const find = (column: Column, rank?: number) => place(free, column, rank);
-  const clash = firstClash(free, given);
+  const headingsLeft = fields.map((field, at) =>
+    [...given.values()].includes(at) ? undefined : readHeading(field),
+  );
+  const find = (column: Column, rank?: number) => place(headingsLeft, column, rank);
+  const clash = firstClash(headingsLeft, given);
   if (clash !== undefined)
     return { problem: `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}` };
   const group = groupColumns(find, given);
@@ -72,7 +78,15 @@ export function layoutOf(
   if (missing !== undefined) return { problem: `${missing}, got ${shown(fields)}` };
   if (member === undefined) return { problem: `expected a column member id, got ${shown(fields)}` };
   const { isBare: _, ...columns } = member;
-  const read = [group?.at, group?.name, columns.at, columns.email, columns.login, columns.type];
+  const own = [group?.at, group?.name, columns.at, columns.email, columns.login, columns.type];
+  const free = fields.map((field, at) => (own.includes(at) ? '' : field));
+  const states = stateRules === null ? [] : stateColumns(free, stateRules);
+  const unused = stateRules?.find((rule) => !free.some((field) => isAbout(rule, field)));
+  if (unused !== undefined)
+    return {
+      problem: `--column-state: expected a heading of the file and a value, as in 'Status:On leave=active', got "${unused.text}" and ${shown(fields)}`,
+    };
+  const read = [...own, ...states.map(({ at }) => at)];
   const ignored = fields.filter((field, at) => !read.includes(at) && field.trim() !== '');
   return {
     fields: fields.length,
@@ -80,6 +94,7 @@ export function layoutOf(
     ignored: ignored.map((field) => field.trim()),
     group,
     member: columns,
+    states,
   };
 }
 

@@ -74,7 +74,7 @@ export function readHeading(field: string): Heading | undefined {
 }
 
 /** Returns the texts outside and inside brackets, as in "Member object ID or UPN [memberObjectIdOrUpn] Required". */
-function spellingsOf(field: string): readonly string[] {
+export function spellingsOf(field: string): readonly string[] {
   const inside = /\[([^\]]*)\]/.exec(field)?.[1] ?? '';
   const outside = field.replace(/\[[^\]]*\]/g, '').replace(/\b(?:required|optional)\b\W*$/i, '');
   return [inside, outside].map(plainHeading).filter((text) => text !== '');

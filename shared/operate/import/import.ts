@@ -5,10 +5,11 @@ import type { EventSender } from '../../sync/ports/queues.ts';
 import { createErrors } from '../events.ts';
 import { type JournalPorts, journalOf, recordAction } from '../journal.ts';
 import { plural, visible, withId } from '../names.ts';
+import type { StateRule } from './account-state.ts';
 import type { Headings } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import type { FileKind } from './identify.ts';
-import { type ReadFile, readAll } from './read-file.ts';
+import { type ReadFile, type Reading, readAll } from './read-file.ts';
 import { createRowSort, type RowSort } from './row-sort.ts';
 import type { CsvRecord, Row } from './rows.ts';
 import { snapshotsOf } from './snapshots.ts';
@@ -30,6 +31,8 @@ export interface ImportOptions {
   /** The group of every row, if the file has no column for the group. Otherwise only rows of this group are read. */
   readonly group?: NamedGroup | undefined;
   readonly directory: Directory;
+  readonly stateRules?: readonly StateRule[] | undefined;
+  readonly decideStates: Reading['decideStates'];
   readonly compare?:
     | ((rows: AsyncIterable<Row>, asOf: string) => Promise<ImportComparison | undefined>)
     | undefined;
@@ -42,7 +45,15 @@ export interface ImportOptions {
 
 export type ImportPlan = Pick<
   ImportReport,
-  'rows' | 'groups' | 'messages' | 'ignoredColumns' | 'comparison' | 'noPeople' | 'otherGroups' | 'kind'
+  | 'rows'
+  | 'groups'
+  | 'messages'
+  | 'ignoredColumns'
+  | 'comparison'
+  | 'noPeople'
+  | 'switchedOff'
+  | 'otherGroups'
+  | 'kind'
 >;
 
 const BATCH = 10;
@@ -62,9 +73,10 @@ export async function importCsv(
   ports: ImportPorts,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const asOf = placeInTime(options.asOf, ports.clock());
+  const nowMs = ports.clock();
+  const asOf = placeInTime(options.asOf, nowMs);
   const rowSort = createRowSort();
-  const read = await readAll(records, rowSort, options);
+  const read = await readAll(records, rowSort, options, new Date(nowMs).toISOString().slice(0, 10));
   const { errors, errorCount } = read.errorCount > 0 ? read : await findDuplicates(rowSort);
   const comparison = errorCount > 0 ? undefined : await options.compare?.(rowSort.sorted(), asOf);
   const plan = { ...planOf(read, options.kind), ...(comparison !== undefined && { comparison }) };
@@ -117,7 +129,7 @@ async function findDuplicates(rowSort: RowSort) {
 }
 
 function planOf(
-  { rows, groups, ignoredColumns, noPeople, otherGroups }: ReadFile,
+  { rows, groups, ignoredColumns, noPeople, switchedOff, otherGroups }: ReadFile,
   kind?: FileKind,
 ): ImportPlan {
   const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
@@ -127,6 +139,7 @@ function planOf(
     messages,
     ...(ignoredColumns.length > 0 && { ignoredColumns }),
     ...(noPeople > 0 && { noPeople }),
+    ...(switchedOff.length > 0 && { switchedOff }),
     ...(otherGroups > 0 && { otherGroups }),
     ...(kind !== undefined && kind !== 'snapshot' && { kind }),
   };

@@ -4,6 +4,7 @@ import { mapConcurrently } from '../../sync/async-collections.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
+import type { ColumnValue, StateRule } from './account-state.ts';
 import type { Headings, Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
 import { type FileKind, identify, OTHER_GROUP } from './identify.ts';
@@ -13,6 +14,7 @@ import {
   isAddress,
   isLayout,
   type LayoutOptions,
+  NO_ONE,
   type ReadRow,
   readLayout,
   readRow,
@@ -25,6 +27,19 @@ export interface Reading {
   readonly kind?: FileKind | undefined;
   readonly group?: NamedGroup | undefined;
   readonly directory: Directory;
+  readonly stateRules?: readonly StateRule[] | undefined;
+  /** Decides about states of accounts that import does not know. @returns the values of inactive accounts */
+  readonly decideStates: (unknown: readonly UnknownState[]) => Promise<ReadonlySet<UnknownState>>;
+}
+
+/** A value in a column about the state of accounts, with the number of its rows. */
+export interface CountedState extends ColumnValue {
+  rows: number;
+}
+
+/** A value that import does not know. `line` is the first line with this value. */
+export interface UnknownState extends CountedState {
+  readonly line: number;
 }
 
 /** A group of the file. `name` is the name in its first line. `weight` is the size of all its members in bytes. */
@@ -41,50 +56,113 @@ const CHUNK = 100;
 /** The number of records that are searched for a header below a title. */
 const MAX_TITLE_LINES = 10;
 
-/** Reads every row of a file, with the ids of its group and member, into the row sort. */
-export async function readAll(records: AsyncIterable<CsvRecord>, rowSort: RowSort, reading: Reading) {
-  const errors = createErrors();
-  const groups = new Map<string, GroupSize>();
-  const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
-  const layoutOptions = { headings: reading.columns, hasGroup: reading.group !== undefined };
-  const first = await readFirstRecord(records, layoutOptions);
+/**
+ * Reads every row of a file, with the ids of its group and member, into the row sort.
+ * @param today the date (UTC) that decides whether an end date is past
+ */
+export async function readAll(
+  records: AsyncIterable<CsvRecord>,
+  rowSort: RowSort,
+  reading: Reading,
+  today: string,
+) {
+  const { kind = 'snapshot', columns: headings, group: given, stateRules = [] } = reading;
+  const collected = createCollected(rowSort, kind);
+  const first = await readFirstRecord(records, {
+    headings,
+    stateRules: kind === 'remove' ? null : stateRules,
+    hasGroup: given !== undefined,
+  });
   if ('message' in first) {
     // Without a layout, no further line can be read.
-    errors.add(first.line, first.message);
-    return { ...errors.result(), groups, ...counts, ignoredColumns: [], certain: certainOf(first) };
+    collected.addError(first.line, first.message);
+    return { ...collected.found(), ignoredColumns: [], certain: certainOf(first) };
   }
   const { layout, rest } = first;
-  const { kind = 'snapshot' } = reading;
+  for await (const read of identifiedRows(rest, layout, reading, today)) await collected.add(read);
+  if (collected.found().errorCount === 0)
+    for (const row of await decided(collected.undecided, reading)) await collected.add(row);
+  const found = collected.found();
+  const lack = found.errorCount > 0 ? undefined : lackOf(found, layout, given);
+  if (lack !== undefined) collected.addError(1, lack);
+  return { ...collected.found(), ignoredColumns: layout.ignored, certain: {} };
+}
+
+type Collected = ReturnType<typeof createCollected>;
+
+/** Collects the rows that are sent, the rows to decide about and the errors, and counts all other rows. */
+function createCollected(rowSort: RowSort, kind: FileKind) {
+  const errors = createErrors();
+  const groups = new Map<string, GroupSize>();
+  const switchedOff = new Map<string, CountedState>();
+  const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
+  const undecided: ReadRow[] = [];
   const spelled = oneSpelling();
-  const add = async (row: ReadRow) => {
-    counts[row.isPerson ? 'rows' : 'noPeople'] += 1;
-    if (isSent(row, kind)) await rowSort.add(row);
+  const count = ({ isPerson, account }: ReadRow) => {
+    if (account.off !== undefined) countState(account.off, switchedOff, (state) => state);
+    else counts[isPerson ? 'rows' : 'noPeople'] += 1;
   };
-  for await (const read of identifiedRows(rest, layout, reading)) {
-    if (read === OTHER_GROUP) {
-      counts.otherGroups += 1;
-      continue;
-    }
-    const row = 'message' in read ? read : noted(spelled(read), groups, kind);
-    if ('message' in row) {
-      errors.add(row.line, row.message);
-      continue;
-    }
-    await add(row);
-  }
-  const lack = errors.result().errorCount > 0 ? undefined : lackOf(counts, layout, reading.group);
-  if (lack !== undefined) errors.add(1, lack);
-  return { ...errors.result(), groups, ...counts, ignoredColumns: layout.ignored, certain: {} };
+  const addRow = async (row: ReadRow) => {
+    // A row without a member only means something in a snapshot.
+    const isSent = row.member !== '' || kind === 'snapshot';
+    const problem = isSent ? noted(row, groups) : undefined;
+    if (problem !== undefined) return errors.add(row.line, problem);
+    count(row);
+    if (isSent) await rowSort.add(row);
+  };
+  return {
+    undecided,
+    addError: errors.add,
+    async add(read: ReadRow | LineError | typeof OTHER_GROUP): Promise<void> {
+      if (read === OTHER_GROUP) counts.otherGroups += 1;
+      else if ('message' in read) errors.add(read.line, read.message);
+      else if (read.account.unknown.length > 0) undecided.push(read);
+      else await addRow(spelled(read));
+    },
+    found: () => ({ ...errors.result(), groups, ...counts, switchedOff: [...switchedOff.values()] }),
+  };
+}
+
+const keyOf = ({ column, value }: ColumnValue): string => JSON.stringify([column, value.toLowerCase()]);
+
+/** Returns a text such as `Status "SUSPENDED": 2 rows`. */
+export const countedStates = (states: readonly CountedState[]): string =>
+  states.map(({ column, value, rows }) => `${column} "${value}": ${plural(rows, 'row')}`).join(', ');
+
+function countState<Counted extends CountedState>(
+  { column, value }: ColumnValue,
+  counted: Map<string, Counted>,
+  create: (state: CountedState) => Counted,
+): void {
+  const key = keyOf({ column, value });
+  const known = counted.get(key) ?? create({ column, value, rows: 0 });
+  known.rows += 1;
+  counted.set(key, known);
+}
+
+/** Asks once for each value that import does not know. @returns the rows, without the members that are switched off */
+async function decided(rows: readonly ReadRow[], { decideStates }: Reading): Promise<readonly ReadRow[]> {
+  if (rows.length === 0) return [];
+  const unknown = new Map<string, UnknownState>();
+  for (const { account, line } of rows)
+    for (const one of account.unknown) countState(one, unknown, (state) => ({ ...state, line }));
+  const inactive = await decideStates([...unknown.values()]);
+  return rows.map((row) => {
+    const off = row.account.unknown.find((one) => inactive.has(unknown.get(keyOf(one)) as UnknownState));
+    return { ...row, ...(off !== undefined && NO_ONE), account: { off, unknown: [] } };
+  });
 }
 
 /** Returns why a file without invalid lines cannot be imported; undefined if it can be imported. */
 function lackOf(
-  { rows, noPeople, otherGroups }: Record<'rows' | 'noPeople' | 'otherGroups', number>,
+  { rows, noPeople, otherGroups, switchedOff }: ReturnType<Collected['found']>,
   { hasHeader }: Layout,
   given: NamedGroup | undefined,
 ): string | undefined {
   if (rows > 0) return undefined;
   // A snapshot from such a file would remove all members of each of its groups.
+  if (switchedOff.length > 0)
+    return `expected rows of people, got only rows of accounts that are switched off (${countedStates(switchedOff)})`;
   if (noPeople > 0)
     return `expected rows of people, got ${plural(noPeople, 'row')} about groups or devices only`;
   if (otherGroups > 0)
@@ -97,10 +175,11 @@ async function* identifiedRows(
   records: AsyncIterable<CsvRecord>,
   layout: Layout,
   { directory, group: given, kind = 'snapshot' }: Reading,
+  today: string,
 ): AsyncGenerator<ReadRow | LineError | typeof OTHER_GROUP> {
   for await (const chunk of inChunks(records)) {
     yield* await mapConcurrently(READS_IN_FLIGHT, chunk, async (record) => {
-      const row = readRow(record, layout);
+      const row = readRow(record, layout, today);
       return 'message' in row ? row : identify(row, layout, { directory, given, kind });
     });
   }
@@ -127,20 +206,14 @@ function oneSpelling() {
   };
 }
 
-/** Whether a message contains the row. A row without a member only means something in a snapshot. */
-const isSent = ({ member }: ReadRow, kind: FileKind): boolean => member !== '' || kind === 'snapshot';
-
-/** Adds the size of a row to its group. @returns the row, or an error if it has another name for the group */
-function noted(row: ReadRow, groups: Map<string, GroupSize>, kind: FileKind): ReadRow | LineError {
-  if (!isSent(row, kind)) return row;
+/** Adds the size of a row to its group. @returns an error if the row has another name for the group */
+function noted(row: ReadRow, groups: Map<string, GroupSize>): string | undefined {
   const known = groups.get(row.group) ?? { name: row.name, line: row.line, weight: 0 };
-  if (known.name !== row.name) {
-    const message = `expected the same group name as in line ${known.line} for the same group id, got another name`;
-    return { line: row.line, message };
-  }
+  if (known.name !== row.name)
+    return `expected the same group name as in line ${known.line} for the same group id, got another name`;
   groups.set(row.group, known);
   known.weight += weightOf(row);
-  return row;
+  return undefined;
 }
 
 async function readFirstRecord(

@@ -2,6 +2,7 @@ import type { LineError } from '../../contract/answers/files.ts';
 import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { isVisible } from '../../domain/visible.ts';
+import { ACTIVE, type Account, accountOf, type StateRule } from './account-state.ts';
 import { type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
 import { certainColumns, readHeading } from './headings.ts';
 
@@ -21,10 +22,12 @@ const AS_DOCUMENTED: Layout = {
   ignored: [],
   group: { at: 0, isId: true, name: 1 },
   member: { at: 2, isId: true, mayBeName: false, email: 3, login: undefined, type: undefined },
+  states: [],
 };
 
 export interface LayoutOptions {
   readonly headings?: Headings | undefined;
+  readonly stateRules: readonly StateRule[] | null;
   readonly hasGroup: boolean;
 }
 
@@ -81,12 +84,15 @@ function readFirst(fields: readonly string[], options: LayoutOptions): Layout | 
 }
 
 /** True if a record is a row with the documented four columns. The fourth field must be an address or empty. */
-function isDocumentedRow(fields: readonly string[], { headings, hasGroup }: LayoutOptions): boolean {
+function isDocumentedRow(
+  fields: readonly string[],
+  { headings, stateRules, hasGroup }: LayoutOptions,
+): boolean {
   const email = fields[DOCUMENTED_FIELDS - 1]?.trim();
   const hasAddress = email === '' || email?.includes('@') === true;
   // One usual heading may be the name of a group, such as "Mail". A record with two usual headings is a header.
   const isPlain = fields.filter((field) => readHeading(field) !== undefined).length < 2;
-  const isUnguided = headings === undefined && !hasGroup;
+  const isUnguided = headings === undefined && !hasGroup && !stateRules?.length;
   return isUnguided && fields.length === DOCUMENTED_FIELDS && hasAddress && isPlain;
 }
 
@@ -101,8 +107,12 @@ export interface Row {
   readonly email: string;
 }
 
-/** If `isPerson` is false, the row is about a group within the group, or about a device. */
-export type ReadRow = Row & { readonly isPerson: boolean };
+export type ReadRow = Row & {
+  /** False if the row is about a group within the group, or about a device. */
+  readonly isPerson: boolean;
+  /** If the person's account is inactive, the row has no member. */
+  readonly account: Account;
+};
 
 const MAX_EMAIL_LENGTH = 320;
 const ADDRESS = /^[^\s@,;<>]+@[^\s@,;<>]+$/;
@@ -114,8 +124,15 @@ const NO_PERSON = /^(?:group|customer|device|computer|service ?principal)$/i;
 
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
-/** @returns the row, or the error of the line. A row without a member only states that the group exists */
-export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): ReadRow | LineError {
+/**
+ * @param today the date (UTC) that decides whether an end date is past
+ * @returns the row, or the error of the line. A row without a member only states that the group exists
+ */
+export function readRow(
+  { line, fields, problem }: CsvRecord,
+  layout: Layout,
+  today: string,
+): ReadRow | LineError {
   if (problem !== undefined) return { line, message: problem };
   const { group, member } = layout;
   // At the end of a line, an empty address and its comma may be missing.
@@ -127,9 +144,11 @@ export function readRow({ line, fields, problem }: CsvRecord, layout: Layout): R
   const field = (at: number | undefined) =>
     at === undefined ? '' : withoutGuards((fields[at] ?? '').trim());
   const isPerson = !NO_PERSON.test(field(member.type)) && !/^example:/i.test(field(member.at));
-  const person = isPerson ? personOf(field, member) : NO_ONE;
-  const row = { line, group: field(group?.at), name: field(group?.name), ...person, isPerson };
-  const message = isPerson && row.member === '' ? lackOfMember(row, layout) : problemOf(row, layout);
+  const account = isPerson ? accountOf(layout.states, field, today) : ACTIVE;
+  const isRead = isPerson && account.off === undefined;
+  const person = isRead ? personOf(field, member) : NO_ONE;
+  const row = { line, group: field(group?.at), name: field(group?.name), ...person, isPerson, account };
+  const message = isRead && row.member === '' ? lackOfMember(row, layout) : problemOf(row, layout);
   return message === undefined ? row : { line, message };
 }
 
@@ -142,7 +161,7 @@ function lackOfMember(row: Row, layout: Layout): string | undefined {
   return isNamedById ? problemOf(row, layout) : 'expected the id or address of a member, got nothing';
 }
 
-const NO_ONE = { member: '', email: '' };
+export const NO_ONE = { member: '', email: '' };
 
 function personOf(field: (at: number | undefined) => string, { at, isId, email, login }: Layout['member']) {
   const address = (column: number | undefined) => plainAddress(field(column));

@@ -4,6 +4,7 @@ import { World } from '../../../local/platform/state/world.ts';
 import { JSON_SCHEMAS } from '../../../scripts/json-schemas.ts';
 import { DEAD_LETTER_CODES, MESSAGE_ATTRIBUTES } from '../../../shared/contract/names.ts';
 import { ConnectionSettings } from '../../../shared/contract/settings.ts';
+import { STATE_SPELLINGS } from '../../../shared/operate/import/account-state.ts';
 import { SPELLINGS } from '../../../shared/operate/import/headings.ts';
 import { FLAGS } from '../../../simulate/flags.ts';
 import { cliNames, startDocument, startFlags } from './command-line.ts';
@@ -26,8 +27,8 @@ export async function productNames(): Promise<PublicNames> {
     'error codes of dead-lettered messages': DEAD_LETTER_CODES,
     'world file of npm start -- --world': namesOfForm(World),
     '/_simulator': await simulatorNames(),
-    'CSV headings of import': Object.entries(SPELLINGS).flatMap(([column, spellings]) =>
-      [column, ...spellings.flat()].map((spelling) => `${column}: ${spelling}`),
+    'CSV headings of import': Object.entries({ ...SPELLINGS, ...STATE_SPELLINGS }).flatMap(
+      ([column, spellings]) => [column, ...spellings.flat()].map((spelling) => `${column}: ${spelling}`),
     ),
     'keys of .groupsync/local.json': localFile,
     'flags of npm start': startFlags(),

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { temporaryFile } from '../folder.ts';
 import { added, group, savedWorld } from '../operate/world.ts';
-import { runCli } from './io.ts';
+import { type Around, runCli } from './io.ts';
 
 export type Bytes = string | Uint8Array;
 
@@ -11,16 +11,18 @@ export async function importing() {
   await world.hire('ann', 'ben');
   await world.publish(group('00g1', 'Sales'), added('00g1', 'ann'));
   world.clock.ms += 60_000;
-  const cli = (content: Bytes, ...flags: string[]) =>
+  const cli = (content: Bytes, ...flags: string[]) => answering([], content, ...flags);
+  const answering = (person: Around['person'], content: Bytes, ...flags: string[]) =>
     runCli(['import', temporaryFile('export.csv', content), '--as-of', 'now', ...flags], {
       ports: world.ports,
+      ...(person?.length && { person }),
     });
   const snapshots = async (content: Bytes, ...flags: string[]) => {
     const ran = await cli(content, ...flags, '--yes');
     expect(ran, ran.stdout + ran.stderr).toMatchObject({ code: 0 });
     return world.sent.map(({ body }) => JSON.parse(body)).map(({ type, data }) => ({ type, ...data }));
   };
-  return { ...world, cli, snapshots };
+  return { ...world, cli, answering, snapshots };
 }
 
 export const snapshot = (id: string, name: string, ...members: readonly [string, string?][]) => ({
