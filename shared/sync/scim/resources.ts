@@ -69,6 +69,8 @@ export interface MembersChange {
   readonly isChange: boolean;
   /** The revision at which the members need no change; undefined if this does not depend on the revision. */
   readonly seen?: number;
+  /** The id of the write of members that the request has already begun. */
+  readonly write?: string | undefined;
 }
 
 export interface Rewrite {
@@ -148,7 +150,7 @@ function rewritten(
     membersChange.isChange || (membersChange.seen ?? before.revision) !== before.revision;
   const isChange = changesMembers || state !== before.state || !isSameValue(attributes, before.attributes);
   const revise = isChange ? nextRevision : idleRevision;
-  const write = changesMembers ? ports.newId() : undefined;
+  const write = changesMembers ? (membersChange.write ?? ports.newId()) : undefined;
   const writes =
     write === undefined
       ? before.writes
@@ -182,7 +184,7 @@ function checkIfNoneMatch(ifNoneMatch: string, { version }: ScimResource): void 
  */
 export async function advanceGroup(
   id: string,
-  { isChange, seen }: MembersChange,
+  { isChange, seen, write: begun }: MembersChange,
   { found, context }: { readonly found: ScimResource | undefined; readonly context: ScimContext },
 ): Promise<Rewrite | undefined> {
   const { ports, connection, admitted } = context;
@@ -190,7 +192,7 @@ export async function advanceGroup(
   const target = { type: 'Group', id } as const;
   const nowMs = ports.clock();
   const forgets = found === undefined ? [] : deadWrites(found.writes, nowMs, found.replacements);
-  const write = ports.newId();
+  const write = begun ?? ports.newId();
   const begins = isChange ? write : undefined;
   const advanced = await ports.scim.advance(connection, target, { nowMs, isChange, seen, begins, forgets });
   if (advanced !== undefined) return { before: advanced, after: advanced, write: begins };

@@ -138,42 +138,107 @@ type Edit = (attributes: ScimObject) => ScimObject;
  * 3.5.2.1). The version increases before the registers are written. After a crash between these two writes, the client
  * repeats the request. The repeated request increases the version again, except if it finds the wanted list.
  * `scim/member-writes.ts` describes which list other requests read during the write.
+ *
+ * A request for a whole list first takes a revision, then reads the current list, and writes the new list with the
+ * stamps of this revision. So of two overlapping requests for a whole list, the later request wins.
  */
 async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
   const { context } = change;
-  const type = context.types.Group;
   const group = groupId(id);
-  const { net, membersChange, found } = await decideMembers(group, members, context);
-  const rewrite =
-    (await advanceIfUnchanged(id, change, { edit, membersChange, found })) ??
-    (await rewriteResource(id, 'Group', {
+  const decision = await decideMembers(group, members, change);
+  const { net, membersChange, taken } = decision;
+  const rewrite = await reviseGroup(id, change, { edit, decision }).catch(async (error: unknown) => {
+    if (taken !== undefined) await endTaken(taken, context);
+    throw error;
+  });
+  const { after } = rewrite;
+  const write = rewrite.write ?? membersChange.write;
+  const by = taken === undefined ? after : asOf(taken.revision, { after, write });
+  // A write that was open when the list was read may have ended since. The list may lack its changes.
+  const read = taken?.revision ?? after;
+  const others = [...openWrites(read.writes, context.ports.clock()), ...read.replacements.keys()];
+  const isAlone = others.every((open) => open === write);
+  const isReplaced = net.emptied && rewrite.write !== undefined;
+  const known = isAlone ? taken?.listed : undefined;
+  const current = isReplaced ? (known ?? (await viewGroup(after, context)).members) : undefined;
+  const changes = await membershipChanges(group, net, { context, isAlone, current });
+  await noteNesting(group, net.present, context);
+  const shown = await holdLists({ by, write, current, wanted: net.present }, context);
+  const records = changes.map((one) => ({ by, change: one }));
+  if (changesName(rewrite)) records.unshift({ by: after, change: factsOf(after) });
+  if (records.length === 0) records.push({ by, change: { kind: 'member.added', group, members: [] } });
+  await record(records, context);
+  const whole = records.findIndex((one) => one.change.kind === 'group.snapshot');
+  const listedAt = whole === -1 ? undefined : stampOf(by, whole);
+  const { writes, replacements } = shown;
+  await settleResource({ ...rewrite, write, after: { ...after, writes, replacements } }, context, listedAt);
+  return { resource: shownAs(after, taken), members: net.emptied ? [...net.present].sort() : undefined };
+}
+
+/** Writes the next revision of a group, with its attributes. */
+async function reviseGroup(
+  id: string,
+  change: Change,
+  { edit, decision }: { readonly edit: Edit; readonly decision: DecidedMembers },
+): Promise<Rewrite> {
+  const { context } = change;
+  const { membersChange, found } = decision;
+  const advanced = await advanceIfUnchanged(id, change, { ...decision, edit });
+  return (
+    advanced ??
+    rewriteResource(id, 'Group', {
       ...change,
       membersChange,
       found,
       edit: (before) => {
-        const attributes = checkResource(edit(before), type);
+        const attributes = checkResource(edit(before), context.types.Group);
         if (attributes['displayName'] !== before['displayName']) checkName({ id, attributes }, context);
         return attributes;
       },
-    }));
-  const { after, write } = rewrite;
-  const others = [...openWrites(after.writes, context.ports.clock()), ...after.replacements.keys()];
-  const isAlone = others.every((open) => open === write);
-  const isReplaced = net.emptied && write !== undefined;
-  const current = isReplaced ? (await viewGroup(after, context)).members : undefined;
-  const changes = [...(await membershipChanges(group, net, { context, isAlone, current }))];
-  if (changesName(rewrite)) changes.unshift(factsOf(after));
-  const isHeld = isReplaced && current !== undefined && takesSeveralWrites(current, net.present);
-  const lists = isHeld && { before: current, after: net.present };
-  await noteNesting(group, net.present, context);
-  const shown = lists ? await holdMembers({ after, write }, lists, context) : after;
-  if (changes.length === 0) changes.push({ kind: 'member.added', group, members: [] });
-  const records = changes.map((one) => ({ by: after, change: one }));
-  await record(records, context);
-  const whole = changes.findIndex(({ kind }) => kind === 'group.snapshot');
-  const listedAt = whole === -1 ? undefined : stampOf(after, whole);
-  await settleResource({ ...rewrite, after: shown }, context, listedAt);
-  return { resource: after, members: net.emptied ? [...net.present].sort() : undefined };
+    })
+  );
+}
+
+/** Ends the write of a request that was refused after it took a revision. */
+const endTaken = ({ revision, write }: TakenRevision, { ports, connection }: ScimContext): Promise<void> =>
+  ports.scim.endWrite(connection, { ...revision, settled: true }, { id: write, supersedes: [] });
+
+/** Returns the resource with the stamps of an earlier revision, and without the writes that began after it. */
+function asOf(
+  { revision, modifiedMs, ...earlier }: ScimResource,
+  { after, write }: Pick<Rewrite, 'after' | 'write'>,
+): ScimResource {
+  const writes = [...after.writes].filter(([id]) => id === write || earlier.writes.has(id));
+  const replacements = [...after.replacements].filter(([id]) => earlier.replacements.has(id));
+  return { ...after, revision, modifiedMs, writes: new Map(writes), replacements: new Map(replacements) };
+}
+
+/**
+ * Returns the resource for the answer. If another request took a revision in the meantime, the list may be its list. The
+ * answer then has a version that no list has, so that the client cannot overwrite the other list with If-Match.
+ */
+function shownAs(after: ScimResource, taken: TakenRevision | undefined): ScimResource {
+  const isLatest = taken === undefined || after.revision <= taken.revision.revision + 1;
+  return isLatest ? after : { ...after, version: taken.revision.revision };
+}
+
+/** Stores the lists before and after a replacement, if readers could see only a part of the new list. */
+async function holdLists(
+  {
+    by,
+    write,
+    current,
+    wanted,
+  }: {
+    readonly by: ScimResource;
+    readonly write: string | undefined;
+    readonly current: readonly string[] | undefined;
+    readonly wanted: ReadonlySet<string>;
+  },
+  context: ScimContext,
+): Promise<ScimResource> {
+  if (write === undefined || current === undefined || !takesSeveralWrites(current, wanted)) return by;
+  return holdMembers({ after: by, write }, { before: current, after: wanted }, context);
 }
 
 /**
@@ -187,14 +252,28 @@ function takesSeveralWrites(current: readonly string[], wanted: ReadonlySet<stri
   return joined > 0 && joined + left > 1;
 }
 
+/** A revision that a request took before it read the list of members, its write, and this list. */
+interface TakenRevision {
+  readonly revision: ScimResource;
+  readonly write: string;
+  readonly listed: readonly string[];
+}
+
 interface DecidedMembers {
   readonly net: MemberChange;
   readonly membersChange: MembersChange;
   readonly found: ScimResource | undefined;
+  /** For a whole list; undefined for other changes, and for requests with a condition or a filter. */
+  readonly taken?: TakenRevision | undefined;
 }
 
 /** Returns the change of a group's members in a request, and whether the change has an effect. */
-async function decideMembers(group: GroupId, operations: readonly MemberOperation[], context: ScimContext) {
+async function decideMembers(
+  group: GroupId,
+  operations: readonly MemberOperation[],
+  change: Change,
+): Promise<DecidedMembers> {
+  const { context } = change;
   const { types } = context;
   // A filter selects members from the list of the version in `If-Match`. So the group is read before its members.
   const isFiltered = needsCurrentMembers(operations);
@@ -204,10 +283,9 @@ async function decideMembers(group: GroupId, operations: readonly MemberOperatio
   const named = foldMembers(operations, { current: new Set(current), type: types.Group, elementOf });
   checkMemberCount(named.present.size + named.absent.size);
   const requested = await withNestedGroups(group, named, context);
+  if (requested.emptied) return decideWholeList(group, { requested, seen }, change);
   const reading = seen === undefined ? readGroup(group, context) : Promise.resolve(seen);
-  return requested.emptied
-    ? decideWholeList(group, { requested, reading }, context)
-    : decideDifference(group, { requested, reading }, context);
+  return decideDifference(group, { requested, reading }, context);
 }
 
 const readGroup = async (group: GroupId, { ports, connection }: ScimContext) =>
@@ -224,15 +302,35 @@ interface RequestedMembers {
  */
 async function decideWholeList(
   group: GroupId,
-  { requested, reading }: RequestedMembers,
-  context: ScimContext,
-) {
-  const found = await reading;
-  const listed: ReadonlySet<string> = new Set(await listedMembers(group, context));
-  const newcomers = [...requested.present].filter((id) => !listed.has(id));
+  { requested, seen }: { readonly requested: MemberChange; readonly seen: ScimResource | undefined },
+  change: Change,
+): Promise<DecidedMembers> {
+  const { context } = change;
+  const write = context.ports.newId();
+  const revision = seen === undefined ? await takeRevision(group, write, change) : undefined;
+  const found = revision ?? seen ?? (await readGroup(group, context));
+  const listed = await listedMembers(group, context);
+  const known: ReadonlySet<string> = new Set(listed);
+  const newcomers = [...requested.present].filter((id) => !known.has(id));
   const net = await withoutDeleted(group, requested, newcomers, context);
-  const isSame = net.present.size === listed.size && [...listed].every((id) => net.present.has(id));
-  return decided(net, { found, isSame }, context);
+  const isSame = net.present.size === known.size && listed.every((id) => net.present.has(id));
+  if (revision === undefined) return decided(net, { found, isSame }, context);
+  const writes = new Map([...revision.writes].filter(([id]) => id !== write));
+  const decision = decided(net, { found: { ...revision, writes }, isSame }, context);
+  const membersChange = { ...decision.membersChange, write };
+  return { ...decision, found: revision, membersChange, taken: { revision, write, listed } };
+}
+
+/**
+ * Takes the next revision of a group, and begins a write of its members. Clients see no change yet.
+ * @returns undefined for a request with a condition, and if the write was refused
+ */
+async function takeRevision(group: GroupId, begins: string, { context, ifMatch, ifNoneMatch }: Change) {
+  if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
+  const { ports, connection, admitted } = context;
+  await admitted;
+  const target = { type: 'Group', id: group } as const;
+  return ports.scim.advance(connection, target, { nowMs: ports.clock(), isChange: false, begins });
 }
 
 /**
@@ -275,15 +373,14 @@ function decided(
 async function advanceIfUnchanged(
   id: string,
   { context, ifMatch, ifNoneMatch }: Change,
-  {
-    edit,
-    membersChange,
-    found,
-  }: { edit: Edit; membersChange: MembersChange; found: ScimResource | undefined },
-) {
+  { edit, membersChange, found, taken }: Omit<DecidedMembers, 'net'> & { readonly edit: Edit },
+): Promise<Rewrite | undefined> {
   if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
   const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
-  return edit === keepAttributes || repeats ? advanceGroup(id, membersChange, { found, context }) : undefined;
+  const isKept = edit === keepAttributes || repeats;
+  if (isKept && taken !== undefined && !membersChange.isChange)
+    return { before: taken.revision, after: taken.revision };
+  return isKept ? advanceGroup(id, membersChange, { found, context }) : undefined;
 }
 
 const keepAttributes: Edit = (attributes) => attributes;

@@ -64,6 +64,29 @@ describe('two simultaneous writes of a whole list', () => {
     expect(membersOf(await client.get(group)).sort()).toEqual(later.toSorted());
   });
 
+  it.each(['PUT', 'PATCH', 'PUT with another name'])(
+    'the group has the later list if the later request completes while an earlier %s reads the list',
+    async (how) => {
+      const earlier = valuesOf([...people(150), 'a']);
+      const patches = [replace('members', earlier)];
+      const body = { displayName: how === 'PUT' ? 'Large' : 'Other', members: earlier };
+      for (const later of [people(149), ['b'], [...people(148), 'b'], people(120, 300)]) {
+        interrupt = async (operation) => {
+          if (operation !== 'query') return;
+          interrupt = async () => {};
+          expect((await client.patch(group, [replace('members', valuesOf(later))])).status).toBe(204);
+        };
+        const answer = await (how === 'PATCH' ? client.patch(group, patches) : client.put(group, body));
+        expect(answer.status).toBeLessThan(300);
+        expectError(await put(['lost'], { 'if-match': etagOf(answer) }), 412);
+        const read = await client.get(group);
+        expect(membersOf(read).sort()).toEqual(later.toSorted());
+        expect((await world.desired(group.slice('/Groups/'.length)))?.members).toEqual(later.toSorted());
+        expect((await client.get(group, { 'if-none-match': etagOf(read) })).status).toBe(304);
+      }
+    },
+  );
+
   it('the group has the later list if the earlier request starts to write only after the later request', async () => {
     const later = people(149);
     afterRegisters(0, () => put(later));
