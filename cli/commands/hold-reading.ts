@@ -58,9 +58,9 @@ function notesOf({ rule, decision }: Hold): readonly string[] {
   const decided = formatDecision(decision);
   const lines: string[] = [];
   if (rule === 'deleted_groups')
-    lines.push('the directory deleted the group, and many other groups within an hour');
+    lines.push('the directory deleted the group, and many other groups within 75 minutes');
   if (rule === 'emptied_groups')
-    lines.push('many other groups with few members also lost most of their members within an hour');
+    lines.push('many other groups with few members also lost most of their members within 75 minutes');
   if (decided !== undefined) lines.push(`already decided: ${decided}`);
   return lines;
 }

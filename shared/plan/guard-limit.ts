@@ -8,13 +8,13 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 const LIMITS: Readonly<Record<HoldRule, (limits: Limits) => string>> = {
   per_hour: ({ perHourCount }) =>
-    `${perHourCount} removals from all groups within an hour (guard.perHourCount)`,
+    `${perHourCount} removals from all groups within 75 minutes (guard.perHourCount)`,
   deleted_groups: ({ deletedGroups, deletedGroupsShare }) =>
-    `${deletedGroups} deleted groups or ${percent(deletedGroupsShare)} of all groups within an hour, the larger of both (guard.deletedGroups, guard.deletedGroupsShare)`,
+    `${deletedGroups} deleted groups or ${percent(deletedGroupsShare)} of all groups within 75 minutes, the larger of both (guard.deletedGroups, guard.deletedGroupsShare)`,
   count: ({ maxRemovedCount }) =>
-    `${maxRemovedCount} removals from a group within an hour (guard.maxRemovedCount)`,
+    `${maxRemovedCount} removals from a group within 75 minutes (guard.maxRemovedCount)`,
   emptied_groups: ({ minSize }) =>
-    `2 groups or 5 % of the groups with fewer than ${minSize} users (guard.minSize), the larger of both, that lose more than half of their users within an hour`,
+    `2 groups or 5 % of the groups with fewer than ${minSize} users (guard.minSize), the larger of both, that lose more than half of their users within 75 minutes`,
   share: ({ maxRemovedShare }) => `${percent(maxRemovedShare)} (guard.maxRemovedShare)`,
 };
 

@@ -38,7 +38,10 @@ export interface GuardInput {
   readonly recent: RecentRemovals;
 }
 
-/** Removals within the rolling hour before a write. */
+/**
+ * Removals within the rolling hour of the guard before a write. This hour has 75 minutes (`shared/store/guard-store.ts`),
+ * so that the limits hold for each hour on the platform.
+ */
 export interface RecentRemovals {
   readonly group: number;
   /** The number of removals from all groups of the connection. */

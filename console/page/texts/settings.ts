@@ -96,27 +96,27 @@ export const texts: Readonly<Record<string, SettingText>> = {
   'guard.maxRemovedShare': {
     section: 'safety',
     title: 'Removed share of a group',
-    text: 'Removals above this share of one group within an hour are held.',
+    text: 'Removals above this share of one group within 75 minutes are held.',
   },
   'guard.minSize': {
     section: 'safety',
     title: 'Smallest group for the share',
-    text: 'The removed share does not limit groups with fewer users than this. Instead, only a few of these groups may lose most of their people within an hour.',
+    text: 'The removed share does not limit groups with fewer users than this. Instead, only a few of these groups may lose most of their people within 75 minutes.',
   },
   'guard.maxRemovedCount': {
     section: 'safety',
     title: 'Removed people per group',
-    text: 'Removals from one group above this number within an hour are held.',
+    text: 'Removals from one group above this number within 75 minutes are held.',
   },
   'guard.perHourCount': {
     section: 'safety',
     title: 'Removed people in all groups',
-    text: 'Removals from all groups together above this number within an hour are held.',
+    text: 'Removals from all groups together above this number within 75 minutes are held.',
   },
   'guard.deletedGroups': {
     section: 'safety',
     title: 'Deleted groups',
-    text: 'Deletions of groups above this number within an hour are held.',
+    text: 'Deletions of groups above this number within 75 minutes are held.',
   },
   'guard.deletedGroupsShare': {
     section: 'safety',
