@@ -22,32 +22,10 @@ describe('generated directory', () => {
     );
   });
 
-  it('the generated directory contains suspended, archived and deleted people, and exactly one administrator', () => {
-    expect(users.some(({ suspended }) => suspended)).toBe(true);
-    expect(users.some(({ archived }) => archived)).toBe(true);
-    expect(users.some(({ deletedAtMs }) => deletedAtMs !== null)).toBe(true);
-    expect(users.filter(({ isAdmin }) => isAdmin)).toHaveLength(1);
-  });
-
   it('the generated directory contains every kind of member, an empty group, and two groups with the same name', () => {
     expect(new Set(kinds)).toEqual(new Set(['user', 'group', 'externalUser', 'externalGroup', 'everyone']));
     expect(groups.some(({ members }) => members?.length === 0)).toBe(true);
     expect(new Set(groups.map(({ name }) => name)).size).toBeLessThan(groups.length);
     expect(new Set(groups.map(({ email }) => email)).size).toBe(groups.length);
-  });
-
-  it('the generated directory has nested groups of three levels, without a cycle', () => {
-    const place = new Map(groups.map(({ id }, index) => [id, index]));
-    const children = groups.map(({ members = [] }) =>
-      members.flatMap(({ member, kind }) => (kind === 'group' ? [place.get(member) ?? -1] : [])),
-    );
-    expect(children.every((below, index) => below.every((child) => child > index))).toBe(true);
-    const depth = (index: number): number => 1 + Math.max(0, ...(children[index] ?? []).map(depth));
-    expect(depth(0)).toBeGreaterThanOrEqual(3);
-  });
-
-  it('a directory can be generated without people or groups', () => {
-    expect(generateDirectory({ ...SIZE, people: 0, groups: 3 }).users).toEqual([]);
-    expect(generateDirectory({ ...SIZE, groups: 0 }).groups).toEqual([]);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { generateDirectory } from '../../../directory-simulator/generate.ts';
-import { OKTA_ERRORS } from '../../../directory-simulator/okta/errors.ts';
 import { oktaWorld } from '../../../directory-simulator/okta/world.ts';
 import { seededRandom } from '../../../local/platform/seeded-random.ts';
 import { NOW_MS, startOkta } from './fixture.ts';
@@ -28,30 +27,6 @@ describe('rate limits of the simulated Okta org', () => {
     expect((await client.get('users')).status).toBe(200);
     client.clock.ms += 60_000;
     expect((await client.get('groups')).status).toBe(200);
-  });
-});
-
-describe('faults of the simulated Okta org', () => {
-  it.each(Object.keys(OKTA_ERRORS))(
-    'a fault with the name %s is answered in Okta’s form, with the headers of the limit',
-    async (error) => {
-      const client = startOkta();
-      await client.control('client');
-      await client.control('faults', [{ match: { path: '*/groups/*' }, error }]);
-      const expected = OKTA_ERRORS[error]?.();
-      const answer = await client.get('groups/00gsales');
-      expect([answer.status, answer.json ?? answer.text]).toEqual([expected?.status, expected?.body]);
-      expect(Number(answer.headers['x-rate-limit-remaining'])).toBe(expected?.status === 429 ? 0 : 500);
-      expect((await client.get('groups/00gsales')).status).toBe(200);
-    },
-  );
-
-  it('random faults are 429 answers, server errors and pages of a proxy', async () => {
-    const client = startOkta({ settings: { failures: 0.6 } });
-    const statuses = [];
-    for (let step = 0; step < 60; step += 1) statuses.push((await client.get('groups')).status);
-    expect(new Set(statuses)).toEqual(new Set([200, 429, 500, 502, 503, 504]));
-    expect(client.defects).toEqual([]);
   });
 });
 

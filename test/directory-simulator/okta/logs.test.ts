@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CALM_SETTINGS } from '../../../directory-simulator/engine/settings.ts';
-import { filtered, NOW_MS, nextOf, type Okta, readAll, startOkta } from './fixture.ts';
+import { filtered, NOW_MS, nextOf, type Okta, startOkta } from './fixture.ts';
 
 const time = (ms: number) => new Date(ms).toISOString();
 const LAG = { ...CALM_SETTINGS.lagSeconds, log: 180 };
@@ -78,28 +78,6 @@ describe('the log of the simulated Okta org', () => {
     expect((await poll(client, second.next)).events).toEqual([]);
   });
 
-  it.each(['1', '2', '3', '4'])(
-    'polling shows every event at least once, although events are stored late and twice (seed %s)',
-    async (seed) => {
-      const settings = { lagSeconds: LAG, repeatedItems: 0.2, pageSizes: 'random' } as const;
-      const client = startOkta({ seed, settings });
-      let { next } = await poll(client, 'logs?limit=5');
-      const seen: Record<string, string>[] = [];
-      for (let step = 0; step < 40; step += 1) {
-        client.clock.ms += 10_000;
-        const kind = step % 2 === 0 ? 'addMember' : 'removeMember';
-        if (step < 20) await client.control('changes', { kind, group: '00gnone', member: '00uann' });
-        const polled = await poll(client, next);
-        seen.push(...polled.events);
-        next = polled.next;
-      }
-      expect(new Set(seen.map(({ uuid }) => uuid)).size).toBe(20);
-      expect(seen.length).toBeGreaterThan(20);
-      const published = seen.map((event) => event['published'] ?? '');
-      expect(published).not.toEqual(published.toSorted());
-    },
-  );
-
   it('the parameter since limits the time of storage in polling requests, and of publication in bounded requests', async () => {
     const client = startOkta({ settings: { lagSeconds: LAG } });
     await client.control('changes', { kind: 'deleteGroup', group: '00gapp' });
@@ -112,24 +90,6 @@ describe('the log of the simulated Okta org', () => {
     const bounded = await client.get(`logs?since=${time(NOW_MS)}&until=${until}`);
     expect(typesIn(bounded.json)).toEqual(['group.lifecycle.delete']);
     expect(nextOf(bounded)).toBeUndefined();
-  });
-
-  it('the last page of a bounded request has no next link, and descending order shows the newest event first', async () => {
-    const client = startOkta();
-    for (const group of ['00gapp', '00gnone', '00gsales']) {
-      await client.control('changes', { kind: 'deleteGroup', group });
-      client.clock.ms += 1_000;
-    }
-    const targets = (items: readonly Record<string, string>[]) =>
-      items.map(({ target }) => (target as unknown as { id: string }[])[0]?.id);
-    const bounds = `since=${time(NOW_MS)}&until=${time(client.clock.ms)}`;
-    const ascending = await readAll(client, `logs?${bounds}&limit=2`);
-    expect([targets(ascending.items), ascending.pages]).toEqual([
-      ['00gapp', '00gnone', '00gsales'],
-      [2, 1],
-    ]);
-    const descending = await readAll(client, 'logs?sortOrder=DESCENDING&limit=2');
-    expect(targets(descending.items)).toEqual(['00gsales', '00gnone', '00gapp']);
   });
 
   it('the log filters by type and target, keeps events for 90 days, and shows seven days by default', async () => {
@@ -147,24 +107,5 @@ describe('the log of the simulated Okta org', () => {
     expect((await client.get(`logs?since=${since}`)).json).toHaveLength(2);
     client.clock.ms += 83 * 86_400_000;
     expect((await client.get(`logs?since=${since}`)).json).toEqual([]);
-  });
-
-  it('a next link is accepted even if its parameter since is older than 180 days', async () => {
-    const client = startOkta({ settings: { pageTokenLifetimeSeconds: 1e9 } });
-    const { next } = await poll(client, `logs?since=${time(NOW_MS)}`);
-    client.clock.ms += 200 * 86_400_000;
-    expect((await poll(client, next)).events).toEqual([]);
-  });
-
-  it.each([
-    ['logs?since=yesterday', 'E0000001'],
-    ['logs?limit=1001', 'E0000001'],
-    ['logs?sortOrder=UP', 'E0000001'],
-    [`logs?since=${time(NOW_MS - 181 * 86_400_000)}`, 'E0000053'],
-    [filtered('logs', 'eventType eqq "x"'), 'E0000053'],
-    [filtered('logs', 'published gt "2026-01-01T00:00:00Z"'), 'E0000053'],
-  ])('the log refuses %s with %s', async (path, code) => {
-    const { status, json } = await startOkta().get(path);
-    expect([status, json.errorCode]).toEqual([400, code]);
   });
 });
