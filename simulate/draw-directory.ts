@@ -267,8 +267,7 @@ const RUBBISH = [
 
 /** Draws the way in which a message is sent. Most messages arrive quickly and once, and have an exact time. */
 function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
-  const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2, scim_group: 2, scim_patch: 3 });
-  const isTimeless = form.startsWith('scim') && random.chance(0.4);
+  const form = weighted(random, { native: 9, sns: 2, eventbridge: 2, okta: 2 });
   const isLarge = 'members' in action && action.members.length > 2_000;
   const lates = {
     quick: random.below(4_000),
@@ -279,7 +278,7 @@ function drawWay(random: Random, action: DirectoryAction, leftMs: number): Way {
   const lateMs = lates[weighted(random, { quick: 85, minutes: 9, hours: 4, days: 2 })];
   return {
     form: isLarge ? 'native' : form,
-    time: isTimeless ? 'none' : weighted(random, { exact: 4, whole_second: 1 }),
+    time: weighted(random, { exact: 4, whole_second: 1 }),
     lateMs: Math.min(lateMs, Math.max(0, leftMs - HOUR_MS)),
     copies: Number(weighted(random, { 1: 9, 2: 1, 3: 0.5 })),
   };

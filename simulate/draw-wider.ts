@@ -84,7 +84,7 @@ export const numberedPeople = (connection: string): readonly PersonSpec[] =>
  */
 function drawNumbered(random: Random, { town, endMs }: Place): readonly Happening[] {
   const { name: connection, groups } = town;
-  const formOf = () => weighted(random, { native: 4, sns: 1, eventbridge: 1, okta: 1, scim_patch: 1 });
+  const formOf = () => weighted(random, { native: 4, sns: 1, eventbridge: 1, okta: 1 });
   const memberships = NUMBERED.flatMap((member) =>
     some(random, groups, between(random, 1, 3)).flatMap((group): Happening[] => {
       const atMs = anyTime(random, endMs);

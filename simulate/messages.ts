@@ -106,8 +106,7 @@ export function messagesOf(happening: DirectoryHappening, atMs: number): readonl
     const part = parts === 1 ? undefined : { snapshotId: eventId, index, count: parts };
     const by = way.by !== undefined && NAMES_ACTOR.has(form) ? { by: way.by } : {};
     const facts = { ...factsOf(action, connection, form, part), ...by };
-    const isTimeless = way.time === 'none' && form.startsWith('scim');
-    const time = isTimeless ? undefined : timeOf(atMs + index * PART_SPACING_MS, way.time);
+    const time = timeOf(atMs + index * PART_SPACING_MS, way.time);
     const { body, order } = FORMS[form]({ facts, connection, id, time, atMs });
     return { ...carried, body: JSON.stringify(body), events: [{ ...facts, order }] };
   });
@@ -139,12 +138,10 @@ function factsOf(
     return { kind, members: [{ id, ...(email !== undefined && { email }), ...numbered }] };
   }
   const isInPart = (_: string, index: number) => part === undefined || index % part.count === part.index;
-  // The path of a PATCH names each removed member by id, without an address.
-  const isPath = form === 'scim_patch' && action.kind === 'leave';
   const isNumbered = form === 'native' || form === 'sns' || form === 'eventbridge';
   const eventMember = (id: string): EventMember => {
     const number = isNumbered ? numberOf(id, connection) : undefined;
-    const email = (isPath ? null : addressOf(id, connection)) ?? null;
+    const email = addressOf(id, connection) ?? null;
     return { id, email, ...(number !== undefined && { number }) };
   };
   return {
@@ -166,11 +163,6 @@ interface Written {
 
 type Form = (written: Written) => { readonly body: object; readonly order: Order };
 
-const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
-  scim_group: ['name', 'snapshot'],
-  scim_patch: ['name', 'join', 'leave', 'snapshot'],
-};
-
 /**
  * Returns whether a message of this form can express the happening. If not, the native form is used, which can express
  * every happening.
@@ -179,14 +171,11 @@ const SCIM_FORMS: Readonly<Record<string, readonly Facts['kind'][]>> = {
  *   ------------------------|------------------------------------
  *   a snapshot in parts     | SNS, EventBridge
  *   a snapshot in one part  | all except Okta
- *   a name                  | all
- *   a join or leave         | all except `scim_group`
- *   any other action        | SNS, EventBridge, Okta
+ *   any other action        | all
  */
 function canCarry({ action, way }: DirectoryHappening, parts: number): boolean {
   if (parts > 1) return way.form === 'sns' || way.form === 'eventbridge';
-  if (way.form === 'okta') return action.kind !== 'snapshot';
-  return SCIM_FORMS[way.form]?.includes(action.kind as Facts['kind']) ?? true;
+  return way.form !== 'okta' || action.kind !== 'snapshot';
 }
 
 /** The event type of each kind of event in the native form and in Okta's form. */
@@ -264,18 +253,6 @@ const FORMS: Readonly<Record<MessageForm, Form>> = {
       target: [...users, ...groups],
     };
     return { body: { uuid: id, published: time, ...about }, order: { time, id, source: 'okta' } };
-  },
-  scim_group: ({ facts, connection, time }) => {
-    const resource = groupResource(facts.group, facts);
-    // All messages about a group contain the same resource id, so this id cannot identify the event. The id of the
-    // message is the id of the event.
-    const order = { time, id: undefined, source: 'scim' };
-    return { body: { id: `r-${facts.group}`, ...resource, connection, time }, order };
-  },
-  scim_patch: ({ facts, connection, id, time }) => {
-    const place = time === undefined ? { time: undefined, id: undefined } : { time, id };
-    const request = { schemas: [PATCH_OP], groupId: facts.group, Operations: operationsOf(facts) };
-    return { body: { ...request, connection, ...place }, order: { ...place, source: 'scim' } };
   },
 };
 

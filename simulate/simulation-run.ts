@@ -136,7 +136,7 @@ export type DirectoryAction =
   | { readonly kind: 'rubbish'; readonly body: string };
 
 export interface Way {
-  readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_group' | 'scim_patch' | 'scim_request';
+  readonly form: 'native' | 'sns' | 'eventbridge' | 'okta' | 'scim_request';
   /**
    * `none`: the message contains no time, so ingest uses the time of sending. `future`: the time is an hour ahead, so
    * ingest must refuse the message.

@@ -240,14 +240,9 @@ export const ConnectionSettings = object('an object of connection settings', {
     sizeParam: QueryParameter.default('limit'),
     pageSize: wholeNumber(1, 1_000).default(1_000),
   }).prefault({}),
-  scim: object('an object {storeProfile, announcePagination, maxGroupNameLength}', {
+  scim: object('an object {storeProfile, maxGroupNameLength}', {
     /** Store all attributes of users, not only those for matching. */
     storeProfile: trueOrFalse.default(false),
-    /**
-     * Show `pagination` in ServiceProviderConfig (RFC 9865 section 4). Strict clients refuse attributes that they do
-     * not know.
-     */
-    announcePagination: trueOrFalse.default(false),
     /** The maximum length of a group's name on the platform. Okta and Entra ID allow the default. */
     maxGroupNameLength: wholeNumber(1, 1_024).default(256),
   }).prefault({}),

@@ -1,7 +1,6 @@
 import { readCloudEvent, readEventBridge, readOktaHook, readSns } from './adapters/envelopes.ts';
 import { readOkta } from './adapters/okta.ts';
 import { type Adapter, type Envelope, IGNORED, invalid, type Reading } from './adapters/reading.ts';
-import { readScimGroup, readScimPatch } from './adapters/scim.ts';
 import { MAX_ENVELOPES } from './events/bounds.ts';
 import { parseJson } from './json.ts';
 
@@ -42,18 +41,10 @@ export interface Piece extends Wrapping {
 }
 
 /** The first adapter that recognises a value reads it. A CloudEvent may contain any data, so its adapter is first. */
-const ADAPTERS: readonly Adapter[] = [
-  readCloudEvent,
-  readSns,
-  readEventBridge,
-  readOktaHook,
-  readOkta,
-  readScimPatch,
-  readScimGroup,
-];
+const ADAPTERS: readonly Adapter[] = [readCloudEvent, readSns, readEventBridge, readOktaHook, readOkta];
 
 const UNRECOGNISED = invalid(
-  'expected a CloudEvent, an SNS or EventBridge envelope, an Okta System Log event, or a SCIM PatchOp or Group',
+  'expected a CloudEvent, an SNS or EventBridge envelope, or an Okta System Log event',
 );
 
 interface Level extends Wrapping {

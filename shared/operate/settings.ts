@@ -19,12 +19,13 @@ import { refuseOwnerless } from './directory/reader-groups.ts';
 import type { SourceGroupPorts } from './directory/source-groups.ts';
 import { NotFound } from './find-group.ts';
 import { doRecorded, type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { plural } from './names.ts';
 import { Refused } from './refused.ts';
 import { requestedKeys, requestsBetween, untilConfirmed, withRequests } from './setting-requests.ts';
 
 export type SettingsPorts = JournalPorts &
   SourceGroupPorts &
-  Pick<ToolPorts, 'connections' | 'gates' | 'desired' | 'vault' | 'tokens'>;
+  Pick<ToolPorts, 'connections' | 'claims' | 'gates' | 'desired' | 'vault' | 'tokens'>;
 
 export interface SettingChange {
   readonly key: string;
@@ -112,7 +113,7 @@ export async function planSettings(
  * noticed the change.
  * @param onDiffering called with the changes by other operators since the settings were read, which the save keeps
  * @returns how many groups are planned again, and which settings another person must confirm
- * @throws InvalidSettingError if the groups of a directory would have no source
+ * @throws InvalidSettingError if the groups of a directory would have no source, or linked groups another kind of id
  * @throws Error if another operator has changed the same setting since
  */
 export async function changeSettings(
@@ -122,6 +123,7 @@ export async function changeSettings(
 ): Promise<{ readonly replanned: number; readonly requested: readonly string[] }> {
   const { connection: read, next: settings } = plan;
   await refuseOwnerless(read, settings, ports);
+  await refuseOtherIds(read, settings, ports);
   const change = { read, wanted: { ...read, settings }, action: 'connections_set' };
   const { before, after } = await changeConnection(change, ports);
   onDiffering(differingSettings(read.settings, before.settings));
@@ -130,6 +132,24 @@ export async function changeSettings(
     replanned: isReplanned ? await replanAll(read.name, ports) : 0,
     requested: requestsBetween(before, after).map(({ reason }) => reason),
   };
+}
+
+/**
+ * Refuses another `memberIdField` while groups are linked. Their views contain ids of the present kind, so every member
+ * would be removed and added under the other id.
+ * @throws InvalidSettingError
+ */
+async function refuseOtherIds(
+  { name, company, settings }: Connection,
+  next: ConnectionSettings,
+  { claims }: Pick<SettingsPorts, 'claims'>,
+): Promise<void> {
+  if (settings.memberIdField === next.memberIdField) return;
+  const { length: linked } = await claims.claimedBy(company, name);
+  if (linked === 0) return;
+  throw new InvalidSettingError([
+    `memberIdField: expected ${settings.memberIdField} while groups are linked (${plural(linked, 'group')}), got ${next.memberIdField}; release each group first: groupsync release GROUP`,
+  ]);
 }
 
 export async function listConnections(ports: SettingsPorts): Promise<readonly ConnectionRow[]> {

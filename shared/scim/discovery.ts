@@ -1,31 +1,19 @@
 import type { Schema } from './attribute.ts';
 import { MAX_BULK_OPERATIONS, PROMISED_BODY_BYTES } from './limits.ts';
-import { DEFAULT_PAGE, MAX_PAGE } from './list-query.ts';
+import { MAX_PAGE } from './list-query.ts';
 import type { ResourceType, ResourceTypes } from './resource-type.ts';
-import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG, withPagination } from './schemas/provider.ts';
+import { RESOURCE_TYPE, SCHEMA, SERVICE_PROVIDER_CONFIG } from './schemas/provider.ts';
 import type { ScimObject, ScimValue } from './value.ts';
 
-const PAGINATION: ScimObject = {
-  cursor: true,
-  index: true,
-  defaultPaginationMethod: 'index',
-  defaultPageSize: DEFAULT_PAGE,
-  maxPageSize: MAX_PAGE,
-};
-
-/** Settings of a connection that change the discovery documents. */
-export interface Announced {
-  /** If true, the documents contain `pagination` (RFC 9865 section 4). Strict clients reject this unknown attribute. */
-  readonly pagination: boolean;
-}
-
-/** Returns the service provider configuration (RFC 7643 section 5). */
-export const serviceProviderConfig = (baseUrl: string, announced: Announced): ScimObject => ({
+/**
+ * Returns the service provider configuration (RFC 7643 section 5). It does not announce pages by cursor (`pagination`,
+ * RFC 9865 section 4), because strict clients reject this unknown attribute. The server accepts cursors.
+ */
+export const serviceProviderConfig = (baseUrl: string): ScimObject => ({
   schemas: [SERVICE_PROVIDER_CONFIG.id],
   patch: { supported: true },
   bulk: { supported: true, maxOperations: MAX_BULK_OPERATIONS, maxPayloadSize: PROMISED_BODY_BYTES },
   filter: { supported: true, maxResults: MAX_PAGE },
-  ...(announced.pagination ? { pagination: PAGINATION } : {}),
   changePassword: { supported: false },
   sort: { supported: true },
   etag: { supported: true },
@@ -72,16 +60,12 @@ const schemaDocument = (schema: Schema, baseUrl: string): ScimObject => ({
 });
 
 /** Returns the schemas of all resource types. `/Schemas` describes only attributes that are stored. */
-export const schemaDocuments = (
-  types: ResourceTypes,
-  baseUrl: string,
-  announced: Announced,
-): readonly ScimObject[] =>
+export const schemaDocuments = (types: ResourceTypes, baseUrl: string): readonly ScimObject[] =>
   [
     types.User.kept.core,
     types.User.kept.extension,
     types.Group.kept.core,
-    announced.pagination ? withPagination(SERVICE_PROVIDER_CONFIG) : SERVICE_PROVIDER_CONFIG,
+    SERVICE_PROVIDER_CONFIG,
     RESOURCE_TYPE,
     SCHEMA,
   ]

@@ -169,7 +169,7 @@ function drawPushes(random: Random, { endMs, members }: Scene): readonly Happeni
       delete: { kind: 'delete', group },
     };
     const action = actions[random.pick(Object.keys(actions))] as DirectoryAction;
-    const form = random.pick(['native', 'sns', 'eventbridge', 'scim_patch'] as const);
+    const form = random.pick(['native', 'sns', 'eventbridge'] as const);
     const way = {
       form,
       time: 'exact',

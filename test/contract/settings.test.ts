@@ -44,7 +44,7 @@ describe('default settings', () => {
       groups: { include: ['*'], exclude: [], policies: [] },
       nameTemplate: '{name}',
       activity: { startParam: 'startDate', endParam: 'endDate', sizeParam: 'limit', pageSize: 1000 },
-      scim: { storeProfile: false, announcePagination: false, maxGroupNameLength: 256 },
+      scim: { storeProfile: false, maxGroupNameLength: 256 },
       nested: 'ignore',
       concurrency: 8,
       timeoutMs: 10_000,

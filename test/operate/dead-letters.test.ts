@@ -313,17 +313,6 @@ describe('replayDeadLetters', () => {
     },
   );
 
-  it('a message without an event time is replayed with the stamp of its first sending', async () => {
-    const world = await savedWorld();
-    const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp'];
-    const Operations = [{ op: 'add', path: 'members', value: [{ value: 'm-ann' }] }];
-    const body = JSON.stringify({ schemas, groupId: 'g', Operations });
-    const sentAtMs = NOW_MS - 86_400_000;
-    world.mailboxes.events.add({ id: 'moved', body, sentAtMs, code: 'retries_exhausted' });
-    await replayDeadLetters('events', world.ports, { connection, selection: { ids: ['moved'] } });
-    expect(world.sent[0]?.stamp).toMatch(/^2026-11-19T10:00:00\.000000000Z\./);
-  });
-
   it('replayDeadLetters wakes a failed group once for all its messages, and keeps a message about a new failure', async () => {
     const world = await savedWorld();
     await world.publish(group('g'));

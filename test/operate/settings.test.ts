@@ -40,6 +40,17 @@ async function company() {
 }
 
 describe('changed setting', () => {
+  it('memberIdField cannot change while groups are linked', async () => {
+    const { world } = await company();
+    const { toolPorts } = world;
+    const plan = await planSettings(CONNECTION, [{ key: 'memberIdField', value: 'id' }], toolPorts);
+    const saving = changeSettings(plan, { ...toolPorts, vault: KEEPS_NONE });
+    await expect(saving).rejects.toThrow(
+      'memberIdField: expected userId while groups are linked (1 group), got id',
+    );
+    expect((await world.connection()).settings.memberIdField).toBe('userId');
+  });
+
   it('the next run of apply uses a changed setting, although its worker caches connections', async () => {
     const { ref, remembering, change, names, state, world } = await company();
     expect(await change()).toEqual({ replanned: 1, requested: [] });

@@ -106,15 +106,6 @@ describe('reference model of the events', () => {
       { g: ['g'] },
     ],
     [
-      'the reference model orders events without a time by the time of their sending',
-      timed(
-        [3, leave('g', 'p1'), { form: 'scim_patch', time: 'none' }],
-        [2, join('g', 'p1'), { form: 'scim_patch', time: 'none' }],
-        [1, name('g')],
-      ),
-      { g: ['g'] },
-    ],
-    [
       'the reference model reads an oversized message',
       timed([1, { kind: 'wide', prefix: 'w', groups: 2 }]),
       { w0: ['w0', 'p0'], w1: ['w1', 'p1'] },

@@ -73,7 +73,7 @@ it('300 simulation runs contain every platform fault, action, way, trait, fault 
     list_shows_odd_group list_times_out writes_503 writes_403 writes_302 everything_503 throttles
     slow loses_answers late_writes wrong_route token_revoked token_expires feed_twice feed_missing
     feed_new_kind feed_malformed feed_forgets refuses_connection
-    name delete join leave snapshot parts profile forget wide rubbish native sns eventbridge okta scim_group scim_patch scim_request
+    name delete join leave snapshot parts profile forget wide rubbish native sns eventbridge okta scim_request
     exact whole_second none future copies:true
     company:hire company:readdress company:terminate company:activate company:erase company:lose_user_id company:change_user_id
     company:renumber equal_stamps scim_late match:given operator:forget

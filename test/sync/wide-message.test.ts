@@ -88,10 +88,9 @@ const group = (at: number, members: readonly object[]) =>
   snapshot(`${at}`, { group: { id: `g${at}`, name: 'n' }, members });
 const part = (snapshotId: string, index: number) =>
   snapshot(`${index}`, { group: { id: 'g' }, members: [], part: { snapshotId, index, count: 10_000 } });
-const patch = (group: string, value: readonly unknown[]) => ({
-  schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-  groupId: group,
-  Operations: [{ op: 'add', path: 'members', value }],
+const added = (id: string, member: string) => ({
+  ...snapshot(id, { group: { id }, members: [{ id: member }] }),
+  type: 'directory.group.member.added',
 });
 
 async function storedBySeveral(message: IncomingMessage, { ports, ended }: ReturnType<typeof slowly>) {
@@ -104,7 +103,7 @@ async function storedBySeveral(message: IncomingMessage, { ports, ended }: Retur
 
 it.each([
   ['snapshots of different groups', 5_000, (at: number) => group(at, [])],
-  ['members of different groups', 7_000, (at: number) => patch(`g${at}`, [`u${at}`])],
+  ['members of different groups', 6_000, (at: number) => added(`g${at}`, `u${at}`)],
   ['parts of one snapshot', 4_000, (at: number) => part('s', at)],
   ['parts of different snapshots', 4_000, (at: number) => part(`s${at}`, at)],
 ])(

@@ -179,11 +179,6 @@ export const texts: Readonly<Record<string, SettingText>> = {
     title: 'SCIM: store all attributes',
     text: 'Stores every attribute of a person, not only those for matching.',
   },
-  'scim.announcePagination': {
-    section: 'advanced',
-    title: 'SCIM: announce pagination',
-    text: 'Lists pagination in the SCIM ServiceProviderConfig. Some strict clients refuse this field.',
-  },
   'scim.maxGroupNameLength': {
     section: 'advanced',
     title: 'SCIM: longest group name',

@@ -75,8 +75,3 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
   return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
 }
-
-/** Returns the attributes for the SCIM field `display`, which is an address or the name of a person. */
-export function attributesOfDisplay(display: string): Readonly<Record<string, string>> {
-  return looksLikeAddress(display) ? attributesOfLogin(display) : { name: display };
-}

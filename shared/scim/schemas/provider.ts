@@ -63,24 +63,6 @@ export const SERVICE_PROVIDER_CONFIG: Schema = {
   ],
 };
 
-const pagination = complex(fixed)('pagination', 'Pages of lists (RFC 9865).', [
-  yesNo('cursor', 'Whether pages can be requested by cursor.'),
-  yesNo('index', 'Whether pages can be requested by startIndex.'),
-  exact('defaultPaginationMethod', 'The method for requests without cursor and startIndex.', optional),
-  attribute(
-    'integer',
-    'defaultPageSize',
-    'Number of resources in a page if the request has no count.',
-    fixed,
-  ),
-  attribute('integer', 'maxPageSize', 'Maximum number of resources in one response.', fixed),
-]);
-
-export const withPagination = (schema: Schema): Schema => ({
-  ...schema,
-  attributes: [...schema.attributes, pagination],
-});
-
 export const RESOURCE_TYPE: Schema = {
   id: 'urn:ietf:params:scim:schemas:core:2.0:ResourceType',
   name: 'ResourceType',

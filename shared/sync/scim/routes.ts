@@ -89,8 +89,6 @@ const ME: Methods = {
   DELETE: notImplemented,
 };
 
-const announcedBy = ({ scim }: ScimContext['settings']) => ({ pagination: scim.announcePagination });
-
 /** Discovery ignores query parameters, except a filter, which it rejects (RFC 7644 section 4). */
 function discovery(first: string, second: string | undefined): Methods | undefined {
   const one = (find: (context: ScimContext) => ScimObject | undefined): Methods => ({
@@ -115,17 +113,13 @@ function discovery(first: string, second: string | undefined): Methods | undefin
   switch (first) {
     case 'ServiceProviderConfig':
     case 'ServiceProviderConfigs':
-      return second === undefined
-        ? one(({ baseUrl, settings }) => serviceProviderConfig(baseUrl, announcedBy(settings)))
-        : undefined;
+      return second === undefined ? one(({ baseUrl }) => serviceProviderConfig(baseUrl)) : undefined;
     case 'ResourceTypes':
       return several(({ types, baseUrl }) =>
         Object.values(types).map((type) => resourceTypeDocument(type, baseUrl)),
       );
     case 'Schemas':
-      return several(({ types, baseUrl, settings }) =>
-        schemaDocuments(types, baseUrl, announcedBy(settings)),
-      );
+      return several(({ types, baseUrl }) => schemaDocuments(types, baseUrl));
     default:
       return undefined;
   }

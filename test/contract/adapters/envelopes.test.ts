@@ -3,11 +3,6 @@ import { changesOf, decode, native, problemsOf } from '../decoding.ts';
 
 const deleted = native('group.deleted', { group: { id: '00g1' } });
 const change = { kind: 'group.deleted', group: '00g1' };
-const timelessGroup = {
-  schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
-  externalId: '00g1',
-  displayName: 'Sales',
-};
 
 /** Returns an SNS notification as SQS delivers it from a subscription without raw delivery. */
 const sns = (message: unknown, more: object = {}) => ({
@@ -37,9 +32,6 @@ const eventBridge = (detail: unknown, more: object = {}) => ({
   ...more,
 });
 
-/** Returns an id in the form that it has in a stamp. */
-const hexOf = (id: string) => Buffer.from(id).toString('hex');
-
 describe('SNS notification', () => {
   it('an SNS notification may contain one event or an array of events', () => {
     expect(changesOf(sns(deleted))).toEqual([change]);
@@ -48,16 +40,6 @@ describe('SNS notification', () => {
 
   it('an event in an SNS notification keeps its own time and id', () => {
     expect(decode(sns(deleted)).events[0]?.stamp).toBe(decode(deleted).events[0]?.stamp);
-  });
-
-  it('an event without a time gets the time and id of the SNS notification', () => {
-    const [event] = decode(sns({ ...timelessGroup })).events;
-    expect(event?.stamp).toContain(`2026-11-20T11:00:00.250000000Z.00.${hexOf(sns('').MessageId)}.`);
-  });
-
-  it('an event gets the time of an SNS notification without an id, and the id of the SQS message', () => {
-    const [event] = decode(sns(timelessGroup, { MessageId: undefined })).events;
-    expect(event?.stamp).toMatch(/^2026-11-20T11:00:00\.250000000Z\.00\.6d31\./);
   });
 
   it('an event without a connection gets the connection attribute of the SNS notification', () => {
@@ -116,11 +98,6 @@ describe('EventBridge event', () => {
     expect(problemsOf(eventBridge({}, { 'detail-type': 'directory.x' }))).toEqual([
       expect.stringMatching(/^unknown_type/),
     ]);
-  });
-
-  it('an event without a time gets the time and id of the EventBridge event', () => {
-    const [event] = decode(eventBridge(timelessGroup)).events;
-    expect(event?.stamp).toContain(`2026-11-20T11:30:00.000000000Z.00.${hexOf(eventBridge({}).id)}.`);
   });
 
   it.each([{}, { instance: 'i-1', state: 'running' }])('the EventBridge detail %j is ignored', (detail) => {

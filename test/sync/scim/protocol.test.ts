@@ -544,25 +544,6 @@ describe('SCIM discovery (RFC 7644 section 4)', () => {
     });
   });
 
-  it('ServiceProviderConfig announces pagination by cursor only if the connection enables it', async () => {
-    const documents = async (one: Client) => [
-      (await one.get('/ServiceProviderConfig')).body,
-      (await one.get(`/Schemas/${DISCOVERY[0]}`)).body,
-    ];
-    const [config, schema] = await documents(client);
-    expect(config).not.toHaveProperty('pagination');
-    expect(JSON.stringify(schema)).not.toContain('pagination');
-    const published = await documents(await createWorld({ scim: { announcePagination: true } }).client());
-    expect(published[0].pagination).toEqual({
-      cursor: true,
-      index: true,
-      defaultPaginationMethod: 'index',
-      defaultPageSize: 100,
-      maxPageSize: 500,
-    });
-    expect(JSON.stringify(published[1])).toContain('"pagination"');
-  });
-
   it('the lists of resource types and schemas ignore startIndex and count, and each entry can be read by its id', async () => {
     for (const [path, ids] of [
       ['/ResourceTypes', ['User', 'Group']],

@@ -45,8 +45,3 @@ it.each([false, true])(
     expect((await client.delete(path)).status).toBe(204);
   },
 );
-
-it('a client that refuses unknown attributes fails during the discovery if pagination is announced', async () => {
-  const client = await createWorld({ scim: { announcePagination: true } }).client();
-  await expect(discover(client)).rejects.toThrow('pagination');
-});
