@@ -178,7 +178,7 @@ function matchLines(preview: MatchPreview): readonly string[] {
     ...byRule.map((one) => `     ${one.rule}: ${one.matched}`),
   ];
   if (newlyMatched > 0)
-    lines.push(`     ${newlyMatched} members would get their first match, and join their groups`);
+    lines.push(`     ${plural(newlyMatched, 'member')} would get their first match, and join their groups`);
   return lines;
 }
 

@@ -21,7 +21,9 @@ const MatchPreview = z.object({
   unmatched: count,
   newlyMatched: count
     .optional()
-    .describe('Matched members who have no binding yet. The new rules would add them.'),
+    .describe(
+      'Matched members who have no binding yet and would join their groups. Absent if not all employees were read.',
+    ),
   /** The number of matches by each rule, in the order of the rules. */
   byRule: z.array(z.object({ rule: text, matched: count })),
 });

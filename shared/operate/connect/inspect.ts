@@ -5,11 +5,8 @@ import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import { fault, messageOf, passed } from '../doctor/check.ts';
 import { keptFor } from './connect.ts';
 import { checkMemberIds, findMemberIds } from './member-id.ts';
-import { type InspectInput, planAdoption, previewMatch, type SampledEmployee } from './preview.ts';
+import { type InspectInput, planAdoption, previewMatch, SAMPLE, type SampledEmployee } from './preview.ts';
 import { checkWriteScopes } from './write-scopes.ts';
-
-/** The read of employees for the checks and the preview ends after the page with this number. */
-const SAMPLE = 1_000;
 
 /** Checks everything on the platform that a connection needs, with a credential that is not stored yet. */
 export async function inspectCredential(input: InspectInput, ports: ToolPorts): Promise<Inspection> {

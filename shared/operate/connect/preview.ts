@@ -3,12 +3,14 @@ import { mayCreate } from '../../contract/group-policy.ts';
 import { fieldName, type MatchRule, matchForm, soughtValues } from '../../contract/match-rule.ts';
 import { renderName } from '../../contract/name-template.ts';
 import { type ConnectionSettings, matchRules } from '../../contract/settings.ts';
-import { groupExists, groupName } from '../../domain/group.ts';
+import { isActive } from '../../domain/active.ts';
+import { groupExists, groupFloor, groupName, memberCounts } from '../../domain/group.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { type ConnectionName, type MemberId, type PlatformGroupId, roleId } from '../../domain/ids.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { clashFinder, type NamedGroup } from '../../plan/name-clash.ts';
 import { withSpokeId, namedLike } from '../../plan/names.ts';
-import { choosePerson, type Role } from '../../plan/person.ts';
+import { choosePerson, mayBeMember, type Role } from '../../plan/person.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import { leftBehind } from '../../sync/claim-group.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
@@ -28,22 +30,26 @@ export interface InspectInput {
 export type SampledEmployee = ReadonlyMap<string, string | null>;
 
 const MEMBERS = 500;
+/** The read of employees for the checks and the preview ends after the page with this number. */
+export const SAMPLE = 1_000;
 
 /** Tries the match rules with the stored members and the sampled employees. */
 export async function previewMatch(
-  { name, settings }: InspectInput,
+  input: InspectInput,
   employees: readonly SampledEmployee[],
   ports: ToolPorts,
 ): Promise<MatchPreview> {
+  const { settings } = input;
   const roles = employees.map(roleOf);
   const rules = matchRules(settings).map((rule) => {
     const field = fieldName(rule.employeeField);
     return { ...rule, field, holders: holdersOf(field, employees, roles) };
   });
-  const members = await someMembers(name, ports);
+  const members = await someMembers(input, ports);
   const results = members.map((user) => matchOf(user, rules, roles, settings));
   const of = (outcome: MatchResult['outcome']) => results.filter((one) => one.outcome === outcome);
   const matched = of('matched');
+  const joining = matched.filter(({ user, mayJoin }) => user.role === undefined && mayJoin);
   return {
     members: members.length,
     byRule: rules.map((rule) => ({
@@ -53,7 +59,8 @@ export async function previewMatch(
     matched: matched.length,
     ambiguous: of('ambiguous').length,
     unmatched: of('unmatched').length,
-    newlyMatched: matched.filter(({ user }) => user.role === undefined).length,
+    // Employees outside the sample may make a match ambiguous.
+    ...(employees.length < SAMPLE && { newlyMatched: joining.length }),
   };
 }
 
@@ -62,6 +69,8 @@ interface MatchResult {
   readonly outcome: 'matched' | 'ambiguous' | 'unmatched';
   /** The first rule that finds an employee; undefined if no rule does. */
   readonly rule: TriedRule | undefined;
+  /** Whether the matched person may be a member now. */
+  readonly mayJoin?: boolean;
 }
 
 function matchOf(
@@ -77,7 +86,8 @@ function matchOf(
   const ofSameUsers = roles.filter(({ userId }) => userId !== undefined && users.has(userId));
   const others = ofSameUsers.filter((one) => !holders.includes(one));
   const person = choosePerson(holders, others, settings);
-  return { user, outcome: person === undefined ? 'ambiguous' : 'matched', rule };
+  if (person === undefined) return { user, outcome: 'ambiguous', rule };
+  return { user, outcome: 'matched', rule, mayJoin: mayBeMember(person[0], settings) };
 }
 
 interface TriedRule extends MatchRule {
@@ -115,23 +125,36 @@ function roleOf(employee: SampledEmployee, at: number): Role {
   };
 }
 
-async function someMembers(connection: ConnectionName, ports: ToolPorts) {
-  const members = new Set<MemberId>();
-  for await (const member of presentMembers(connection, ports)) {
-    members.add(member);
+/** Returns the members of the groups that groupsync writes: the first `MEMBERS`, and others of the last group. */
+async function someMembers({ name, settings }: InspectInput, ports: ToolPorts) {
+  const members = new Map<MemberId, UserState>();
+  for (const { ref } of await collectPages(ports.index.all(name))) {
+    const state = await ports.groups.read(ref);
+    if (state === undefined || !isWritten(state, settings)) continue;
+    for (const user of await membersOf(state, ports)) members.set(user.member, user);
     if (members.size >= MEMBERS) break;
   }
-  return [...(await ports.users.read(connection, [...members])).values()];
+  return [...members.values()];
 }
 
-/** Yields the members of all groups, group by group. A member of several groups is yielded several times. */
-async function* presentMembers(connection: ConnectionName, { index, groups }: ToolPorts) {
-  for await (const page of index.all(connection)) {
-    for (const { ref } of page) {
-      const registers = await groups.members(ref);
-      yield* registers.filter(({ value }) => value === 'present').map(({ member }) => member);
-    }
-  }
+async function membersOf({ ref, registers }: GroupState, { groups, users }: ToolPorts) {
+  const floor = groupFloor(registers);
+  const stored = await groups.members(ref);
+  const present = stored.filter((one) => memberCounts(one, floor, STAMP_ZERO)).slice(0, MEMBERS);
+  const known = await users.read(
+    ref.connection,
+    present.map(({ member }) => member),
+  );
+  return present.flatMap((one) => {
+    const user = known.get(one.member);
+    return user && memberCounts(one, floor, user.floor) && isActive(user.attributes) ? user : [];
+  });
+}
+
+/** Whether groupsync writes the group with these settings. */
+function isWritten(state: GroupState, settings: ConnectionSettings): boolean {
+  const name = nameInDirectory(state);
+  return name !== undefined && !state.released && mayCreate(settings, state.ref.group, name);
 }
 
 type Listed = { readonly id: string; readonly name: string; readonly spokeId: string | null };
@@ -166,7 +189,7 @@ export async function planAdoption(
     const name = renderName(settings.nameTemplate, { name: named, id: ref.group, connection });
     const found = candidateFor(ref.group, name, free);
     if (found !== undefined) pairs[found.by].push(found.pair);
-    if (state.released || !mayCreate(settings, ref.group, named)) continue;
+    if (!isWritten(state, settings)) continue;
     const same = clashesOf({ name, spokeId: ref.group });
     clashing.push(...same.map((one) => ({ ...one, group: ref.group })));
   }
