@@ -13,7 +13,7 @@ import {
 } from '../../shared/operate/directory/accept-deletions.ts';
 import { guidePages } from '../../shared/operate/directory/guides/index.ts';
 import { readDirectoryGroups, readDirectoryStatus } from '../../shared/operate/directory/status.ts';
-import { formatSource } from '../../shared/operate/status.ts';
+import { formatSource, needsAttention } from '../../shared/operate/status.ts';
 import { FunctionFailed } from '../../shared/sync/ports/deployment.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, HintedError } from '../io.ts';
@@ -84,16 +84,16 @@ export function addDirectory(program: Command, act: Act): void {
 async function status({ out, connected }: Context): Promise<number> {
   const { ports, found } = await connected();
   const report = await readDirectoryStatus(found, ports);
-  const { kind, states, differing, freshness, stopped } = report;
+  const { kind, states, differing, freshness } = report;
   out.answer(report, () => {
     if (kind === null) out.line(`this connection reads no directory; setup: ${guidePages()}`);
     else for (const line of statusLines(report, kind, out.paint.red)) out.line(line);
   });
-  const isLate = freshness?.late === true || stopped !== null;
-  if (isLate) out.note('next: groupsync doctor --faults');
-  const needsAttention = states.failing + states.missing + differing > 0;
-  if (needsAttention) out.note('next: groupsync directory groups');
-  return needsAttention || isLate ? EXIT.attention : EXIT.done;
+  const hasFault = freshness !== null && needsAttention(freshness);
+  if (hasFault) out.note('next: groupsync doctor --faults');
+  const hasGroups = states.failing + states.missing + differing > 0;
+  if (hasGroups) out.note('next: groupsync directory groups');
+  return hasGroups || hasFault ? EXIT.attention : EXIT.done;
 }
 
 function statusLines(
@@ -102,14 +102,15 @@ function statusLines(
   red: (text: string) => string,
 ): readonly string[] {
   const { groups: count, states, due, listedAt, oldestReadAt, otherSource, differing } = report;
-  const { freshness, stopped, short } = report;
+  const { freshness } = report;
   const named = Object.entries(states).filter(([, number]) => number > 0);
   const parts = named.map(([state, number]) => `${number} ${state}`);
   const others = `${plural(otherSource, 'group')} of another source, ${differing} of them differ from the directory`;
   const lines = [`${kind}: ${plural(count, 'group')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`];
-  if (stopped !== null) lines.push(red(`stopped since ${stopped.since}: ${stopped.reason}`));
-  if (short > 0) lines.push(`directory lists fewer members than it counts: ${plural(short, 'group')}`);
-  if (freshness !== null) lines.push(formatSource(freshness, duration));
+  if (freshness !== null) {
+    const text = formatSource(freshness, duration);
+    lines.push(needsAttention(freshness) ? red(text) : text);
+  }
   lines.push(`listed ${listedAt ?? 'never'}; oldest read ${oldestReadAt ?? 'none'}; due now: ${due}`);
   if (otherSource > 0) lines.push(others);
   return lines;

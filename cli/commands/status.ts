@@ -12,6 +12,7 @@ import {
   formatGate,
   formatSource,
   formatWaiting,
+  needsAttention,
   readGroupStatus,
   readStatus,
   shortened,
@@ -80,7 +81,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   );
   for (const one of status.sources) {
     const text = `${one.source.padEnd(10)}  ${formatSource(one, duration)}`;
-    out.line(`source      ${one.late ? paint.red(text) : text}`);
+    out.line(`source      ${needsAttention(one) ? paint.red(text) : text}`);
   }
   out.line(
     `queues      events ${number(queues.events)} (${number(queues.eventsDlq)} dead-lettered), apply ${number(queues.apply)} (${number(queues.applyDlq)} dead-lettered)`,
@@ -96,12 +97,12 @@ const DRIFT: Readonly<Record<string, string>> = {
 function nextSteps(status: StatusReport) {
   const { connection, gate, failingCalls, observing, credential, holds, groups, queues } = status;
   const { settingRequests } = status;
-  const isLate = status.sources.some(({ late }) => late);
-  const hasFault = credential.failure !== null || failingCalls.length > 0;
+  const hasFault =
+    credential.failure !== null || failingCalls.length > 0 || status.sources.some(needsAttention);
   const dead = (queues.eventsDlq ?? 0) + (queues.applyDlq ?? 0);
   const steps: readonly (readonly [isDue: boolean, step: string])[] = [
     [gate.state !== 'open', fixForGate(gate, connection) ?? ''],
-    [gate.state !== 'backoff' && (hasFault || isLate), 'groupsync doctor --faults'],
+    [gate.state !== 'backoff' && hasFault, 'groupsync doctor --faults'],
     [gate.state !== 'paused' && observing, 'groupsync resume'],
     [holds > 0, 'groupsync holds'],
     [settingRequests > 0, `groupsync connections confirm ${connection}`],

@@ -53,7 +53,8 @@ function Gate({ row, backlog }: ConnectionPage) {
 
 /** Example: “last received about 3 min ago, expected every 5 min” */
 function formatFreshness(row: ConnectionPage['sources'][number]): string {
-  const { expectedEveryMs } = row;
+  const { expectedEveryMs, stopped } = row;
+  if (stopped !== null) return T.conn.readerStopped;
   const received = formatReceipt(row);
   return expectedEveryMs === null ? received : received + T.conn.sourceExpected(duration(expectedEveryMs));
 }

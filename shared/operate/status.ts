@@ -10,14 +10,13 @@ import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import { holdsOf } from '../domain/hold.ts';
 import type { GroupRef } from '../domain/ids.ts';
-import type { Freshness } from '../plan/freshness.ts';
 import { contactText } from '../plan/holder.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { ANSWER_PREFIX, isJson, withoutCutJson } from '../sync/ports/platform.ts';
-import { readSources, type SourcePorts } from '../sync/sources.ts';
+import { readSources, type SourcePorts, type SourcesFound } from '../sync/sources.ts';
 import { plural } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
@@ -100,30 +99,49 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
   };
 }
 
-/** Returns for each source of a connection when its last data arrived, and when its next data is expected. */
+/**
+ * Returns for each source of a connection when its last data arrived, and when its next data is expected. For the reader
+ * of the directory, also returns the problems of its last run.
+ */
 export const reportSources = async (
   connection: Pick<Connection, 'name' | 'settings'>,
   ports: SourcePorts,
-): Promise<readonly SourceReport[]> =>
-  sourceRows((await readSources(connection, ports)).freshness, ports.clock());
+): Promise<readonly SourceReport[]> => sourceRows(await readSources(connection, ports), ports.clock());
 
-export const sourceRows = (freshness: readonly Freshness[], nowMs: number): readonly SourceReport[] =>
-  freshness.map(({ source, receivedMs, everyMs, lateMs }) => ({
-    source,
-    receivedAt: instant(receivedMs),
-    receivedAgeMs: receivedMs === undefined ? null : Math.max(0, nowMs - receivedMs),
-    expectedEveryMs: everyMs ?? null,
-    late: lateMs > 0,
-  }));
+export const sourceRows = ({ freshness, reader }: SourcesFound, nowMs: number): readonly SourceReport[] =>
+  freshness.map(({ source, receivedMs, everyMs, lateMs }) => {
+    const { stopped, shortGroups = 0 } = source === 'directory' ? reader : {};
+    return {
+      source,
+      receivedAt: instant(receivedMs),
+      receivedAgeMs: receivedMs === undefined ? null : Math.max(0, nowMs - receivedMs),
+      expectedEveryMs: everyMs ?? null,
+      late: lateMs > 0,
+      stopped: stopped ? { since: new Date(stopped.sinceMs).toISOString(), reason: stopped.reason } : null,
+      shortGroups,
+    };
+  });
+
+/** Whether an alarm reports the source. */
+export const needsAttention = ({ late, stopped, shortGroups }: SourceReport): boolean =>
+  late || stopped !== null || shortGroups > 0;
 
 /** The stored time of a receipt may be up to a minute too early, so a younger receipt has no shown age. */
 const YOUNG_MS = 120_000;
 
-/** Formats the freshness of a source: “last received about 16 min ago, expected every 5 min; late”. */
+/**
+ * Formats the freshness of a source, or the problem of the reader: “last received about 16 min ago, expected every 5 min;
+ * late”. The last receipt of a stopped reader is not shown, because later changes of the directory are missing.
+ */
 export function formatSource(report: SourceReport, durationOf: (ms: number) => string): string {
-  const { expectedEveryMs, late } = report;
+  const { expectedEveryMs, late, stopped, shortGroups } = report;
   const expected = expectedEveryMs === null ? '' : `, expected every ${durationOf(expectedEveryMs)}`;
-  return `${formatReceipt(report, durationOf)}${expected}${late ? '; late' : ''}`;
+  const parts = [`${formatReceipt(report, durationOf)}${expected}`];
+  if (stopped !== null) return `stopped since ${stopped.since}: ${stopped.reason}`;
+  if (late) parts.push('late');
+  if (shortGroups > 0)
+    parts.push(`the directory lists fewer members than it counts for ${plural(shortGroups, 'group')}`);
+  return parts.join('; ');
 }
 
 function formatReceipt({ source, receivedAgeMs }: SourceReport, durationOf: (ms: number) => string): string {

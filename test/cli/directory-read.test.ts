@@ -21,6 +21,25 @@ async function stoppedReader() {
   return { run };
 }
 
+it.each(['status', 'directory status'])(
+  '%s shows the reason of a stopped reader and no receipt, and exits with 3',
+  async (command) => {
+    const directory = { kind: 'google', administrator: 'admin@acme.test' } as const;
+    const { ports, connection, clock } = await savedWorld({ directory });
+    const cli = () => runCli(command.split(' '), { ports });
+    await ports.sources.noteReceipt(connection.name, { source: 'directory', nowMs: clock.ms });
+    expect(await cli()).toMatchObject({ code: 0, stdout: expect.stringContaining('within the last 2 min') });
+    await ports.sources.noteReader(connection.name, { shortGroups: 2 });
+    const short = expect.stringContaining('it counts for 2 groups');
+    expect(await cli()).toMatchObject({ code: 3, stdout: short });
+    await ports.sources.noteReader(connection.name, { stopped: { sinceMs: clock.ms, reason: REASON } });
+    const { code, stdout, stderr } = await cli();
+    expect(stdout).toContain(`stopped since 2026-11-20T10:00:00.000Z: ${REASON}`);
+    expect(stdout).not.toContain('within the last 2 min');
+    expect({ code, stderr }).toEqual({ code: 3, stderr: 'next: groupsync doctor --faults\n' });
+  },
+);
+
 describe('directory read', () => {
   it('directory read --accept-deletions records the operator, the reason of the stop and the deleted groups', async () => {
     const { run } = await stoppedReader();

@@ -160,6 +160,8 @@ describe('documents of --json', () => {
           receivedAgeMs: null,
           expectedEveryMs: 300_000,
           late: false,
+          stopped: null,
+          shortGroups: 0,
         },
       },
     ]);

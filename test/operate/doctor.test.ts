@@ -16,11 +16,15 @@ import {
   PlatformFailure,
 } from '../../shared/sync/ports/platform.ts';
 import { createToken } from '../../shared/sync/scim/tokens.ts';
-import { added, applicantOf, group, removed, savedWorld } from '../support/operate/world.ts';
+import { added, applicantOf, group, NOW_MS, removed, savedWorld } from '../support/operate/world.ts';
 
 const PREFIX = 'groupsync';
 const DAY_MS = 86_400_000;
 const KEY = 'arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555';
+
+const GOOGLE = { kind: 'google', administrator: 'admin@acme.test' } as const;
+const STOPPED =
+  /^default: source directory: stopped since 2026-11-20T10:00:00.000Z: no right fix: .*"Reader stopped".* groupsync directory read$/;
 
 function soundDeployment(): Deployment {
   return {
@@ -347,6 +351,21 @@ describe('groupsync doctor', () => {
         );
       },
     ],
+    ...(
+      [
+        [{ shortGroups: 2, stopped: { sinceMs: NOW_MS, reason: 'no right' } }, STOPPED],
+        [{ shortGroups: 2 }, /^default: source directory: .*it counts for 2 groups fix: .*directory groups$/],
+      ] as const
+    ).map(([found, says]): [RegExp, (world: Sound) => Promise<unknown>] => [
+      says,
+      async ({ ports, connection }) => {
+        await ports.connections.save({
+          ...connection,
+          settings: { ...connection.settings, directory: GOOGLE },
+        });
+        await ports.sources.noteReader(connection.name, found);
+      },
+    ]),
     [
       /^scim token: .*no connection has a token.* fix: .*groupsync --connection default scim token create/,
       served({}),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SOURCES } from '../../domain/source.ts';
 import { type Answer, count, instant, nullable, text } from './forms.ts';
-import { SourceReport } from './status.ts';
+import { ReaderStop, SourceReport } from './status.ts';
 
 /**
  * The steps of reading a directory, in this order. The reader signs in with a stored key (`credential`). Without a key,
@@ -59,7 +59,7 @@ export const DirectoryStatus = z.object({
   ),
   differing: count.describe('Groups of other sources that differ from the directory.'),
   oldestReadAt: nullable(instant).describe('The time of the last read of the group that has waited longest.'),
-  stopped: nullable(z.object({ since: instant, reason: text })).describe(
+  stopped: nullable(ReaderStop).describe(
     'The reason why the reader has stopped: it lacks a right, or too many groups are missing.',
   ),
   short: count.describe('Groups for which the directory repeatedly lists fewer members than it counts.'),

@@ -43,6 +43,9 @@ const FailingEndpoint = z.object({
 });
 export type FailingEndpoint = Answer<typeof FailingEndpoint>;
 
+/** Why and since when the reader of the directory has stopped. */
+export const ReaderStop = z.object({ since: instant, reason: text });
+
 /** A source of changes, with the time of the last receipt and the expected interval. */
 export const SourceReport = z.object({
   source: z.enum(SOURCES).describe('directory: the reader of the directory.'),
@@ -52,6 +55,12 @@ export const SourceReport = z.object({
   receivedAgeMs: nullable(ms),
   expectedEveryMs: nullable(ms).describe('Null if no receipt is expected.'),
   late: z.boolean().describe('Whether the next receipt has been overdue for more than ten minutes.'),
+  stopped: nullable(ReaderStop).describe(
+    'Why the reader has stopped: it lacks a right, or too many groups are missing. Null for other sources.',
+  ),
+  shortGroups: count.describe(
+    'Groups for which the directory repeatedly lists fewer members than it counts. 0 for other sources.',
+  ),
 });
 export type SourceReport = Answer<typeof SourceReport>;
 

@@ -7,8 +7,7 @@ import type { ReaderGroup } from '../../domain/reader-group.ts';
 import { CONFIRMED_AFTER_MS } from '../../plan/directory/outcome.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
-import { readSources } from '../../sync/sources.ts';
-import { instant, sourceRows } from '../status.ts';
+import { instant, reportSources } from '../status.ts';
 
 type DirectoryPorts = Pick<ToolPorts, 'reader' | 'clock'>;
 type StatusPorts = DirectoryPorts & Pick<ToolPorts, 'sources'>;
@@ -19,15 +18,16 @@ export async function readDirectoryStatus(
 ): Promise<DirectoryStatus> {
   const { name, settings } = connection;
   const { reader, clock } = ports;
-  const [position, groups, { freshness, reader: health }] = await Promise.all([
+  const [position, groups, sources] = await Promise.all([
     reader.position(name),
     reader.groups(name),
-    readSources(connection, ports),
+    reportSources(connection, ports),
   ]);
   const states = groups.map(stateOf);
   const countOf = (state: string) => states.filter((one) => one === state).length;
   const readMs = groups.flatMap((group) => group.readMs ?? []);
   const nowMs = clock();
+  const freshness = sources.find(({ source }) => source === 'directory') ?? null;
   return {
     connection: name,
     kind: settings.directory?.kind ?? null,
@@ -40,11 +40,9 @@ export async function readDirectoryStatus(
     due: groups.filter(({ dueMs }) => dueMs <= nowMs).length,
     otherSource: groups.filter(({ other }) => other !== undefined).length,
     differing: groups.filter(({ differs }) => differs !== undefined).length,
-    stopped: health.stopped
-      ? { since: new Date(health.stopped.sinceMs).toISOString(), reason: health.stopped.reason }
-      : null,
-    short: health.shortGroups ?? 0,
-    freshness: sourceRows(freshness, nowMs).find(({ source }) => source === 'directory') ?? null,
+    stopped: freshness?.stopped ?? null,
+    short: freshness?.shortGroups ?? 0,
+    freshness,
     oldestReadAt: readMs.length === 0 ? null : instant(readMs.reduce((a, b) => Math.min(a, b))),
   };
 }

@@ -1,4 +1,5 @@
 import type { Check } from '../../contract/answers/connect.ts';
+import type { SourceReport } from '../../contract/answers/status.ts';
 import { holdsOf } from '../../domain/hold.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -10,6 +11,7 @@ import {
   formatFailingCalls,
   formatGate,
   formatSource,
+  needsAttention,
   reportGate,
   reportSources,
 } from '../status.ts';
@@ -218,6 +220,10 @@ async function checkFeed({ name }: Connection, { feed, clock, deployment }: Tool
   });
 }
 
+const FIX_OF_STOP =
+  'docs/runbook.md, "Reader stopped": restore the access, or accept that groups were deleted. Then read now:\ngroupsync directory read';
+const FIX_OF_SHORT =
+  'docs/runbook.md, "Directory lists too few members". List these groups:\ngroupsync directory groups';
 const FIX_OF_SOURCE = {
   events:
     'docs/runbook.md, "Source late": check the producer. If it sends rarely, increase the expected interval:',
@@ -227,11 +233,17 @@ const FIX_OF_SOURCE = {
 
 async function checkSources(connection: Connection, ports: ToolPorts): Promise<Checked> {
   const sources = await reportSources(connection, ports);
-  return sources.map((one) => {
-    const { source } = one;
-    const expectLess = `groupsync connections set ${connection.name} sources.expectEvery.${source}=1440`;
-    const command = source === 'directory' ? 'groupsync directory read' : expectLess;
-    const fix = `${FIX_OF_SOURCE[source]}\n${command}`;
-    return check(`source ${source}`, !one.late, { detail: formatSource(one, minutes), fix });
-  });
+  return sources.map((one) =>
+    check(`source ${one.source}`, !needsAttention(one), {
+      detail: formatSource(one, minutes),
+      fix: fixOfSource(one, connection),
+    }),
+  );
+}
+
+function fixOfSource({ source, stopped, late }: SourceReport, { name }: Connection): string {
+  if (stopped !== null) return FIX_OF_STOP;
+  if (!late) return FIX_OF_SHORT;
+  const expectLess = `groupsync connections set ${name} sources.expectEvery.${source}=1440`;
+  return `${FIX_OF_SOURCE[source]}\n${source === 'directory' ? 'groupsync directory read' : expectLess}`;
 }
