@@ -24,7 +24,7 @@ import { changeLines } from '../output/import-changes.ts';
 import { plural, shellWord } from '../output/words.ts';
 import { textChunks } from '../text-file.ts';
 import { wholeNumber } from './arguments.ts';
-import { printErrors } from './events.ts';
+import { printErrors, SHOWN } from './events.ts';
 import { askStates, stateRule } from './import-states.ts';
 
 export function addImport(program: Command, act: Act): void {
@@ -133,22 +133,36 @@ async function importFile(context: Context, file: string, flags: ImportFlags): P
   return exitCodeOf(report, dryRun);
 }
 
-function exitCodeOf({ errorCount, unsent, sent, comparison }: ImportReport, dryRun: boolean): number {
+function exitCodeOf(
+  { errorCount, refusedCount, unsent, sent, comparison }: ImportReport,
+  dryRun: boolean,
+): number {
   if (errorCount > 0) return EXIT.failed;
   if (!sent && !dryRun) return EXIT.failed;
   const isOld = (comparison?.changedSince?.length ?? 0) > 0;
-  return unsent !== undefined || isOld ? EXIT.attention : EXIT.done;
+  const isPartial = unsent !== undefined || refusedCount !== undefined;
+  return isPartial || isOld ? EXIT.attention : EXIT.done;
 }
 
 type Plan = Pick<
   ImportReport,
-  'ignoredColumns' | 'noPeople' | 'switchedOff' | 'otherGroups' | 'kind' | 'groups' | 'messages'
+  | 'ignoredColumns'
+  | 'noPeople'
+  | 'switchedOff'
+  | 'refused'
+  | 'refusedCount'
+  | 'otherGroups'
+  | 'kind'
+  | 'groups'
+  | 'messages'
 >;
 
 function fileLines({
   ignoredColumns,
   noPeople = 0,
   switchedOff = [],
+  refused = [],
+  refusedCount = 0,
   otherGroups = 0,
 }: Plan): readonly string[] {
   const lines: string[] = [];
@@ -159,6 +173,10 @@ function fileLines({
   if (switchedOff.length > 0) {
     const rows = switchedOff.reduce((sum, state) => sum + state.rows, 0);
     lines.push(`${plural(rows, 'row')} skipped: account switched off (${countedStates(switchedOff)})`);
+  }
+  if (refusedCount > 0) {
+    lines.push(`${plural(refusedCount, 'line')} refused; the memberships of these members do not change:`);
+    for (const { line, message } of refused.slice(0, SHOWN)) lines.push(`  line ${line}: ${message}`);
   }
   return lines;
 }

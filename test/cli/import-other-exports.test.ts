@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { type Bytes, importing, snapshot } from '../support/cli/importing.ts';
 import { added, group } from '../support/operate/world.ts';
 
@@ -115,6 +116,74 @@ describe('import of files of other exporters', () => {
     const { stdout, stderr } = await cli(csv, '--dry-run');
     expect(stdout).toContain('line 2: expected a column group id or group name');
     expect(stdout + stderr).not.toContain('--skip-lines');
+  });
+});
+
+describe('import of an address that several members have', () => {
+  const joined = (to: string, id: string) => ({
+    type: 'group.member.added',
+    data: { group: { id: to }, members: [{ id, email: 'ben@acme.test' }] },
+  });
+  const csv =
+    'Group,Email\nEvents,ben@acme.test\nClient,ben@acme.test\nNew,ben@acme.test\nNew,eva@acme.test\n';
+
+  it('import uses the live member if another member with the address was deleted', async () => {
+    const { snapshots, publish, apply, clock } = await importing();
+    await publish(joined('00g1', 'm-ben'));
+    await apply('00g1');
+    await publish({ type: 'user.deleted', data: { user: { id: 'm-ben' } } });
+    clock.ms += 1_000;
+    await publish(joined('00g1', 'm-ben-2'));
+    await apply('00g1');
+    clock.ms += 1_000;
+    expect(await snapshots('Group,Email\nSales,ben@acme.test\nNew,ben@acme.test\n')).toEqual([
+      snapshot('00g1', 'Sales', ['m-ben-2']),
+      snapshot('New', 'New', ['m-ben-2']),
+    ]);
+  });
+
+  it('import uses the member of the source of the group, and otherwise refuses only the line', async () => {
+    const { cli, sent, publish, apply, ports, connection } = await importing();
+    await publish(group('g-events', 'Events'), group('g-client', 'Client'));
+    await publish(joined('00g1', 'm-ben'), joined('00g1', 's-ben'));
+    const times = { createdMs: 1, modifiedMs: 1, changedMs: 1 };
+    const state = { state: 'live', settled: true, revision: 1, version: 1, listedAt: STAMP_ZERO } as const;
+    const none = { attributes: {}, writes: new Map(), replacements: new Map() };
+    for (const [type, id] of [
+      ['Group', 'g-client'],
+      ['User', 's-ben'],
+    ] as const)
+      await ports.scim.save(connection.name, { type, id, ...times, ...state, ...none }, undefined);
+    await apply('00g1');
+    const { code, stderr } = await cli(csv, '--yes');
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^1 line refused; .*\n {2}line 4: .*"ben@acme.test", which matches m-ben, s-ben;/m,
+    );
+    expect(
+      sent.map(({ body }) => JSON.parse(body).data).map(({ group: { id }, members }) => [id, members]),
+    ).toEqual([
+      ['New', [{ id: 'eva@acme.test', email: 'eva@acme.test' }]],
+      ['g-client', [{ id: 's-ben' }]],
+      ['g-events', [{ id: 'm-ben' }]],
+    ]);
+    const { json } = await cli(csv, '--dry-run', '--json');
+    expect(json).toMatchObject({ rows: 3, errorCount: 0, refusedCount: 1, refused: [{ line: 4 }] });
+  });
+
+  it('the members of a refused line stay in their group', async () => {
+    const { cli, sent, publish, apply } = await importing();
+    await publish(joined('00g1', 'm-ben'), joined('00g1', 'm-ben-2'));
+    await apply('00g1');
+    const { json } = await cli('Group,Email\nSales,ben@acme.test\nSales,ann@acme.test\n', '--yes', '--json');
+    expect(json).toMatchObject({ rows: 1, refusedCount: 1, comparison: { removed: 0, added: 0 } });
+    expect(JSON.parse(sent[0]?.body ?? '').data.members).toEqual([
+      { id: 'm-ann' },
+      { id: 'm-ben' },
+      { id: 'm-ben-2' },
+    ]);
+    const only = await cli('Group,Email\nSales,ben@acme.test\n', '--add', '--yes');
+    expect(only).toMatchObject({ code: 1, stdout: expect.stringContaining('matches m-ben, m-ben-2') });
   });
 });
 

@@ -73,6 +73,13 @@ export const ImportReport = EventsReport.extend({
   noPeople: count
     .optional()
     .describe('The number of rows left out because they are about a nested group or a device.'),
+  refused: z
+    .array(LineError)
+    .optional()
+    .describe(
+      'Lines left out because several members have the address. The memberships of these members stay. The first thousand.',
+    ),
+  refusedCount: count.optional(),
   switchedOff: z
     .array(z.object({ column: text, value: text, rows: count }))
     .optional()

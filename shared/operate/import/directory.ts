@@ -1,10 +1,15 @@
 import { matchForm } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE } from '../../domain/active.ts';
+import { groupFloor, memberCounts } from '../../domain/group.ts';
 import { groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { type Source, sourceOf } from '../../domain/source.ts';
+import { STAMP_ZERO } from '../../domain/stamp.ts';
 import { foldName } from '../../plan/names.ts';
 import { collectPages } from '../../sync/async-collections.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
+import { type UserState, undescribed } from '../../sync/ports/desired.ts';
+import { groupsWithSource } from '../directory/source-groups.ts';
 import { membersHolding } from '../find-member.ts';
 
 /** Finds the known groups and members that a file identifies by a name or an address. */
@@ -15,7 +20,7 @@ export interface Directory {
    */
   readonly groupOf: (text: string) => Promise<NamedGroup | Ambiguous>;
   /** Returns the member with this id or address; undefined if no known member has it. */
-  readonly memberOf: (group: string, address: string) => Promise<MemberId | Ambiguous | undefined>;
+  readonly memberOf: (group: string, address: string) => Promise<MemberId | AmbiguousMember | undefined>;
 }
 
 export interface NamedGroup {
@@ -25,9 +30,16 @@ export interface NamedGroup {
   readonly isKnown?: boolean;
 }
 
-/** Several groups or members have the name or address. */
+/** Several groups have the name. */
 export interface Ambiguous {
   readonly ids: readonly string[];
+}
+
+/** Several members have the address. */
+export interface AmbiguousMember {
+  readonly ids: readonly MemberId[];
+  /** Those that are in the group now. */
+  readonly present: readonly MemberId[];
 }
 
 /** Used without a deployment. Each name and address is treated as an id. */
@@ -36,7 +48,7 @@ export const NO_DIRECTORY: Directory = {
   memberOf: async () => undefined,
 };
 
-type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people'>;
+type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people' | 'reader' | 'scim'>;
 
 /** Creates the directory. It reads the groups once, each group's members once, and the holder of each address once. */
 export function createDirectory(connection: Connection, ports: DirectoryPorts): Directory {
@@ -49,6 +61,23 @@ export function createDirectory(connection: Connection, ports: DirectoryPorts): 
       isKnown: true,
     }));
   });
+  const sources = once(async () => {
+    const all = await groupsWithSource(connection, ports);
+    return new Map(all.map(({ group, source }) => [group as string, source]));
+  });
+  /**
+   * Several sources may know the same employee under different ids. In a group of one of these sources, an address means
+   * the member of this source. Returns undefined if the users are different employees, or if the source does not have
+   * exactly one of them.
+   */
+  const ofSource = async (found: readonly UserState[], source: Source | undefined) => {
+    const employees = new Set(found.map(({ role, userId }) => userId ?? role));
+    if (employees.size !== 1 || employees.has(undefined)) return undefined;
+    const ids = found.map(({ member }) => member);
+    const clients = new Set((await ports.scim.read(name, 'User', ids)).map(({ id }) => id));
+    const own = found.filter((user) => sourceOfUser(user, clients) === source);
+    return own.length === 1 ? own[0] : undefined;
+  };
   const addresses = perKey((group) => addressesIn(group, connection, ports));
   const holders = perKey((address) => membersHolding(address, connection, ports));
   const known = perKey(async (id) => (await ports.users.read(name, [memberId(id)])).has(memberId(id)));
@@ -64,25 +93,50 @@ export function createDirectory(connection: Connection, ports: DirectoryPorts): 
     async memberOf(group, address) {
       if (await known(address)) return memberId(address);
       const inGroup = (await addresses(group)).get(addressForm(address)) ?? [];
-      const found = inGroup.length > 0 ? inGroup : await holders(address);
-      return found.length > 1 ? { ids: found } : found[0];
+      const present = inGroup.filter(({ isPresent }) => isPresent).map(({ user }) => user);
+      if (present.length === 1) return present[0]?.member;
+      const ids = await holders(address);
+      const holding = [...(await ports.users.read(name, ids)).values()];
+      const all = new Map(
+        [...inGroup.map(({ user }) => user), ...holding].map((user) => [user.member, user]),
+      );
+      const live = [...all.values()].filter(isLive);
+      const found = live.length > 0 ? live : [...all.values()];
+      const chosen = found.length > 1 ? await ofSource(found, (await sources()).get(group)) : found[0];
+      if (chosen !== undefined || found.length === 0) return chosen?.member;
+      return { ids: found.map(({ member }) => member), present: present.map(({ member }) => member) };
     },
   };
 }
 
+/** Whether the directory has described the user after the last deletion of the user, or has never deleted the user. */
+const isLive = ({ floor, attributes }: UserState): boolean =>
+  floor === STAMP_ZERO || [...attributes.values()].some(({ stamp }) => stamp > floor);
+
+function sourceOfUser({ member, attributes }: UserState, clients: ReadonlySet<string>): Source {
+  if (clients.has(member)) return 'scim';
+  const isRead = [...attributes.values()].some(({ stamp }) => sourceOf(stamp) === 'directory');
+  return isRead ? 'directory' : 'events';
+}
+
 const addressForm = (address: string): string => matchForm('workEmail', address);
 
+/** Returns the users by each address that they have. `isPresent` says whether the user is in the group now. */
 async function addressesIn(group: string, { name }: Connection, { groups, users }: DirectoryPorts) {
-  const found = new Map<string, MemberId[]>();
-  const registers = await groups.members({ connection: name, group: groupId(group) });
+  const found = new Map<string, { readonly user: UserState; readonly isPresent: boolean }[]>();
+  const ref = { connection: name, group: groupId(group) };
+  const [state, registers] = await Promise.all([groups.read(ref), groups.members(ref)]);
+  const floor = state === undefined ? STAMP_ZERO : groupFloor(state.registers);
   const known = await users.read(
     name,
     registers.map(({ member }) => member),
   );
-  for (const { member } of registers) {
-    const attributes = [...(known.get(member)?.attributes ?? [])].filter(([key]) => key !== ACTIVE_ATTRIBUTE);
+  for (const register of registers) {
+    const user = known.get(register.member) ?? undescribed(register.member);
+    const one = { user, isPresent: memberCounts(register, floor, user.floor) };
+    const attributes = [...user.attributes].filter(([key]) => key !== ACTIVE_ATTRIBUTE);
     const own = new Set(attributes.map(([, { value }]) => addressForm(value)));
-    for (const address of own) found.set(address, [...(found.get(address) ?? []), member]);
+    for (const address of own) found.set(address, [...(found.get(address) ?? []), one]);
   }
   return found;
 }

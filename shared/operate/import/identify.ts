@@ -13,18 +13,25 @@ interface Identifying {
   readonly kind: FileKind;
 }
 
+/** A line that the import leaves out, because its address belongs to several members. */
+export interface RefusedLine {
+  readonly refused: LineError;
+  /** Rows of the members that are in the group now. They stay in the group. */
+  readonly kept: readonly ReadRow[];
+}
+
 /** The result for a row whose group is not the group that `--group` names. */
 export const OTHER_GROUP = 'other group';
 
 /**
  * Replaces the name of the group and the address of the member in a row by their ids.
- * @returns the row, the error of the line, or `OTHER_GROUP`
+ * @returns the row, the error of the line, the refused line, or `OTHER_GROUP`
  */
 export async function identify(
   row: ReadRow,
   layout: Layout,
   { directory, given, kind }: Identifying,
-): Promise<ReadRow | LineError | typeof OTHER_GROUP> {
+): Promise<ReadRow | LineError | RefusedLine | typeof OTHER_GROUP> {
   const own = layout.group === undefined ? undefined : await groupOf(row, layout, { directory, kind });
   if (own !== undefined && 'message' in own) return own;
   const group = own ?? given;
@@ -36,13 +43,15 @@ export async function identify(
 }
 
 /** Replaces the address in a row by the id of the member who has it. Without such a member, the row is not changed. */
-async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | LineError> {
+async function withMemberId(row: ReadRow, directory: Directory): Promise<ReadRow | RefusedLine> {
   const addresses = new Set([row.member, row.email].filter(isAddress));
   let member: Awaited<ReturnType<Directory['memberOf']>>;
   for (const address of addresses) member ??= await directory.memberOf(row.group, address);
   if (member === undefined) return row;
-  if (typeof member !== 'string')
-    return refusal(row.line, 'an address of one member', row.member, member.ids);
+  if (typeof member !== 'string') {
+    const kept = member.present.map((one) => ({ ...row, member: one, email: '' }));
+    return { refused: refusal(row.line, 'an address of one member', row.member, member.ids), kept };
+  }
   // The address was used only to find the member, so the import must not change the stored address. But if the address
   // is the member's id, the row keeps the address.
   return { ...row, member, email: member === row.member ? row.email : '' };

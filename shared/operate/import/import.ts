@@ -52,6 +52,8 @@ export type ImportPlan = Pick<
   | 'comparison'
   | 'noPeople'
   | 'switchedOff'
+  | 'refused'
+  | 'refusedCount'
   | 'otherGroups'
   | 'kind'
 >;
@@ -129,7 +131,7 @@ async function findDuplicates(rowSort: RowSort) {
 }
 
 function planOf(
-  { rows, groups, ignoredColumns, noPeople, switchedOff, otherGroups }: ReadFile,
+  { rows, groups, ignoredColumns, noPeople, switchedOff, otherGroups, ...found }: ReadFile,
   kind?: FileKind,
 ): ImportPlan {
   const messages = [...groups.values()].reduce((sum, { weight }) => sum + snapshotsOf.count(weight), 0);
@@ -140,6 +142,7 @@ function planOf(
     ...(ignoredColumns.length > 0 && { ignoredColumns }),
     ...(noPeople > 0 && { noPeople }),
     ...(switchedOff.length > 0 && { switchedOff }),
+    ...(found.refusedCount > 0 && { refused: found.refused, refusedCount: found.refusedCount }),
     ...(otherGroups > 0 && { otherGroups }),
     ...(kind !== undefined && kind !== 'snapshot' && { kind }),
   };

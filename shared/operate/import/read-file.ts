@@ -7,7 +7,7 @@ import { plural } from '../names.ts';
 import type { ColumnValue, StateRule } from './account-state.ts';
 import type { Headings, Layout } from './columns.ts';
 import type { Directory, NamedGroup } from './directory.ts';
-import { type FileKind, identify, OTHER_GROUP } from './identify.ts';
+import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
 import {
   type CsvRecord,
@@ -84,7 +84,7 @@ export async function readAll(
     for (const row of await decided(collected.undecided, reading)) await collected.add(row);
   const found = collected.found();
   const lack = found.errorCount > 0 ? undefined : lackOf(found, layout, given);
-  if (lack !== undefined) collected.addError(1, lack);
+  if (lack !== undefined) collected.addError(lack.line, lack.message);
   return { ...collected.found(), ignoredColumns: layout.ignored, certain: {} };
 }
 
@@ -93,6 +93,7 @@ type Collected = ReturnType<typeof createCollected>;
 /** Collects the rows that are sent, the rows to decide about and the errors, and counts all other rows. */
 function createCollected(rowSort: RowSort, kind: FileKind) {
   const errors = createErrors();
+  const refusals = createErrors();
   const groups = new Map<string, GroupSize>();
   const switchedOff = new Map<string, CountedState>();
   const counts = { rows: 0, noPeople: 0, otherGroups: 0 };
@@ -102,24 +103,36 @@ function createCollected(rowSort: RowSort, kind: FileKind) {
     if (account.off !== undefined) countState(account.off, switchedOff, (state) => state);
     else counts[isPerson ? 'rows' : 'noPeople'] += 1;
   };
+  const store = async (row: ReadRow) => {
+    const problem = noted(row, groups);
+    if (problem === undefined) await rowSort.add(row);
+    else errors.add(row.line, problem);
+  };
   const addRow = async (row: ReadRow) => {
-    // A row without a member only means something in a snapshot.
-    const isSent = row.member !== '' || kind === 'snapshot';
-    const problem = isSent ? noted(row, groups) : undefined;
-    if (problem !== undefined) return errors.add(row.line, problem);
     count(row);
-    if (isSent) await rowSort.add(row);
+    // A row without a member only means something in a snapshot.
+    if (row.member !== '' || kind === 'snapshot') await store(row);
+  };
+  const refuse = async ({ refused, kept }: RefusedLine) => {
+    refusals.add(refused.line, refused.message);
+    // Without these rows, a snapshot would remove the members.
+    if (kind === 'snapshot') for (const row of kept) await store(row);
   };
   return {
     undecided,
     addError: errors.add,
-    async add(read: ReadRow | LineError | typeof OTHER_GROUP): Promise<void> {
+    async add(read: ReadRow | LineError | RefusedLine | typeof OTHER_GROUP): Promise<void> {
       if (read === OTHER_GROUP) counts.otherGroups += 1;
+      else if ('refused' in read) await refuse(read);
       else if ('message' in read) errors.add(read.line, read.message);
       else if (read.account.unknown.length > 0) undecided.push(read);
       else await addRow(spelled(read));
     },
-    found: () => ({ ...errors.result(), groups, ...counts, switchedOff: [...switchedOff.values()] }),
+    found: () => {
+      const { errors: refused, errorCount: refusedCount } = refusals.result();
+      const off = [...switchedOff.values()];
+      return { ...errors.result(), groups, ...counts, switchedOff: off, refused, refusedCount };
+    },
   };
 }
 
@@ -153,21 +166,29 @@ async function decided(rows: readonly ReadRow[], { decideStates }: Reading): Pro
   });
 }
 
+const atTop = (message: string): LineError => ({ line: 1, message });
+
 /** Returns why a file without invalid lines cannot be imported; undefined if it can be imported. */
 function lackOf(
-  { rows, noPeople, otherGroups, switchedOff }: ReturnType<Collected['found']>,
+  { rows, noPeople, otherGroups, switchedOff, refused }: ReturnType<Collected['found']>,
   { hasHeader }: Layout,
   given: NamedGroup | undefined,
-): string | undefined {
+): LineError | undefined {
   if (rows > 0) return undefined;
+  const [firstRefused] = refused;
+  if (firstRefused !== undefined) return firstRefused;
   // A snapshot from such a file would remove all members of each of its groups.
   if (switchedOff.length > 0)
-    return `expected rows of people, got only rows of accounts that are switched off (${countedStates(switchedOff)})`;
+    return atTop(
+      `expected rows of people, got only rows of accounts that are switched off (${countedStates(switchedOff)})`,
+    );
   if (noPeople > 0)
-    return `expected rows of people, got ${plural(noPeople, 'row')} about groups or devices only`;
+    return atTop(`expected rows of people, got ${plural(noPeople, 'row')} about groups or devices only`);
   if (otherGroups > 0)
-    return `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`;
-  return `expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`;
+    return atTop(
+      `expected rows of the group ${given?.name}, got ${plural(otherGroups, 'row')} of other groups`,
+    );
+  return atTop(`expected rows of members, got ${hasHeader ? 'only a header' : 'an empty file'}`);
 }
 
 /** Yields the rows in the order of the file, with the ids of their groups and members, or the errors of their lines. */
@@ -176,7 +197,7 @@ async function* identifiedRows(
   layout: Layout,
   { directory, group: given, kind = 'snapshot' }: Reading,
   today: string,
-): AsyncGenerator<ReadRow | LineError | typeof OTHER_GROUP> {
+): AsyncGenerator<ReadRow | LineError | RefusedLine | typeof OTHER_GROUP> {
   for await (const chunk of inChunks(records)) {
     yield* await mapConcurrently(READS_IN_FLIGHT, chunk, async (record) => {
       const row = readRow(record, layout, today);
