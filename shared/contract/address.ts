@@ -16,9 +16,18 @@ import { parsedUrl } from './url.ts';
  * the addresses of two employees have the same form, the address is ambiguous, and groupsync adds neither employee.
  */
 export function addressForm(text: string): string {
-  const folded = foldCase(text.replace(INVISIBLE_ENDS, '').normalize('NFC')).normalize('NFC');
+  const folded = foldCase(visibleText(text).normalize('NFC')).normalize('NFC');
   const at = folded.lastIndexOf('@');
   return at < 0 ? folded : `${folded.slice(0, at)}@${asciiDomain(folded.slice(at + 1))}`;
+}
+
+/** Returns the text without the white space and the invisible characters around it. */
+export const visibleText = (text: string): string => text.replace(INVISIBLE_ENDS, '');
+
+/** Returns the address that a login or display name consists of; undefined for any other text. */
+export function addressIn(text: string): string | undefined {
+  const visible = visibleText(text);
+  return looksLikeAddress(visible) ? visible : undefined;
 }
 
 /** Whether a text looks like an address, and not like a login or a name. The address need not be valid. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Member } from '../../domain/event.ts';
 import { memberId } from '../../domain/ids.ts';
-import { looksLikeAddress } from '../address.ts';
+import { addressIn } from '../address.ts';
 import { MAX_ATTRIBUTE_BYTES, MAX_ATTRIBUTES_PER_MEMBER, MAX_MEMBERS_PER_EVENT } from './bounds.ts';
 import { expecting, Identifier, LONE_SURROGATE } from './fields.ts';
 
@@ -73,5 +73,6 @@ function boundProblem(attributes: ReadonlyMap<string, string>): string | undefin
 
 /** Returns the attributes for a login. If the login is an address, it is also the attribute `email`. */
 export function attributesOfLogin(login: string): Readonly<Record<string, string>> {
-  return looksLikeAddress(login) ? { userName: login, email: login } : { userName: login };
+  const email = addressIn(login);
+  return email === undefined ? { userName: login } : { userName: login, email };
 }

@@ -1,3 +1,4 @@
+import { visibleText } from '../../contract/address.ts';
 import type { LineError } from '../../contract/answers/files.ts';
 import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
@@ -178,7 +179,7 @@ function personOf(field: (at: number | undefined) => string, { at, isId, email, 
  * around the address are removed.
  */
 function plainAddress(text: string): string {
-  const visible = text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+  const visible = visibleText(text);
   return /^[^<>]*<([^<>]+)>$/.exec(visible)?.[1]?.trim() ?? visible.replace(/^mailto:/i, '');
 }
 

@@ -1,4 +1,4 @@
-import { looksLikeAddress } from '../../contract/address.ts';
+import { addressIn, visibleText } from '../../contract/address.ts';
 import { MAX_ATTRIBUTE_BYTES } from '../../contract/events/bounds.ts';
 import { OTHER_EMAILS } from '../../contract/match-rule.ts';
 import { ACTIVE_ATTRIBUTE, isActive } from '../../domain/active.ts';
@@ -94,7 +94,7 @@ const ENTERPRISE = FULL_USER[1].id;
  */
 function userChange({ id, attributes }: ScimResource): DirectoryChange {
   const userName = text(attributes['userName']);
-  const [email = looksLikeAddress(userName) ? userName : '', ...others] = emailsOf(attributes['emails']);
+  const [email = addressIn(userName) ?? '', ...others] = emailsOf(attributes['emails']);
   const facts = new Map<string, string>([
     ['userName', userName],
     ['email', email],
@@ -133,19 +133,19 @@ const extension = (attributes: ScimObject): ScimObject => {
 const text = (value: ScimValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /**
- * Returns all addresses, without empty entries. The primary address comes first. If there is no primary address, the
- * work address comes first. Without both, the order stays.
+ * Returns all addresses without the spaces around them, and without empty entries. The primary address comes first. If
+ * there is no primary address, the work address comes first. Without both, the order stays.
  */
 function emailsOf(emails: ScimValue | undefined): readonly string[] {
   const addresses = elements(emails)
     .filter(isObject)
-    .filter(({ value }) => text(value) !== '');
+    .filter(({ value }) => visibleText(text(value)) !== '');
   const chosen =
     addresses.find(({ primary }) => primary === true) ??
     addresses.find(({ type }) => typeof type === 'string' && type.toLowerCase() === 'work') ??
     addresses[0];
   const inOrder = chosen === undefined ? [] : [chosen, ...addresses.filter((one) => one !== chosen)];
-  return [...new Set(inOrder.map(({ value }) => text(value)))];
+  return [...new Set(inOrder.map(({ value }) => visibleText(text(value))))];
 }
 
 /** Joins the addresses in order, as many as fit into one attribute. */
