@@ -4,6 +4,7 @@ import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import type { Hold, RemovalReason } from '../domain/hold.ts';
 import { readStamp, type Stamp } from '../domain/stamp.ts';
 import type { HeldCause } from '../plan/approval.ts';
+import { removalText } from '../plan/removal-cause.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 
 /**
@@ -18,15 +19,6 @@ export async function causesOf(
   if (hold.removes === 0) return [whyGone(state, undefined).cause];
   return (await readHeld(state, hold, ports)).held.map(({ cause }) => cause);
 }
-
-const BECAUSE = {
-  group_deleted: 'the directory deleted the group',
-  no_member: 'no member of the directory is this user',
-  user_deleted: 'the directory deleted the user',
-  removed: 'the directory removed the member',
-  not_in_snapshot: 'a snapshot of the group does not contain the member',
-  no_event: 'the directory has the member, but the person may not be a member now',
-} satisfies Readonly<Record<RemovalReason, string>>;
 
 /** A held removal, with the key of its reason and the operator who sent its event, if known. */
 export interface HeldRemoval extends HeldMember {
@@ -56,7 +48,7 @@ export async function readHeldRemovals(
       member: register?.member ?? null,
       name: attribute('name') ?? attribute('displayName'),
       email: attribute('email') ?? attribute('userName'),
-      because: BECAUSE[reason],
+      because: removalText(reason),
       event,
       reason,
       by: cause.by ?? null,

@@ -8,6 +8,7 @@ import type { GroupState, StoredMember } from '../domain/group-state.ts';
 import { type MemberId, platformUserId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
+import { removalText } from '../plan/removal-cause.ts';
 import { stopOf } from '../plan/stop.ts';
 import type { VerdictInput, Verdict } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
@@ -111,19 +112,17 @@ const WHY_PENDING: Readonly<
       : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, at first again after an hour and later at least once a day',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
-    const several = rules.find(({ found }) => found.length > 1);
-    return user?.role !== undefined || several === undefined
-      ? `the member's attributes now match another person than ${user?.role ?? 'before'}`
-      : `several employees have the same ${several.rule.split('=')[1]}`;
+    const decisive = rules.find(({ found }) => found.length > 0);
+    const others = decisive?.found.flatMap(({ id }) => (id === user?.role ? [] : [id])) ?? [];
+    return removalText('ambiguous', decisive && `${decisive.rule.split('=')[1]} of ${others.join(', ')}`);
   },
   inactive: ({ person }, { settings }) =>
     person?.state === GONE
-      ? 'the platform no longer has the employee: it answers 404 to the id'
-      : `the roleState is ${person?.state}; the setting includeStates allows ${settings.includeStates.join(', ')}`,
+      ? removalText('gone')
+      : removalText('ended', `${person?.state}, not ${settings.includeStates.join(' or ')}`),
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not show the userId of ${person.role}`;
-    if (user?.role !== undefined)
-      return `no refresh of people has found ${user.role}, the employee to which the member is bound`;
+    if (user?.role !== undefined) return removalText('unknown_person', user.role);
     const values = rules.filter(({ value }) => value !== null);
     return values.length === 0
       ? `no event gave the member an attribute that a match rule uses (${rules.map(({ rule }) => rule).join(', ')})`

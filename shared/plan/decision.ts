@@ -16,7 +16,15 @@ import type { ListedGroup, ObservedGroup, View } from '../domain/view.ts';
 import type { Plan } from './plan.ts';
 
 /** The facts that are read from the table with strong consistency. `unlisted` also needs fetches from the platform. */
-export type StoredFact = 'wanted' | 'views' | 'held' | 'departed' | 'managed' | 'unlisted' | 'namesakes';
+export type StoredFact =
+  | 'wanted'
+  | 'views'
+  | 'held'
+  | 'departed'
+  | 'ended'
+  | 'managed'
+  | 'unlisted'
+  | 'namesakes';
 
 /** The data that apply must read before the next decision. */
 export interface Read {

@@ -6,6 +6,7 @@ import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { AcceptedDrift, View } from '../domain/view.ts';
 import { fieldMatches } from './names.ts';
 import { compareText, NO_PLAN, type Plan, type PlanAction, type PlanChange, sortChanges } from './plan.ts';
+import { removalText, type WhyNot } from './removal-cause.ts';
 
 /** The content that a directory group should have on the platform. */
 export interface WantedGroup extends WrittenFields {
@@ -35,8 +36,8 @@ export interface DraftInput
   readonly fixed?: ReadonlySet<GroupField> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
-  /** The users that the directory names but that must not be members. `reason` becomes the reason of the removal. */
-  readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
+  /** The known causes of removals, by user. */
+  readonly whyNot: ReadonlyMap<PlatformUserId, WhyNot>;
 }
 
 /**
@@ -73,7 +74,7 @@ function planCreation(wanted: WantedGroup): Plan {
 function planDeparture(input: DraftInput, current: View): Plan {
   const { mode, onGroupDeleted, held, acceptedDrift } = input;
   if (mode === 'upsertOnly') return NO_PLAN(current);
-  const reason = 'the directory deleted this group';
+  const reason = removalText('group_deleted');
   if (onGroupDeleted === 'release') {
     return {
       action: 'release',
@@ -100,7 +101,7 @@ function planDeparture(input: DraftInput, current: View): Plan {
   const removals = everybody.filter((user) => !stay.has(user));
   return {
     action: removals.length === 0 ? 'none' : 'patch',
-    changes: removals.map((user) => removed(user, null, reason)),
+    changes: removals.map((user) => removed(user, { member: null, cause: 'group_deleted' })),
     after: { ...current, users: stay },
     removals,
     departs: true,
@@ -128,14 +129,7 @@ function planUpdate(input: DraftInput, directory: WantedGroup, current: View): P
     ...[...users.keys()]
       .filter((user) => !current.users.has(user))
       .map((user) => added(user, wanted.users.get(user) ?? null)),
-    ...removals.map((user) => {
-      const known = input.whyNot.get(user);
-      return removed(
-        user,
-        known?.member ?? null,
-        known?.reason ?? 'the directory does not have them in this group',
-      );
-    }),
+    ...removals.map((user) => removed(user, input.whyNot.get(user) ?? NO_MEMBER)),
   ];
   // A PUT must contain a spokeId. If the drift policy accepts that the spokeId is missing, a PATCH sends only the
   // changes.
@@ -196,13 +190,18 @@ const added = (user: PlatformUserId, member: MemberId | null): PlanChange => ({
   reason: 'the directory has them in this group',
 });
 
-const removed = (user: PlatformUserId, member: MemberId | null, reason: string): PlanChange => ({
+const NO_MEMBER = { member: null, cause: 'no_member' } as const;
+
+const removed = (user: PlatformUserId, { member, cause, detail }: WhyNot | Uncaused): PlanChange => ({
   kind: 'remove_member',
   member,
   before: user,
   after: null,
-  reason,
+  reason: removalText(cause, detail),
 });
+
+/** The cause of a removal that no member explains. */
+type Uncaused = Omit<WhyNot, 'member'> & { readonly member: null };
 
 export interface MergeInput extends Pick<ConnectionSettings, 'membership'> {
   /** Users that the directory wants in the group. */

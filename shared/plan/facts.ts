@@ -7,6 +7,7 @@ import type { Stamp } from '../domain/stamp.ts';
 import type { ListedGroup, ObservedGroup, UserChange, View } from '../domain/view.ts';
 import type { WantedGroup } from './draft.ts';
 import type { RecentRemovals } from './guard.ts';
+import type { WhyNot } from './removal-cause.ts';
 
 /** A member that the directory has in the group but that groupsync cannot add yet. */
 export type PendingMember = Omit<PendingMark, 'sinceMs'>;
@@ -34,8 +35,8 @@ export interface Wanted {
   /** The number of members in the directory, including pending members. */
   readonly count: number;
   readonly pending: ReadonlyMap<MemberId, PendingMember>;
-  /** Users that the directory names but that must not be members now, each with the reason of the removal. */
-  readonly whyNot: ReadonlyMap<PlatformUserId, { readonly member: MemberId; readonly reason: string }>;
+  /** Users that the directory names but that must not be members now, each with the cause of the removal. */
+  readonly whyNot: ReadonlyMap<PlatformUserId, WhyNot>;
   /** The wanted members by platform user. Several members may match the same user. */
   readonly membersByUser: ReadonlyMap<PlatformUserId, readonly WantedMember[]>;
   readonly registers: readonly StoredMember[];
@@ -135,6 +136,8 @@ export interface Facts {
   readonly held?: HeldUsers | undefined;
   /** Users that the directory removed after the drift policy accepted the drift in the view. */
   readonly departed?: ReadonlyMap<PlatformUserId, Stamp> | undefined;
+  /** The users of members that left the group, each with the cause. They are read only for a plan with removals. */
+  readonly ended?: ReadonlyMap<PlatformUserId, WhyNot> | undefined;
   /** The platform group that this pass fetched. After an uncertain creation, the group that the POST created. */
   readonly fetched?: ObservedGroup | 'gone' | undefined;
   /** The platform group of the last fetch or answer of this attempt. An attempt may have several passes. */

@@ -1,17 +1,11 @@
-import {
-  type GroupRegisters,
-  groupExists,
-  groupFloor,
-  groupName,
-  hasDeparted,
-  isUnheardOf,
-} from '../domain/group.ts';
+import { groupExists, groupName, hasDeparted, isUnheardOf } from '../domain/group.ts';
 import type { MemberId, PlatformUserId } from '../domain/ids.ts';
 import type { Stamp } from '../domain/stamp.ts';
 import type { Decision } from './decision.ts';
 import type { Facts, HeldUsers } from './facts.ts';
 import { hasFailed } from './refused-fields.ts';
 import { whyReleased } from './release.ts';
+import { removalCauseOf, removalText } from './removal-cause.ts';
 import { treatmentOf } from './treatment.ts';
 
 /** The answer of `explain` for one member: a code and a sentence. */
@@ -153,18 +147,10 @@ const isHeld = (decision: Decision, { held }: Facts, user: PlatformUserId): bool
 const isInSet = (held: HeldUsers | undefined, user: PlatformUserId): boolean =>
   [held?.hold, held?.rejection].some((one) => one?.users?.has(user));
 
-const floorReason = ({ deleted, snapshot }: GroupRegisters): string =>
-  deleted > snapshot ? 'the group was deleted later' : 'a later snapshot of the group does not list them';
-
 function whyUnwanted({ facts: { state, wanted }, member, userFloor, isSwitchedOn }: VerdictInput): string {
   const register = wanted?.registers.find((one) => one.member === member);
-  if (register?.value === 'absent') return 'the directory took them out of the group';
-  if (register !== undefined && register.stamp <= userFloor) return 'the directory deleted this user';
-  if (register !== undefined && register.stamp < groupFloor(state.registers))
-    return floorReason(state.registers);
-  return isSwitchedOn
-    ? 'the directory has never put them in'
-    : 'the directory has switched their account off; the membership counts again when it is switched on';
+  const user = { floor: userFloor, isActive: isSwitchedOn };
+  return removalText(removalCauseOf(state.registers, register, user) ?? 'no_member');
 }
 
 const lastTry = ({ facts: { state } }: VerdictInput): string =>

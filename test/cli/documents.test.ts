@@ -418,7 +418,7 @@ describe('documents of --json', () => {
       expect(shown).toMatchObject({ group: 'g', removes: 5, name: 'Group g' });
       expect(shown.members[0]).toMatchObject({
         ...{ user: 'u-ann', member: 'm-ann', email: 'ann@acme.test' },
-        ...{ because: 'the directory removed the member', event: { source: 'test' } },
+        ...{ because: 'the directory took them out of the group', event: { source: 'test' } },
       });
       const { json } = await document(`holds ${word}`, ['holds', word, 'g', '--reason', 'because']);
       expect(json).toMatchObject({ group: 'g', outcome: 'decided' });

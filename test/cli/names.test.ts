@@ -158,7 +158,7 @@ describe('names in output', () => {
     const [head, first, ...rest] = readFileSync(join(cwd, 'gone.csv'), 'utf8').trim().split('\n');
     expect(head).toMatch(/^"member id","name","email"/);
     expect(first).toMatch(
-      /^"m-ada","Ada Archer","ada@acme\.test","u-ada","the directory removed the member","e/,
+      /^"m-ada","Ada Archer","ada@acme\.test","u-ada","the directory took them out of the group","e/,
     );
     expect(rest).toHaveLength(3);
   });

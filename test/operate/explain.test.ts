@@ -5,6 +5,7 @@ import { compareWithNow } from '../../shared/operate/import/compare.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
+import type { PersonSpec } from '../../simulate/simulation-run.ts';
 import { suspectChanged } from '../support/engine/look-over.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { CONNECTION } from '../support/engine/world.ts';
@@ -96,14 +97,44 @@ describe('explain', () => {
     expect(byAddress).toEqual(await explain('bob'));
   });
 
-  it('explain distinguishes a deleted user, a removal from the group and a snapshot without the member', async () => {
-    const { deliver, explain } = await company();
-    await deliver({ snapshot: 'g', of: ['ann', 'bob', 'cid', 'dan'] });
-    await deliver({ forget: 'ann' }, { take: ['bob'], from: 'g' }, { snapshot: 'g', of: ['dan'] });
-    expect((await explain('ann')).because).toBe('the directory deleted this user');
-    expect((await explain('bob')).because).toBe('the directory took them out of the group');
-    expect((await explain('cid')).because).toContain('a later snapshot');
-    expect(await explain('dan')).toMatchObject({ decision: { outcome: 'pending:unknown' } });
+  type Company = Awaited<ReturnType<typeof company>>;
+  const refreshed = async ({ world, deliver }: Company, ...employees: readonly PersonSpec[]) => {
+    world.platform.employees = [{ role: 'bob', email: 'bob@acme.test' }, ...employees];
+    await refreshPeople(await world.connection(), world.toolPorts);
+    await deliver();
+  };
+  const ANN = { role: 'ann', email: 'ann@acme.test' };
+
+  it.each<[string, (engine: Company) => Promise<unknown>, string]>([
+    ['removed', ({ deliver }) => deliver({ take: ['ann'], from: 'g' }), 'the directory took them out'],
+    ['left out of a snapshot', ({ deliver }) => deliver({ snapshot: 'g', of: ['bob'] }), 'a later snapshot'],
+    ['deleted', ({ deliver }) => deliver({ forget: 'ann' }), 'the directory deleted this user'],
+    [
+      'suspended',
+      ({ deliver }) => deliver({ user: 'ann', 'scim:active': 'false' }),
+      'the directory has switched',
+    ],
+    [
+      'ended',
+      (engine) => refreshed(engine, { ...ANN, state: 'TERMINATED' }),
+      'the setting includeStates does not',
+    ],
+    ['unknown to the platform', (engine) => refreshed(engine), 'the platform no longer has this employee'],
+    [
+      'ambiguous',
+      ({ deliver }) => deliver({ user: 'ann', email: 'bob@acme.test' }),
+      'their attributes match several',
+    ],
+  ])('explain and the audit give the same cause if a member is %s', async (_, change, text) => {
+    const engine = await company();
+    await refreshed(engine, ANN);
+    await engine.deliver({ snapshot: 'g', of: ['ann', 'bob'] });
+    await change(engine);
+    expect(engine.shown('g')).toEqual([['u-bob']]);
+    const removal = (await engine.audit('g')).at(0)?.changes[0];
+    expect(removal).toMatchObject({ kind: 'remove_member', member: 'ann', before: 'u-ann' });
+    expect(removal?.reason).toMatch(new RegExp(`^${text}`));
+    expect((await engine.explain('ann')).because).toMatch(new RegExp(`^${text}`));
   });
 
   it('explain reports that a removed member is still in the group through another member with the same address', async () => {
@@ -127,7 +158,7 @@ describe('explain', () => {
     });
     expect(await explain('dan')).toMatchObject({
       match: { bound: null, person: { id: 'dan', state: 'HIRED' } },
-      decision: { outcome: 'pending:inactive', detail: expect.stringContaining('the roleState is HIRED') },
+      decision: { outcome: 'pending:inactive', detail: expect.stringContaining('their roleState (HIRED') },
     });
   });
 
@@ -177,7 +208,7 @@ describe('explain', () => {
     await deliver({ snapshot: 'g', of: ['ann'] });
     await expect(explain('bob@acme.test')).resolves.toMatchObject({
       present: false,
-      because: 'the directory has never put them in',
+      because: 'no member of the group in the directory is this user',
     });
     const seen = await state('g');
     world.platform.changeAsOther(String(seen?.link?.id), { users: ['u-ann', 'u-bob'] });
@@ -193,7 +224,7 @@ describe('explain', () => {
       expect(await explain(text)).toMatchObject({
         present: false,
         because: expect.stringMatching(
-          /^added by hand on the platform by Eve Hand \(r-eve\) at 2026-\S+Z, removed again at 2026-\S+Z; the directory has never/,
+          /^added by hand on the platform by Eve Hand \(r-eve\) at 2026-\S+Z, removed again at 2026-\S+Z; no member of the group in the/,
         ),
         write: { action: 'put', outcome: 'written' },
       });

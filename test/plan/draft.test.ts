@@ -89,16 +89,17 @@ describe('plan for a group that exists', () => {
       'spokeId is the directory id of the group',
       'the directory has them in this group',
       'the directory has them in this group',
-      'the directory does not have them in this group',
-      'the directory does not have them in this group',
+      'no member of the group in the directory is this user',
+      'no member of the group in the directory is this user',
     ]);
   });
 
   it('the plan contains the member and the reason for each removal', () => {
-    const reason = 'their roleState is TERMINATED';
+    const reason = 'the setting includeStates does not contain their roleState (TERMINATED)';
+    const cause = { cause: 'ended', detail: 'TERMINATED' } as const;
     const plan = draft({
       wanted: wanted('a'),
-      whyNot: new Map([[platformUserId('b'), { member: member('b'), reason }]]),
+      whyNot: new Map([[platformUserId('b'), { member: member('b'), ...cause }]]),
     });
     expect(plan.changes).toEqual([change('remove_member', ['b', null], reason, member('b'))]);
   });

@@ -14,6 +14,9 @@ const wanted = {
     ['u', [{ member: 'm' }]],
   ]),
 };
+const left = (register: object) => ({
+  wanted: { ...stranger.wanted, registers: [{ member: 'm', value: 'absent', stamp: 'x', ...register }] },
+});
 const policy = (over: object) => ({
   ...stranger,
   settings: parseSettings({ baseUrl: 'https://p.test', ...over }),
@@ -42,9 +45,11 @@ it.each<[string, object, object, object?]>([
   ['(mode upsertOnly)', policy({ groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } }), {}],
   ['(membership additive)', policy({ membership: 'additive' }), {}, writes('x')],
   ['(drift)', stranger, {}],
+  ['took them out of the group', left({}), {}],
+  ['no group within the group has them', left({ via: 'x' }), {}],
   ['the removal is not done yet', stranger, {}, writes('u')],
-  ['put them in; the platform refused', stranger, FAILED],
-  ['put them in; closed', stranger, {}, { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } }],
+  ['is this user; the platform refused', stranger, FAILED],
+  ['is this user; closed', stranger, {}, { ...writes('u'), obstacle: { outcome: '', detail: 'closed' } }],
 ])('verdictOf returns a reason that contains: %s', (expected, facts, state, over = {}) => {
   const group = { ref: { group: 'g' }, registers: named, ...state };
   const all = { ...policy({}), wanted, ...facts, state: group };

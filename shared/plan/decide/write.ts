@@ -15,6 +15,7 @@ import type { Facts, Wanted } from '../facts.ts';
 import { findExisting } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import { dueField, fieldFailure, leftDiffering, refusedOf } from '../refused-fields.ts';
+import { endedMembers, removalText } from '../removal-cause.ts';
 import { uncertainDeletion } from '../uncertain.ts';
 import { decideListedWhole } from '../unlisted.ts';
 import { draftWithUnshown } from '../unshown.ts';
@@ -65,7 +66,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
       mode: treatment.mode,
       onGroupDeleted: settings.onGroupDeleted,
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
-      whyNot: wanted.whyNot,
+      whyNot: new Map([...(facts.ended ?? []), ...wanted.whyNot]),
       acceptedDrift,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),
@@ -111,15 +112,15 @@ type Known = Facts & { readonly wanted: Wanted };
 /** Returns the write, or a decision that must come first. Returns a settlement or a wait if no write is needed. */
 function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): Decision {
   const unguarded = draftWithUnshown({ ...input, held: new Set() }, facts.wanted);
-  if (unguarded.action === 'release') return { kind: 'release', reason: 'the directory deleted this group' };
+  if (unguarded.action === 'release') return { kind: 'release', reason: removalText('group_deleted') };
   const seen = changesGroup(unguarded) && !isCurrent(facts) ? decideFetched(facts) : undefined;
   if (seen !== undefined) return seen;
   const guarded = guard(unguarded, facts);
   if ('kind' in guarded) return guarded;
   const { held, isDeletionHeld } = guarded;
   const plan = draftWithUnshown({ ...input, held, isDeletionHeld }, facts.wanted);
-  if (plan.action === 'create' && plan.after !== undefined)
-    return decideNew(plan, plan.after, guarded, facts);
+  const first = decideFirst(plan, input, guarded, facts);
+  if (first !== undefined) return first;
   const left = leftDiffering(input);
   if (plan.action !== 'none')
     return { kind: 'write', plan, known: [], ...guarded, ...(left.length > 0 && { left }) };
@@ -128,6 +129,20 @@ function decidePlan(input: Drafting, facts: Known, treatment: GroupTreatment): D
   const as = isDeletionHeld || held.size > 0 ? 'held' : SETTLED[facts.wanted.state];
   const settled = settleAs(as, countsOf(facts.wanted, plan.after), { left, facts, treatment });
   return settleOnceCertain(settled, facts);
+}
+
+/** Returns the decision that must come before the write of the plan: a read of causes, or a check for a creation. */
+function decideFirst(plan: Plan, input: Drafting, guarded: Guarded, facts: Known): Decision | undefined {
+  if (lacksCause(plan, input, facts)) return { kind: 'read', what: ['ended'] };
+  if (plan.action !== 'create' || plan.after === undefined) return undefined;
+  return decideNew(plan, plan.after, guarded, facts);
+}
+
+/** Whether the plan removes a user without a known cause, and members that left the group may explain the removal. */
+function lacksCause({ departs, removals }: Plan, { whyNot }: Drafting, facts: Known): boolean {
+  const { state, wanted, ended } = facts;
+  if (departs || ended !== undefined || removals.every((user) => whyNot.has(user))) return false;
+  return endedMembers(state.registers, wanted.registers, wanted.userFloors).length > 0;
 }
 
 function settleAs(

@@ -6,7 +6,7 @@ import type { View } from '../../domain/view.ts';
 import type { Read, StoredFact } from '../../plan/decision.ts';
 import type { Facts, HeldUsers, Views } from '../../plan/facts.ts';
 import { changedView, NO_CHANGE } from '../../plan/uncertain.ts';
-import { readDeparted, readPart, readWanted } from '../match/wanted.ts';
+import { readDeparted, readEnded, readPart, readWanted } from '../match/wanted.ts';
 import type { HeldSet } from '../ports/guard.ts';
 import type { Reading } from '../reading.ts';
 import { findCreation } from './creation.ts';
@@ -51,7 +51,7 @@ async function readGroup<Known extends Facts>(facts: Known, reading: Reading): P
   return { ...facts, fetched: fetched ?? 'gone', shown };
 }
 
-type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'listed'>;
+type Stored = Pick<Facts, 'wanted' | 'views' | 'held' | 'departed' | 'ended' | 'listed'>;
 
 async function readStored(
   what: readonly StoredFact[],
@@ -60,14 +60,15 @@ async function readStored(
 ): Promise<Stored | Pick<Facts, 'wanted' | 'views'>> {
   const part = what.includes('views') ? await readPart(facts, reading) : undefined;
   if (part !== undefined) return part;
-  const [wanted, views, held, departed, listed] = await Promise.all([
+  const [wanted, views, held, departed, ended, listed] = await Promise.all([
     what.includes('wanted') ? readWanted(facts.state, reading) : facts.wanted,
     what.includes('views') ? readViews(facts.state, reading) : facts.views,
     what.includes('held') ? readHeld(facts.state, reading) : facts.held,
     what.includes('departed') ? readDeparted(facts, reading) : facts.departed,
+    what.includes('ended') ? readEnded(facts, reading) : facts.ended,
     readOfList(what, facts, reading),
   ]);
-  return { wanted, views, held, departed, listed };
+  return { wanted, views, held, departed, ended, listed };
 }
 
 async function readViews(state: GroupState, { ports: { groups } }: Reading): Promise<Views> {

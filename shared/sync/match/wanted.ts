@@ -8,6 +8,7 @@ import { memberId, platformUserId, roleId } from '../../domain/ids.ts';
 import { laterStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { WantedGroup } from '../../plan/draft.ts';
 import type { Facts, PendingMember, Wanted, WantedMember } from '../../plan/facts.ts';
+import { boundUser, endedMembers, removalCauseOf, type WhyNot } from '../../plan/removal-cause.ts';
 import { NO_WRITES } from '../../plan/uncertain.ts';
 import { mapConcurrently } from '../async-collections.ts';
 import { copyOf } from '../fan-out.ts';
@@ -47,6 +48,35 @@ export async function readDeparted({ wanted, views, state }: Facts, reading: Rea
   );
 }
 
+/** Returns the users of the members that have left the group, as their bindings are stored, each with the cause. */
+export async function readEnded({ wanted, state }: Facts, { connection, ports }: Reading) {
+  const ended = endedMembers(state.registers, wanted?.registers ?? [], wanted?.userFloors ?? new Map());
+  const members = ended.map(({ member }) => member);
+  const users = await ports.users.read(connection.name, members);
+  return causesOf(state, ended, users, connection);
+}
+
+/** Returns why members are not in the group, by the users of their stored bindings. The first member of a user counts. */
+function causesOf(
+  { registers: ofGroup }: GroupState,
+  registers: readonly StoredMember[],
+  users: ReadonlyMap<MemberId, UserState>,
+  { settings }: Connection,
+): ReadonlyMap<PlatformUserId, WhyNot> {
+  const causes = new Map<PlatformUserId, WhyNot>();
+  for (const register of registers) {
+    const { member } = register;
+    const user = users.get(member) ?? { ...undescribed(member), ...register.user };
+    const cause = removalCauseOf(ofGroup, register, {
+      floor: user.floor,
+      isActive: isActive(user.attributes),
+    });
+    const id = boundUser(user, settings);
+    if (id !== undefined && cause !== undefined && !causes.has(id)) causes.set(id, { member, cause });
+  }
+  return causes;
+}
+
 /** Returns the stamp of the register or floor that removed a member; `STAMP_ZERO` if the member did not leave. */
 function leftAt({ value, stamp }: StoredMember, floor: Stamp): Stamp {
   if (value === 'absent') return stamp;
@@ -83,7 +113,8 @@ export async function readPart(
   if (membersByUser === undefined) return undefined;
   const group = groupOf(desired, membersByUser, connection);
   const empty = withoutMembers('present', registers);
-  const wanted: Wanted = { ...empty, isPart: true, count: membersByUser.size, membersByUser, group };
+  const whyNot = causesOf(facts.state, registers, users, connection);
+  const wanted: Wanted = { ...empty, isPart: true, count: membersByUser.size, whyNot, membersByUser, group };
   return { wanted, views: { base, ...NO_WRITES, isUnreadable: false } };
 }
 
@@ -120,8 +151,17 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
   const placed = place(registers, resolutions, reading);
+  const uncounted = named.filter(({ counts }) => !counts);
+  const uncountedUsers = new Map(uncounted.map(({ user }) => [user.member, user]));
+  const causes = causesOf(
+    state,
+    uncounted.map(({ register }) => register),
+    uncountedUsers,
+    reading.connection,
+  );
   return {
     ...placed,
+    whyNot: new Map([...causes, ...causesOfPending(users, resolutions, reading), ...placed.whyNot]),
     state: 'present',
     count: users.length,
     registers,
@@ -156,7 +196,7 @@ async function usersNamed(
   const [read] = await Promise.all([ports.users.read(connection.name, uncopied), confirm?.()]);
   return present.map((register) => {
     const user = read.get(register.member) ?? { ...undescribed(register.member), ...register.user };
-    return { user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
+    return { register, user, counts: memberCounts(register, floor, user.floor) && isActive(user.attributes) };
   });
 }
 
@@ -206,7 +246,7 @@ function place(
   );
   const nowMs = ports.clock();
   const pending = new Map<MemberId, PendingMember>();
-  const whyNot = new Map<PlatformUserId, { readonly member: MemberId; readonly reason: string }>();
+  const whyNot = new Map<PlatformUserId, WhyNot>();
   const membersByUser = new Map<PlatformUserId, WantedMember[]>();
   for (const [member, resolution] of resolutions) {
     if (resolution.kind === 'pending') {
@@ -217,17 +257,32 @@ function place(
     const { revision } = person;
     const mark = refused.get(member);
     const { cause, id = '' } = eligibilityOf(person, refusedRevisionOf(mark, nowMs), connection.settings);
-    const user = platformUserId(id);
+    const platformId = platformUserId(id);
     if (cause === 'solved') {
       const one = { member, revision, ...triedAgain(mark, revision, nowMs) };
-      membersByUser.set(user, [...(membersByUser.get(user) ?? []), one]);
+      membersByUser.set(platformId, [...(membersByUser.get(platformId) ?? []), one]);
       continue;
     }
     pending.set(member, cause === 'refused' ? { cause, personRevision: revision } : { cause });
-    if (cause === 'inactive') whyNot.set(user, { member, reason: inactivity(person) });
+    if (cause === 'inactive') whyNot.set(platformId, { member, ...inactivity(person) });
   }
   return { pending, whyNot, membersByUser };
 }
 
-const inactivity = ({ state }: Person): string =>
-  state === GONE ? 'the platform no longer has this employee' : `their roleState is ${state}`;
+/** Returns why bound members without a certain person may not be members, by the users of their stored bindings. */
+const causesOfPending = (
+  users: readonly UserState[],
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { connection }: Reading,
+) =>
+  users.flatMap((user): [PlatformUserId, WhyNot][] => {
+    const { member } = user;
+    const resolution = resolutions.get(member);
+    const bound = boundUser(user, connection.settings);
+    if (resolution?.kind !== 'pending' || bound === undefined) return [];
+    return [[bound, { member, cause: resolution.cause === 'ambiguous' ? 'ambiguous' : 'unknown_person' }]];
+  });
+
+/** Returns why a person who is not in an allowed state may not be a member. */
+const inactivity = ({ state }: Person): Pick<WhyNot, 'cause' | 'detail'> =>
+  state === GONE ? { cause: 'gone' } : { cause: 'ended', detail: state };
