@@ -230,6 +230,8 @@ export interface GroupDetail {
 
 export interface PersonGroup {
   readonly group: string;
+  /** The member through which the group has the person. */
+  readonly member: string;
   readonly name: string | null;
   readonly directory: boolean;
   readonly platform: boolean;

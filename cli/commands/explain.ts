@@ -53,19 +53,24 @@ export function addPerson(program: Command, act: Act): void {
 }
 
 function printPerson(report: PersonReport, { out }: Context): void {
-  const { member, name, bound, person, groups, moreGroups, actions } = report;
+  const { member, members, name, bound, person, groups, moreGroups, actions } = report;
   out.line(withId(name ?? undefined, member));
   out.line(bound === null ? 'bound to no employee' : `bound to ${bound}, ${person?.state ?? 'not read yet'}`);
+  if (members.length > 1) out.line(`members of this employee: ${members.join(', ')}`);
   if (groups.length === 0) out.line('no event added this member to a group');
-  for (const group of groups) printMembership(group, out);
+  for (const group of groups) printMembership(group, out, members.length > 1);
   if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; use explain for one of them`);
   for (const action of actions) out.line(lineOf(action, out));
 }
 
-function printMembership(membership: PersonReport['groups'][number], out: Context['out']): void {
-  const { group, name, wanted, present, outcome, because, event, write } = membership;
+function printMembership(
+  membership: PersonReport['groups'][number],
+  out: Context['out'],
+  hasOthers: boolean,
+): void {
+  const { group, name, member, wanted, present, outcome, because, event, write } = membership;
   const where = `${wanted ? 'wanted' : 'not wanted'}, ${present ? 'on the platform' : 'not on the platform'}`;
-  out.line(`${named(group, name)}  ${where}`);
+  out.line(`${named(group, name)}  ${where}${hasOthers ? `, as member ${member}` : ''}`);
   out.line(`  ${outcome}: ${because}`);
   if (event !== null) out.line(out.paint.dim(`  event ${formatEvent(event)}`));
   if (write !== null) out.line(out.paint.dim(`  write ${write.action} at ${write.at}; ${write.cause}`));

@@ -112,7 +112,7 @@ function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
         ) : (
           <ul class="list of-person">
             {groups.map((group) => (
-              <GroupOf key={group.group} of={group} member={person.id} />
+              <GroupOf key={`${group.group} ${group.member}`} of={group} shown={person.id} />
             ))}
           </ul>
         )}
@@ -124,14 +124,19 @@ function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
   );
 }
 
-function GroupOf({ of, member }: { readonly of: PersonGroup; readonly member: string }) {
+function GroupOf({ of, shown }: { readonly of: PersonGroup; readonly shown: string }) {
   const [isOpen, setOpen] = useState(false);
-  const { group, name, directory, platform, pending } = of;
+  const { group, member, name, directory, platform, pending } = of;
   const called = name ?? group;
   return (
     <li>
       <div class="line">
         <a href={pathTo('groups', group)}>{called}</a>
+        {member !== shown && (
+          <a class="muted" href={pathTo('people', member)}>
+            {T.person.asMember(member)}
+          </a>
+        )}
         <span class="side">
           {T.person.columns.directory}: {directory ? T.group.yes : T.group.no}
         </span>

@@ -8,6 +8,7 @@ import { describeDeadLetter } from '../../shared/operate/dead-letters/describe.t
 import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { readDirectoryStatus } from '../../shared/operate/directory/status.ts';
 import { examine } from '../../shared/operate/doctor/doctor.ts';
+import { membersOfEmployee } from '../../shared/operate/employee-members.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
@@ -131,13 +132,16 @@ async function personPage(text: string, context: RequestContext): Promise<Person
   const role = user?.role;
   const current = await ports.connections.find(connection);
   const [bound] = current && user ? await personsBoundTo([user], current, ports.people) : [];
+  const members = current === undefined ? [member] : await membersOfEmployee(member, current, ports);
   const groups: PersonPage['groups'][number][] = [];
-  for (const group of await groupsOfMember(connection, member, ports)) {
-    const state = await ports.groups.read({ connection, group });
-    if (state !== undefined) groups.push(await personGroup(state, member, context));
+  for (const id of members) {
+    for (const group of await groupsOfMember(connection, id, ports)) {
+      const state = await ports.groups.read({ connection, group });
+      if (state !== undefined) groups.push(await personGroup(state, id, context));
+    }
   }
   const { entries } = await overview.activity();
-  const ids = new Set([member, role, bound?.role, bound?.userId].filter((id) => id !== undefined));
+  const ids = new Set([...members, role, bound?.role, bound?.userId].filter((id) => id !== undefined));
   const isAbout = ({ member, before, after }: Entry['changes'][number]) =>
     [member, ...(before?.split(', ') ?? []), ...(after?.split(', ') ?? [])].some((id) =>
       ids.has(id as never),
@@ -172,6 +176,7 @@ async function personGroup(
   const isWanted = known?.isWanted === true;
   return {
     group: state.ref.group,
+    member,
     name: state.registers.name?.value ?? null,
     directory: isWanted,
     platform: (await usersOf(state, context)).has(known?.user ?? ''),

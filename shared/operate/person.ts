@@ -4,6 +4,7 @@ import { mapConcurrently } from '../sync/async-collections.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
+import { membersOfEmployee } from './employee-members.ts';
 import { explainMember } from './explain.ts';
 import { findMember } from './find-member.ts';
 import { groupsOfMember } from './groups-of-member.ts';
@@ -19,8 +20,8 @@ const AT_ONCE = 8;
 const MOST_ACTIONS = 20;
 
 /**
- * Reports one member of the directory: the person on the platform, operators' actions about the member, and the groups
- * that may contain the member (at most `MOST_GROUPS`), with the outcome and its reason.
+ * Reports one member of the directory: the person on the platform, operators' actions about the person, and the groups
+ * that may contain the person through any member (at most `MOST_GROUPS`), with the outcome and its reason.
  * @param text the member's id, or a value of one of its attributes. For a bound member, the text may also be a value of
  * the employee that a match rule compares, such as an address
  * @throws NotFound
@@ -32,15 +33,21 @@ export async function reportPerson(
 ): Promise<PersonReport> {
   const { name } = connection;
   const member = await findMember(name, text, ports);
-  const named = await groupsOfMember(name, member, ports);
-  const groups = named.toSorted().slice(0, MOST_GROUPS);
-  const refs = groups.map((group) => ({ connection: name, group }));
+  const members = await membersOfEmployee(member, connection, ports);
+  const groupsOf = await mapConcurrently(AT_ONCE, members, async (id) =>
+    (await groupsOfMember(name, id, ports)).toSorted().map((group) => ({ group, id })),
+  );
+  const named = groupsOf.flat();
+  const memberships = named
+    .slice(0, MOST_GROUPS)
+    .map(({ group, id }) => ({ ref: { connection: name, group }, id }));
+  const refs = memberships.map(({ ref }) => ref);
   const [[scim], users, states, { entries: actions }, explained] = await Promise.all([
     ports.scim.read(name, 'User', [member]),
     ports.users.read(name, [member]),
     ports.groups.readMany(refs, () => {}),
-    readLog(name, { group: journalOf(name).group, member: new Set([member]), limit: MOST_ACTIONS }, ports),
-    mapConcurrently(AT_ONCE, refs, (ref) => explainMember(ref, member, { connection, ports })),
+    readLog(name, { group: journalOf(name).group, member: new Set(members), limit: MOST_ACTIONS }, ports),
+    mapConcurrently(AT_ONCE, memberships, ({ ref, id }) => explainMember(ref, id, { connection, ports })),
   ]);
   const user = users.get(member);
   const storedAttributes = [...(user?.attributes ?? [])].map(([key, { value, stamp }]) => {
@@ -50,18 +57,20 @@ export async function reportPerson(
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   return {
     member,
+    members,
     name: (user && formatPerson(user.attributes)) ?? null,
     bound: user?.role ?? null,
     person: person ? { id: person.role, userId: person.userId ?? null, state: person.state } : null,
     attributes: Object.fromEntries(storedAttributes),
     values: Object.fromEntries(person ? person.values : []),
     scim: (scim?.attributes ?? null) as PersonReport['scim'],
-    groups: explained.map(({ group, wanted, present, decision, because, events, write }) => {
+    groups: explained.map(({ group, member: as, wanted, present, decision, because, events, write }) => {
       const event = events.find(({ register }) => register === 'member') ?? null;
       const { outcome } = decision;
-      return { group, name: nameOf.get(group) ?? null, wanted, present, outcome, because, event, write };
+      const name = nameOf.get(group) ?? null;
+      return { group, name, member: as, wanted, present, outcome, because, event, write };
     }),
-    moreGroups: named.length - groups.length,
+    moreGroups: named.length - memberships.length,
     actions,
   };
 }

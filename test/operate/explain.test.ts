@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupId, roleId } from '../../shared/domain/ids.ts';
 import { explainMember } from '../../shared/operate/explain.ts';
 import { compareWithNow } from '../../shared/operate/import/compare.ts';
+import { rebindMember } from '../../shared/operate/rebind.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import { refreshPeople } from '../../shared/sync/people.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
@@ -142,6 +143,24 @@ describe('explain', () => {
     await deliver({ snapshot: 'g', of: ['ann', 'ANN'] }, { take: ['ann'], from: 'g' });
     const because = 'the directory took them out of the group; the same person is in the group as member ANN';
     expect(await explain('ann')).toMatchObject({ because, decision: { outcome: 'not_wanted' } });
+  });
+
+  it('the report of a person lists the groups of every member that is bound to the employee now', async () => {
+    const { world, deliver, hire, member, role } = await company();
+    await deliver({ snapshot: 'g', of: ['ann', 'bob'] }, { snapshot: 'h', of: ['ANN', 'bob'] });
+    const report = async () => {
+      const ports = world.toolPorts as unknown as ToolPorts;
+      const { members, groups } = await reportPerson('ann', await world.connection(), ports);
+      return [members, groups.map(({ group, member: as, outcome }) => [group, as, outcome])];
+    };
+    const own = ['g', 'ann', 'in_sync'];
+    expect(await report()).toEqual([
+      ['ann', 'ANN'],
+      [own, ['h', 'ANN', 'in_sync']],
+    ]);
+    await hire('cid');
+    await rebindMember(CONNECTION, { member: member('ANN'), role: role('cid') }, world.toolPorts);
+    expect(await report()).toEqual([['ann'], [own]]);
   });
 
   it('explain gives the reason why an employee without a userId, or before the start of the employment, is pending', async () => {

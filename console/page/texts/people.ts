@@ -8,6 +8,7 @@ export const people = {
 
 export const person = {
   groups: 'Groups',
+  asMember: (member: string) => `as member ${member}`,
   noGroups: 'The directory sent no event about this person in a group.',
   columns: { group: 'Group', directory: 'Directory', platform: 'Platform', why: 'Why' },
   explain: 'Explain',

@@ -89,9 +89,10 @@ export const LogEntry = z.object({
 });
 export type LogEntry = Answer<typeof LogEntry>;
 
-/** All stored data of one member of the directory. */
+/** All stored data of one member of the directory, and the groups of its employee. */
 export const PersonReport = z.object({
   member: text,
+  members: z.array(text).describe('The member, and all other members that are bound to the same employee.'),
   name: nullable(text),
   bound: nullable(text).describe('The employee that the member is bound to.'),
   person: Explanation.shape.match.shape.person,
@@ -108,6 +109,7 @@ export const PersonReport = z.object({
     z.object({
       group: text,
       name: nullable(text),
+      member: text.describe('The member id through which the group has the person.'),
       wanted: Explanation.shape.wanted,
       present: Explanation.shape.present,
       outcome: text,
