@@ -286,6 +286,8 @@ export interface ConnectionPage {
   readonly credential: CredentialReport;
   readonly feedAgeMs: number | null;
   readonly sources: readonly SourceReport[];
+  /** A sentence about groups that kept all members, because a PUT did not mention members; null if there are none. */
+  readonly keptMembers: string | null;
   /** null if no directory is read. */
   readonly reader: DirectoryStatus | null;
   /** Groups with changes that are not written yet. */

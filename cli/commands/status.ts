@@ -10,6 +10,7 @@ import {
   fixForGate,
   formatFailingCalls,
   formatGate,
+  formatKeptMembers,
   formatSource,
   formatWaiting,
   needsAttention,
@@ -72,7 +73,7 @@ function printStatus(status: StatusReport, { out }: Context): void {
   out.line(`groups      ${counts.join(', ') || 'none yet'}`);
   out.line(`pending     ${plural(status.pendingMembers, 'membership')}`);
   out.line(`holds       ${status.holds}`);
-  if (status.settingRequests > 0) out.line(`requests    ${status.settingRequests} for settings`);
+  for (const line of requestLines(status)) out.line(line);
   const oldest =
     status.oldestUnappliedMs === null ? '' : `, the oldest for ${duration(status.oldestUnappliedMs)}`;
   out.line(`backlog     ${plural(status.backlog, 'group')}${oldest}`);
@@ -87,6 +88,11 @@ function printStatus(status: StatusReport, { out }: Context): void {
     `queues      events ${number(queues.events)} (${number(queues.eventsDlq)} dead-lettered), apply ${number(queues.apply)} (${number(queues.applyDlq)} dead-lettered)`,
   );
 }
+
+const requestLines = ({ settingRequests, keptMembers }: StatusReport): readonly string[] => [
+  ...(settingRequests > 0 ? [`requests    ${settingRequests} for settings`] : []),
+  ...(keptMembers.total > 0 ? [`members     ${formatKeptMembers(keptMembers)}`] : []),
+];
 
 const DRIFT: Readonly<Record<string, string>> = {
   report: 'report: external changes stay until the directory changes the group',

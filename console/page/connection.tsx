@@ -91,7 +91,7 @@ function Stopped({ reader }: Pick<ConnectionPage, 'reader'>) {
   );
 }
 
-function Credential({ row, credential, feedAgeMs, sources, reader }: ConnectionPage) {
+function Credential({ row, credential, feedAgeMs, sources, keptMembers, reader }: ConnectionPage) {
   const gate = row.observing ? T.conn.observing : (T.conn.gates[row.gate] ?? row.gate);
   return (
     <>
@@ -123,6 +123,7 @@ function Credential({ row, credential, feedAgeMs, sources, reader }: ConnectionP
           [T.conn.goodAt, credential.goodAt === null ? T.conn.never : <Time at={credential.goodAt} />],
           [T.conn.feed, feedAgeMs === null ? T.conn.feedNever : T.conn.feedRead(duration(feedAgeMs))],
           ...sources.map((one) => [nameOfSource(one), formatFreshness(one)] as const),
+          ...(keptMembers === null ? [] : [[T.conn.keptMembers, keptMembers] as const]),
           ...(reader === null ? [] : [[T.conn.reader, formatReader(reader)] as const]),
           ...(reader?.oldestReadAt
             ? [[T.conn.readerOldest, <Time key="oldest" at={reader.oldestReadAt} />] as const]

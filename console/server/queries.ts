@@ -16,7 +16,7 @@ import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
-import { readStatus } from '../../shared/operate/status.ts';
+import { formatKeptMembers, readStatus } from '../../shared/operate/status.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
@@ -31,8 +31,8 @@ import type {
   Sessions,
 } from '../answers.ts';
 import { parseSearch } from '../search.ts';
-import { matchesFilter } from './activity.ts';
 import { withoutHiddenOwners, withoutMessages } from './access.ts';
+import { matchesFilter } from './activity.ts';
 import type { RequestContext } from './context.ts';
 import { groupDetail } from './group.ts';
 import { usersOf } from './group-reads.ts';
@@ -201,6 +201,7 @@ async function connectionPage({ connection, ports }: RequestContext): Promise<Co
     credential: status.credential,
     feedAgeMs: status.feed.cursorAgeMs,
     sources: status.sources,
+    keptMembers: status.keptMembers.total === 0 ? null : formatKeptMembers(status.keptMembers),
     reader,
     backlog: status.backlog,
     settings: known.settings,

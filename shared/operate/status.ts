@@ -9,15 +9,16 @@ import { QUEUE_KEYS, type QueueKey } from '../contract/names.ts';
 import { isFailing } from '../domain/failing-calls.ts';
 import type { Gate } from '../domain/gate.ts';
 import { holdsOf } from '../domain/hold.ts';
-import type { GroupRef } from '../domain/ids.ts';
+import { type GroupRef, groupId } from '../domain/ids.ts';
 import { contactText } from '../plan/holder.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, Health } from '../sync/ports/connections.ts';
 import type { Deployment } from '../sync/ports/deployment.ts';
 import type { GroupIndex } from '../sync/ports/group-index.ts';
 import { ANSWER_PREFIX, isJson, withoutCutJson } from '../sync/ports/platform.ts';
+import { KEPT_MEMBERS } from '../sync/scim/indexing.ts';
 import { readSources, type SourcePorts, type SourcesFound } from '../sync/sources.ts';
-import { plural } from './names.ts';
+import { plural, withId } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
 
 /** Returns the state of the gate. For a refused credential, also the person who can replace it. */
@@ -74,7 +75,7 @@ export function formatFailingCalls({
 export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
   const { name: connection, observing, settings, requests = [] } = found;
   const nowMs = ports.clock();
-  const [groups, pendingMembers, gate, feed, queues, health, sources] = await Promise.all([
+  const [groups, pendingMembers, gate, feed, queues, health, sources, keptMembers] = await Promise.all([
     countGroups(connection, ports, nowMs),
     countPending(connection, ports.index),
     ports.gates.read(connection),
@@ -82,6 +83,7 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
     countMessages(ports.deployment),
     ports.health.read(connection),
     reportSources(found, ports),
+    groupsWithKeptMembers(connection, ports),
   ]);
   return {
     connection,
@@ -95,8 +97,33 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
     settingRequests: requests.length,
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
     sources,
+    keptMembers,
     queues,
   };
+}
+
+const MAX_KEPT_SHOWN = 20;
+
+/** Returns the SCIM groups whose members the last PUT did not mention. */
+export async function groupsWithKeptMembers(
+  connection: GroupRef['connection'],
+  { scim, groups }: Pick<ToolPorts, 'scim' | 'groups'>,
+): Promise<StatusReport['keptMembers']> {
+  const ids = await scim.pointedAt(connection, KEPT_MEMBERS);
+  const found = await scim.read(connection, 'Group', ids.slice(0, MAX_KEPT_SHOWN));
+  const rows = found.map(async ({ id, keptMs, state }) => {
+    if (keptMs === undefined || state !== 'live') return [];
+    const known = await groups.read({ connection, group: groupId(id) });
+    return [{ id, name: known?.registers.name?.value ?? null, since: new Date(keptMs).toISOString() }];
+  });
+  return { total: ids.length, groups: (await Promise.all(rows)).flat() };
+}
+
+/** Returns a sentence about these groups, with the names of the first three. */
+export function formatKeptMembers({ total, groups }: StatusReport['keptMembers']): string {
+  const names = groups.slice(0, 3).map(({ id, name }) => withId(name ?? undefined, id));
+  const more = total > names.length ? ` and ${total - names.length} more` : '';
+  return `${plural(total, 'group')} kept all members, because a PUT did not mention members: ${names.join(', ')}${more}`;
 }
 
 /**

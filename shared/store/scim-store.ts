@@ -41,12 +41,13 @@ export function createScimStore(table: Table): ScimStore {
     },
 
     async save(connection, resource, seen) {
-      const { settled, version, writes, replacements, listedAt, ...kept } = resource;
+      const { settled, version, writes, replacements, listedAt, keptMs, ...kept } = resource;
       const key = resourceKey(connection, resource.type, resource.id);
       const set = {
         ...OF_THIS_SCHEMA,
         ...kept,
         idle: kept.revision - version,
+        ...(keptMs === undefined ? {} : { keptMs }),
         ...(settled ? {} : { open: true }),
       };
       if (seen === undefined) {
@@ -60,7 +61,11 @@ export function createScimStore(table: Table): ScimStore {
       const forgotten = [...seen.writes.keys()].filter((id) => !writes.has(id));
       const change = {
         set: { ...set, ...Object.fromEntries(begun.map(([id, atMs]) => [writeName(id), atMs])) },
-        remove: [...removals(forgotten), ...(settled ? ['open'] : [])],
+        remove: [
+          ...removals(forgotten),
+          ...(keptMs === undefined ? ['keptMs'] : []),
+          ...(settled ? ['open'] : []),
+        ],
       };
       const { written } = await table.update(key, change, equal('revision', seen.revision));
       descriptions.forget(connection, resource);

@@ -47,6 +47,7 @@ export const conn = {
   readerShort: (count: number) => `${count} whose member list is shorter than the member count`,
   readerDiffering: (count: number) => `${count} that another source owns and that differ from the directory`,
   readerOldest: 'Oldest read of a group',
+  keptMembers: 'Requests without members',
   sourceNever: 'nothing received yet',
   sourceYoung: 'received within the last 2 min',
   sourceReceived: (text: string) => `last received about ${text} ago`,

@@ -87,6 +87,14 @@ export const StatusReport = z.object({
   settingRequests: count.describe('Changes of settings that wait for a second person.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
+  keptMembers: z
+    .object({
+      total: count,
+      groups: z.array(z.object({ id: text, name: nullable(text), since: instant })),
+    })
+    .describe(
+      'SCIM groups that kept all members, because a PUT did not mention members. At most 20 are listed.',
+    ),
   queues: z.object({ events: Queue, eventsDlq: Queue, apply: Queue, applyDlq: Queue }),
 });
 export type StatusReport = Answer<typeof StatusReport>;

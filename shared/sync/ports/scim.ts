@@ -57,6 +57,8 @@ export const ScimResource = z.lazy(() =>
         .record(text, HeldList)
         .default({})
         .transform((lists): ReadonlyMap<string, HeldList> => new Map(Object.entries(lists))),
+      /** For a group: the first of the latest PUTs that did not mention members; absent after a request with members. */
+      keptMs: number.optional(),
       /** For a group: the stamp of the latest completed replacement of the whole member list. */
       listedAt: stampText.default(STAMP_ZERO),
     })
@@ -73,7 +75,12 @@ export type ScimResource = Readonly<z.infer<typeof ScimResource>>;
 /** A value by which resources can be found. For an attribute that ignores case, the value is in lower case. */
 export interface IndexedValue {
   readonly type: TypeName;
-  readonly attribute: (typeof UNIQUE_ATTRIBUTE)[TypeName] | 'externalId' | 'emails' | 'employeeNumber';
+  readonly attribute:
+    | (typeof UNIQUE_ATTRIBUTE)[TypeName]
+    | 'externalId'
+    | 'emails'
+    | 'employeeNumber'
+    | 'keptMs';
   readonly value: string;
 }
 

@@ -33,6 +33,9 @@ export function pointerOf(
   return { type, attribute, value: folded({ name: attribute, caseExact, uniqueness: 'none' }, text) };
 }
 
+/** The index entry of each group whose members the last PUT did not mention. */
+export const KEPT_MEMBERS: IndexedValue = { type: 'Group', attribute: 'keptMs', value: 'yes' };
+
 function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[] {
   if (resource === undefined) return [];
   const { type, attributes } = resource;
@@ -47,6 +50,7 @@ function pointersOf(resource: ScimResource | undefined): readonly IndexedValue[]
   const pointers = values.flatMap(([attribute, value]) =>
     typeof value === 'string' ? [pointerOf(attribute as 'emails', value, type)] : [],
   );
+  if (resource.keptMs !== undefined) pointers.push(KEPT_MEMBERS);
   return [...new Map(pointers.map((pointer) => [nameOf(pointer), pointer])).values()];
 }
 

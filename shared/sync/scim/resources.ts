@@ -71,6 +71,8 @@ export interface MembersChange {
   readonly seen?: number;
   /** The id of the write of members that the request has already begun. */
   readonly write?: string | undefined;
+  /** Whether the request mentions members: `kept` for a PUT without them; undefined for a PATCH without them. */
+  readonly mention?: 'kept' | 'sent' | undefined;
 }
 
 export interface Rewrite {
@@ -155,7 +157,13 @@ function rewritten(
     write === undefined
       ? before.writes
       : withWrite(before.writes, { id: write, nowMs, held: before.replacements });
-  return { after: { ...revise(before, nowMs), attributes, state, writes }, write };
+  const keptMs = keptSince(before, membersChange, nowMs);
+  return { after: { ...revise(before, nowMs), attributes, state, writes, keptMs }, write };
+}
+
+function keptSince({ keptMs }: ScimResource, { mention }: MembersChange, nowMs: number): number | undefined {
+  if (mention === 'sent') return undefined;
+  return mention === 'kept' ? (keptMs ?? nowMs) : keptMs;
 }
 
 /**

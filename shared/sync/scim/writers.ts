@@ -112,7 +112,10 @@ function checkName({ id, attributes }: Pick<ScimResource, 'id' | 'attributes'>, 
   );
 }
 
-/** Replaces a group. Without `members` in the body, the members stay. An empty list removes them. */
+/**
+ * Replaces a group. Without `members` in the body, the members stay, because some clients leave out members that they
+ * do not change. Other clients leave out an empty list, so `status` shows such groups. An empty list removes the members.
+ */
 function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   checkSchemas(body, type.core.id);
@@ -120,14 +123,16 @@ function replaceGroup(id: string, body: ScimObject, change: Change): Promise<Wri
   const replaced = readResource(others, type);
   const net: MemberOperation[] =
     members === undefined ? [] : [{ kind: 'replace', ids: readMemberIds(members, type) }];
-  return rewriteGroup(id, change, () => replaced, net);
+  const mention = members === undefined ? 'kept' : 'sent';
+  return rewriteGroup(id, change, () => replaced, { members: net, mention });
 }
 
 function patchGroup(id: string, body: ScimValue, change: Change): Promise<Written> {
   const type = change.context.types.Group;
   const { members, attributes: operations } = splitGroupPatch(readPatch(body), type);
   const edit = (attributes: ScimObject) => applyPatch(attributes, operations, type);
-  return rewriteGroup(id, change, operations.length === 0 ? keepAttributes : edit, members);
+  const mention = members.length === 0 ? undefined : 'sent';
+  return rewriteGroup(id, change, operations.length === 0 ? keepAttributes : edit, { members, mention });
 }
 
 type Edit = (attributes: ScimObject) => ScimObject;
@@ -142,11 +147,21 @@ type Edit = (attributes: ScimObject) => ScimObject;
  * A request for a whole list first takes a revision, then reads the current list, and writes the new list with the
  * stamps of this revision. So of two overlapping requests for a whole list, the later request wins.
  */
-async function rewriteGroup(id: string, change: Change, edit: Edit, members: readonly MemberOperation[]) {
+async function rewriteGroup(
+  id: string,
+  change: Change,
+  edit: Edit,
+  {
+    members,
+    mention,
+  }: { readonly members: readonly MemberOperation[]; readonly mention: MembersChange['mention'] },
+) {
   const { context } = change;
   const group = groupId(id);
-  const decision = await decideMembers(group, members, change);
-  const { net, membersChange, taken } = decision;
+  const decided = await decideMembers(group, members, change);
+  const { net, taken } = decided;
+  const membersChange = { ...decided.membersChange, mention };
+  const decision = { ...decided, membersChange };
   const rewrite = await reviseGroup(id, change, { edit, decision }).catch(async (error: unknown) => {
     if (taken !== undefined) await endTaken(taken, context);
     throw error;
@@ -376,11 +391,13 @@ async function advanceIfUnchanged(
   { edit, membersChange, found, taken }: Omit<DecidedMembers, 'net'> & { readonly edit: Edit },
 ): Promise<Rewrite | undefined> {
   if (ifMatch !== undefined || ifNoneMatch !== undefined) return undefined;
+  const isKept = found?.keptMs !== undefined;
+  if (membersChange.mention === (isKept ? 'sent' : 'kept')) return undefined;
   const repeats = found !== undefined && isSameValue(edit(found.attributes), found.attributes);
-  const isKept = edit === keepAttributes || repeats;
-  if (isKept && taken !== undefined && !membersChange.isChange)
+  const isSame = edit === keepAttributes || repeats;
+  if (isSame && taken !== undefined && !membersChange.isChange)
     return { before: taken.revision, after: taken.revision };
-  return isKept ? advanceGroup(id, membersChange, { found, context }) : undefined;
+  return isSame ? advanceGroup(id, membersChange, { found, context }) : undefined;
 }
 
 const keepAttributes: Edit = (attributes) => attributes;

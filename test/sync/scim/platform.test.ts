@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOAuthServer } from '../../../shared/oauth/oauth-server.ts';
 import { approveHold, listHolds } from '../../../shared/operate/holds.ts';
+import { formatKeptMembers, groupsWithKeptMembers } from '../../../shared/operate/status.ts';
 import { createScimStore } from '../../../shared/store/scim-store.ts';
 import { createScimTokenStore } from '../../../shared/store/scim-token-store.ts';
 import { createRateLimiter } from '../../../shared/sync/scim/limiter.ts';
@@ -61,6 +62,37 @@ describe('group pushed by SCIM', () => {
     await engine.deliver();
     expect(engine.shown(group)).toEqual([users('b', 'c', 'd', 'e', 'f')]);
     expect([...engine.world.platform.groups.values()].map(({ name }) => name)).toEqual(['Eng']);
+  });
+
+  it('status shows a group whose members a PUT did not mention, until a request mentions its members', async () => {
+    const { toolPorts, table } = engine.world;
+    const status = () =>
+      groupsWithKeptMembers(CONNECTION, { groups: toolPorts.groups, scim: createScimStore(table) });
+    const path = `/Groups/${group}`;
+    const put = (body: object, headers = {}) => client.put(path, { displayName: 'Eng', ...body }, headers);
+    const [all, none] = [valuesOf(NAMES), { total: 0, groups: [] }];
+    for (const mention of [
+      () => put({ members: all }),
+      () => put({ members: all }, { 'if-match': '*' }),
+      () => put({ members: [] }),
+      () => patch(add('members', all)),
+      () => patch(remove('members[value eq "none"]')),
+      () => client.delete(path),
+    ]) {
+      await put({ members: all });
+      expect(await status()).toEqual(none);
+      for (const displayName of ['Eng', 'Engineering', 'Engineering']) {
+        expect((await put({ displayName })).body.members).toHaveLength(NAMES.length);
+        const since = expect.stringMatching(/Z$/);
+        expect(await status()).toEqual({ total: 1, groups: [{ id: group, name: displayName, since }] });
+      }
+      await patch(replace('displayName', 'Other'));
+      expect(formatKeptMembers(await status())).toBe(
+        `1 group kept all members, because a PUT did not mention members: Other (${group})`,
+      );
+      expect((await mention()).status).toBeLessThan(300);
+      expect(await status()).toEqual(none);
+    }
   });
 
   it('a pushed group loses a deactivated user, and gets the user back after the activation', async () => {
