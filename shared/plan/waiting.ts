@@ -1,5 +1,5 @@
 import type { Waiting as WaitingReport } from '../contract/answers/groups.ts';
-import type { GroupState } from '../domain/group-state.ts';
+import type { GroupState, SettledState } from '../domain/group-state.ts';
 
 /** The reason why groupsync has not written a changed group yet, and the time at which apply reads the group next. */
 export interface Waiting {
@@ -14,6 +14,14 @@ export const AS_WANTED = {
   code: 'as_wanted',
   reason: 'the group is as wanted, but an earlier write may still change it',
 };
+const DELETED_AS_WANTED = {
+  code: AS_WANTED.code,
+  reason: 'the platform group is deleted as wanted, but an earlier write may still take effect',
+};
+
+/** Returns the reason of the last check of a group that needs no write. */
+export const asWanted = (settled: SettledState | undefined) =>
+  settled === 'deleted' ? DELETED_AS_WANTED : AS_WANTED;
 
 /**
  * Returns the reason why a dirty group waits. The first matching line counts.
@@ -30,7 +38,7 @@ export const AS_WANTED = {
  * If apply is due now or is already working on the group, `untilMs` is now.
  */
 export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined {
-  const { dirtySinceMs, pausedAtMs, wakeAtMs = 0, lastError, intent, uncertain } = state;
+  const { dirtySinceMs, pausedAtMs, wakeAtMs = 0, lastError, intent, uncertain, settled } = state;
   if (dirtySinceMs === undefined || pausedAtMs !== undefined) return undefined;
   const untilMs = Math.max(wakeAtMs, nowMs);
   if (lastError !== undefined && intent === undefined)
@@ -39,7 +47,7 @@ export function waitingOf(state: GroupState, nowMs: number): Waiting | undefined
     return { ...EARLIER_WRITE, untilMs, reason: `${EARLIER_WRITE.reason}; last error: ${lastError.message}` };
   if (uncertain === undefined) return undefined;
   const isAsWanted = intent === undefined && wakeAtMs === uncertain.untilMs;
-  return { ...(isAsWanted ? AS_WANTED : EARLIER_WRITE), untilMs };
+  return { ...(isAsWanted ? asWanted(settled) : EARLIER_WRITE), untilMs };
 }
 
 export const reportWaiting = (waiting: Waiting | undefined): WaitingReport | null =>

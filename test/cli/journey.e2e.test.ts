@@ -274,7 +274,8 @@ describe('first steps of a new operator', () => {
     shown.push(...seen());
 
     const replay = ['dlq', 'replay', '--code', 'unknown_connection', '--yes'];
-    const killed = on.spawn([...replay, '--rate', '60']);
+    // At this rate, the replay still runs if the test is delayed by several seconds.
+    const killed = on.spawn([...replay, '--rate', '20']);
     const ended = new Promise((resolve) => killed.on('close', resolve));
     await eventually(async () => (await dead()) < 470 || killed.exitCode !== null);
     killed.kill('SIGKILL');

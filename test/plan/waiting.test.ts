@@ -12,6 +12,9 @@ const waits = (over: object) => waitingOf({ ...dirty, ...over } as unknown as Gr
 describe('reason why a dirty group waits', () => {
   it('a group that equals the wanted state waits for a last check at the deadline of an uncertain write', () => {
     expect(waits({ uncertain })).toMatchObject({ untilMs, code: 'as_wanted' });
+    expect(waits({ uncertain, settled: 'deleted' })?.reason).toMatch(
+      /^the platform group is deleted as wanted/,
+    );
   });
 
   it('a group that is read before the deadline of an uncertain write waits for its outcome', () => {

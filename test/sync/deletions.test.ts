@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { explainMember } from '../../shared/operate/explain.ts';
+import { reportGroup } from '../../shared/operate/report.ts';
 import { sweep } from '../../shared/sync/reconcile/sweep.ts';
+import { reportedGroups } from '../local/support/expected.ts';
 import { createTestEngine } from '../support/engine/test-engine.ts';
 import { HOUR_MS, MINUTE_MS } from '../support/engine/world.ts';
 
@@ -107,6 +109,41 @@ describe('lost deletion', () => {
     expect(deletes()).toBe(1);
     expect(world.nowMs() - atMs).toBeGreaterThanOrEqual(MINUTE_MS);
     expect(await state('g')).toMatchObject({ settled: 'deleted' });
+  });
+});
+
+describe('deletion after a change without an answer', () => {
+  it('the report shows a deleted group that is read once more as dirty, without a platform group, and as deleted later', async () => {
+    const { world, troubles, emit, pass, shown, state } = await company();
+    let isLost = false;
+    troubles.platform = (call) => {
+      if (call !== 'patch' || isLost) return 'none';
+      isLost = true;
+      return 'unavailable_before';
+    };
+    const report = async () => {
+      const found = await state('g');
+      if (found === undefined) throw new Error('expected the item of the group');
+      return reportGroup(found, world.toolPorts);
+    };
+    emit({ take: ['b'], from: 'g' });
+    await pass(1);
+    emit({ remove: 'g' });
+    await pass(5 * MINUTE_MS);
+    expect(isLost).toBe(true);
+    expect(shown('g')).toEqual([]);
+    expect(await report()).toMatchObject({
+      state: 'dirty',
+      platformId: null,
+      users: [],
+      waiting: {
+        code: 'as_wanted',
+        reason: 'the platform group is deleted as wanted, but an earlier write may still take effect',
+      },
+    });
+    expect(reportedGroups([await report()])).toEqual([]);
+    await pass(20 * MINUTE_MS);
+    expect(await report()).toMatchObject({ state: 'deleted', waiting: null });
   });
 });
 

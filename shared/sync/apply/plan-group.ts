@@ -11,7 +11,7 @@ import { limitOf } from '../../plan/guard-limit.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { whyReleased } from '../../plan/release.ts';
 import { STOP_NOTES, stopOf } from '../../plan/stop.ts';
-import { AS_WANTED, reportWaiting, waitingOf } from '../../plan/waiting.ts';
+import { asWanted, reportWaiting, waitingOf } from '../../plan/waiting.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import type { AuditedChange } from '../ports/logs.ts';
@@ -98,7 +98,7 @@ async function clashesOf(
 /** Returns the wait of a group that is as wanted, but whose uncertain writes may still take effect. */
 const waitingFor = (decision: Decision) =>
   decision.kind === 'settle' && decision.againAtMs !== undefined
-    ? { ...AS_WANTED, untilMs: decision.againAtMs }
+    ? { ...asWanted(decision.as), untilMs: decision.againAtMs }
     : undefined;
 
 function planFrom(ref: GroupRef, { decision, facts, unseen }: Preview): GroupPlan {

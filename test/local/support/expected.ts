@@ -1,4 +1,5 @@
 import type { GroupReport } from '../../../local/report.ts';
+import { AS_WANTED } from '../../../shared/plan/waiting.ts';
 import type { ReadDirectory } from '../../support/reading.ts';
 
 export interface ExpectedGroup {
@@ -39,10 +40,14 @@ export function expectedGroups(directory: ReadDirectory, { companies }: People):
   return expected.sort(byId);
 }
 
+/** Whether the platform group is deleted, and apply only reads the group once more. The state is then still `dirty`. */
+const isDeletedAsWanted = ({ platformId, waiting }: GroupReport): boolean =>
+  waiting?.code === AS_WANTED.code && platformId === null;
+
 /** Returns the existing groups of a report, in the form of the expected groups. */
 export const reportedGroups = (groups: readonly GroupReport[]): readonly ExpectedGroup[] =>
   groups
-    .filter(({ state }) => state !== 'deleted' && state !== 'unnamed')
+    .filter((group) => group.state !== 'deleted' && group.state !== 'unnamed' && !isDeletedAsWanted(group))
     .map(({ id, name, users, pending }) => ({
       id,
       name: name ?? '',
