@@ -217,7 +217,7 @@ function argumentsOf(
     'skip-lines': skipLines ?? flags.skipLines,
     'as-of': flags.asOf,
     group: flags.group,
-    columns: flags.columns ?? columns,
+    columns: columns ?? flags.columns,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag} ${shellWord(String(value))}`]));
   for (const { text, state } of flags.columnState ?? [])
     options.push(`--column-state ${shellWord(`${text}=${state}`)}`);

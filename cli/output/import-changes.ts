@@ -3,7 +3,7 @@ import { withId } from '../../shared/operate/names.ts';
 import { SHOWN } from '../commands/events.ts';
 import type { Context } from '../context.ts';
 import { clashLines } from './clashes.ts';
-import { plural } from './words.ts';
+import { plural, visible } from './words.ts';
 
 const SIGNS = { added: '+', removed: '−', unmatched: '?' } as const;
 
@@ -61,9 +61,30 @@ async function groupLines(context: Context, comparison: ImportComparison): Promi
   for (const group of held) lines.push(`the guard would hold the removals of ${names.group(group)}`);
   lines.push(...outdatedLines(changedSince.map(names.group), superseded));
   if (clashes === null) lines.push('the platform could not be checked for groups with the same names');
-  else lines.push(...clashLines(clashes));
-  if (clashes !== null && clashes.length > 0) lines.push(...adoptionLines(context));
+  else {
+    const unmanaged = clashes.filter(({ managedBy }) => managedBy === undefined);
+    lines.push(...clashLines(unmanaged), ...(unmanaged.length > 0 ? adoptionLines(context) : []));
+    lines.push(...managedLines(clashes));
+  }
   return lines;
+}
+
+/** Warns about new groups with the name of a platform group that another directory group manages. */
+function managedLines(clashes: NonNullable<ImportComparison['clashes']>): readonly string[] {
+  const managed = clashes.flatMap(({ managedBy, ...one }) =>
+    managedBy === undefined ? [] : [{ ...one, ...managedBy, created: one.group }],
+  );
+  if (managed.length === 0) return [];
+  const rest = managed.length > SHOWN ? [`  … and ${managed.length - SHOWN} more`] : [];
+  return [
+    `warning: ${plural(managed.length, 'group')} on the platform would get a second group with the same name or external id; groupsync manages it already`,
+    ...managed.slice(0, SHOWN).map(({ platformId, name, created, group, connection }) => {
+      const owner = visible(connection === null ? group : `${group} of connection ${connection}`);
+      return `  ${platformId} "${visible(name)}" belongs to ${owner}; the file would create ${visible(created)}`;
+    }),
+    '  if they are the same group, put the id of the first group into the file',
+    ...rest,
+  ];
 }
 
 function newLines(groups: NonNullable<ImportComparison['newGroups']>): readonly string[] {

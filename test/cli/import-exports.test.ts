@@ -162,6 +162,21 @@ describe('import of files of known exporters', () => {
     expect(template.stderr).not.toContain('next:');
   });
 
+  it.each([
+    'group id,group name,member id,email,email\nc1,One,m1,eva@acme.test,eva@home.test',
+    'Group,Email,E-mail\nOne,eva@acme.test,eva@home.test',
+    'Group ID,groupId,Group Name,User ID,Email,Mail\nc1,c2,One,m1,eva@acme.test,eva@home.test',
+  ])('import can be repeated with the suggested --columns for the doubled heading in %j', async (content) => {
+    const { cli } = await importing();
+    const { code, stdout, stderr } = await cli(content, '--dry-run');
+    expect(code).toBe(1);
+    expect(stdout).toContain("--columns '");
+    const [, quoted, plain] = /^next: .* --columns (?:'([^']+)'|(\S+)) --dry-run/m.exec(stderr) ?? [];
+    const next = await cli(content, '--columns', quoted ?? plain ?? '', '--dry-run');
+    expect(next, next.stdout).toMatchObject({ code: 0 });
+    expect(next.stdout).toContain('eva@acme.test');
+  });
+
   it.each(['1.16E+20', '1,16E+20', '116204978461894000000'])(
     'import refuses the id %s, which a spreadsheet rounded, and names its line',
     async (id) => {

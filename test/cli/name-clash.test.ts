@@ -46,13 +46,21 @@ describe('platform group with the name of a new group', () => {
     expect((await dryRun(csv('Night shift', 'n'))).json.comparison.clashes).toEqual([]);
   });
 
-  it('no name clash is reported if groupsync manages the platform group or adopts it, or excludes the new group', async () => {
+  it('import reports a name clash with a platform group that groupsync manages, but none with a group that it adopts, or of a new group that it excludes', async () => {
     const { cli, id, apply } = await clashingWorld();
     await cli('adopt', 'n', id, '--yes', '--no-wait');
     await apply('n');
     const found = async (on: typeof cli, file: string) =>
       (await on('import', file, '--dry-run', '--as-of', 'now', '--json')).json.comparison.clashes;
-    expect(await found(cli, csv('Night Shift'))).toEqual([]);
+    const clash = { group: 'n2', name: 'Night Shift', platformId: id };
+    const managedBy = { group: 'n', connection: null };
+    expect(await found(cli, csv('Night  shift'))).toEqual([{ ...clash, managedBy }]);
+    const { stdout } = await cli('import', csv('Night shift'), '--dry-run', '--as-of', 'now');
+    expect(stdout).toContain(`  ${id} "Night Shift" belongs to n; the file would create n2\n`);
+    expect(stdout).not.toContain('groupsync adopt');
+    await cli('connections', 'set', 'default', 'adoptExisting=byName', '--yes');
+    expect(await found(cli, csv('Night Shift'))).toEqual([{ ...clash, managedBy }]);
+    expect(await found(cli, csv('Night Shift', 'n'))).toEqual([]);
     const excluding = await clashingWorld({ groups: { include: ['*'], exclude: ['n2'], policies: [] } });
     expect(await found(excluding.cli, csv('Night Shift'))).toEqual([]);
     const adopting = await clashingWorld({ adoptExisting: 'byName' });

@@ -56,8 +56,19 @@ const ImportComparison = z.object({
   renamed: z.array(
     z.object({ group: text, before: text, groupName: text.describe('The name in the file.') }),
   ),
-  clashes: nullable(z.array(AdoptedPair)).describe(
-    'Unmanaged platform groups that new groups of the file would duplicate; null if the platform could not be read.',
+  clashes: nullable(
+    z.array(
+      AdoptedPair.extend({
+        managedBy: z
+          .object({ group: text, connection: nullable(text) })
+          .optional()
+          .describe(
+            'The directory group that manages the platform group, with its connection if it is another connection.',
+          ),
+      }),
+    ),
+  ).describe(
+    'Platform groups that new groups of the file would duplicate; null if the platform could not be read.',
   ),
 });
 export type ImportComparison = Answer<typeof ImportComparison>;

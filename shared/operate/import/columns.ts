@@ -46,6 +46,8 @@ export const COLUMN_KEYS: ReadonlyMap<string, Column> = new Map([
 /** The reason why the columns cannot be found from these headings. */
 export interface NoLayout {
   readonly problem: string;
+  /** Present if several headings mean the same column: the first heading of each such column. */
+  readonly headings?: Headings;
 }
 
 interface HeaderOptions {
@@ -66,9 +68,13 @@ export function layoutOf(
     [...given.values()].includes(at) ? undefined : readHeading(field),
   );
   const find = (column: Column, rank?: number) => place(headingsLeft, column, rank);
-  const clash = firstClash(headingsLeft, given);
-  if (clash !== undefined)
-    return { problem: `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}` };
+  const clashes = clashesOf(headingsLeft, given);
+  const [clash] = clashes.keys();
+  if (clash !== undefined) {
+    const problem = `expected one column ${clash}${whichOf(clash)}, got more than one: ${shown(fields)}`;
+    const firsts = [...clashes].map(([column, at]) => [column, fields[at]?.trim() ?? ''] as const);
+    return { problem, headings: new Map([...(headings ?? []), ...firsts]) };
+  }
   const group = groupColumns(find, given);
   const member = memberColumns(find, given, group);
   const missing = missingColumns({ group, member, hasGroup });
@@ -100,6 +106,15 @@ export function layoutOf(
 
 const HOW = "--columns 'group=HEADING,member=HEADING' names the columns";
 
+/** Returns headings as a value of `--columns`; undefined if the option cannot contain them. */
+export function columnsOption(headings: Headings): string | undefined {
+  const keys = new Map([...COLUMN_KEYS].map(([key, column]) => [column, key]));
+  const isPlain = [...headings].every(([column, heading]) => keys.has(column) && !/[,='"]/.test(heading));
+  return isPlain
+    ? [...headings].map(([column, heading]) => `${keys.get(column)}=${heading}`).join(',')
+    : undefined;
+}
+
 function whichOf(column: Column): string {
   const [key] = [...COLUMN_KEYS].find(([, one]) => one === column) ?? [];
   return key === undefined ? '' : ` (--columns '${key}=HEADING' says which)`;
@@ -128,13 +143,19 @@ function place(free: readonly (Heading | undefined)[], column: Column, rank?: nu
   return at < 0 ? undefined : at;
 }
 
-/** Returns a column for which two headings have the lowest rank. */
-function firstClash(free: readonly (Heading | undefined)[], given: Given): Column | undefined {
-  const columns = new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)));
-  return [...columns].find((column) => {
-    const ranks = free.filter((heading) => heading?.column === column).map((heading) => heading?.rank ?? 0);
-    return !given.has(column) && ranks.filter((rank) => rank === Math.min(...ranks)).length > 1;
-  });
+/** Returns the columns for which several headings have the lowest rank, with the index of the first such heading. */
+function clashesOf(free: readonly (Heading | undefined)[], given: Given): ReadonlyMap<Column, number> {
+  const columns = [...new Set(free.flatMap((heading) => (heading === undefined ? [] : heading.column)))];
+  return new Map(
+    columns.flatMap((column) => {
+      const ranks = free.map((heading) =>
+        heading?.column === column ? heading.rank : Number.POSITIVE_INFINITY,
+      );
+      const best = Math.min(...ranks);
+      const isClash = !given.has(column) && ranks.filter((rank) => rank === best).length > 1;
+      return isClash ? [[column, ranks.indexOf(best)] as const] : [];
+    }),
+  );
 }
 
 function groupColumns(find: Find, given: Given): GroupColumns | undefined {

@@ -1,15 +1,16 @@
-import type { AdoptedPair } from '../../contract/answers/connect.ts';
 import type { ImportComparison } from '../../contract/answers/files.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
+import type { ConnectionSettings } from '../../contract/settings.ts';
 import { groupFloor, memberCounts } from '../../domain/group.ts';
 import type { PendingCause } from '../../domain/group-state.ts';
-import { type GroupRef, groupId, type MemberId, memberId } from '../../domain/ids.ts';
+import { type GroupRef, groupId, type MemberId, memberId, platformGroupId } from '../../domain/ids.ts';
 import { makeStamp, STAMP_ZERO, type Stamp } from '../../domain/stamp.ts';
 import type { ListedGroup } from '../../domain/view.ts';
 import { EMPTIED_ALWAYS, isEmptied, judgeRemovals, NOTHING_REMOVED } from '../../plan/guard.ts';
 import { clashFinder } from '../../plan/name-clash.ts';
 import { mapConcurrently } from '../../sync/async-collections.ts';
+import { leftBehind } from '../../sync/claim-group.ts';
 import { currentEligibility } from '../../sync/match/eligibility.ts';
 import type { ToolPorts } from '../../sync/ports/bundles.ts';
 import type { Connection } from '../../sync/ports/connections.ts';
@@ -192,12 +193,16 @@ async function countJoining(
   found.otherIds.push(...(await knownUnderOtherIds(newcomers, connection, ports)));
 }
 
-/** Finds platform groups that have the names of new groups. @returns null if the platform cannot be read */
+/**
+ * Finds platform groups that have the names of new groups. A group that groupsync manages cannot be adopted, whatever
+ * `adoptExisting` says.
+ * @returns null if the platform cannot be read
+ */
 async function clashesOf(
   created: readonly { readonly group: string; readonly name: string }[],
   connection: Connection,
   ports: ComparePorts,
-): Promise<readonly AdoptedPair[] | null> {
+): Promise<ImportComparison['clashes']> {
   if (created.length === 0) return [];
   const { name: connectionName, company, settings } = connection;
   let listed: readonly ListedGroup[] = [];
@@ -205,13 +210,31 @@ async function clashesOf(
     listed = await (await ports.platforms.open(connection)).groups.list(0);
   });
   if (failure !== undefined) return null;
-  const clashesWith = clashFinder(listed, settings.adoptExisting);
-  const found = created.flatMap(({ group, name }) => {
-    const sent = renderName(settings.nameTemplate, { name, id: group, connection: connectionName });
-    return clashesWith({ name: sent, spokeId: group }).map((one) => ({ ...one, group }));
+  const find = (adoptExisting: ConnectionSettings['adoptExisting']) => {
+    const clashesWith = clashFinder(listed, adoptExisting);
+    return created.flatMap(({ group, name }) => {
+      const sent = renderName(settings.nameTemplate, { name, id: group, connection: connectionName });
+      return clashesWith({ name: sent, spokeId: group }).map((one) => ({ ...one, group }));
+    });
+  };
+  const unmanaged = await unmanagedOf(find(settings.adoptExisting), company, ports);
+  const same = find('never');
+  const owners = (
+    await ports.claims.owners(
+      company,
+      same.map(({ id }) => platformGroupId(id)),
+    )
+  ).now;
+  const isLeft = await leftBehind(owners, ports);
+  const managed = same.flatMap(({ id, group, name }) => {
+    const owner = owners.get(platformGroupId(id));
+    const isOwn = owner?.group === group && owner.connection === connectionName;
+    if (owner === undefined || isOwn || isLeft(owner)) return [];
+    const isHere = owner.connection === connectionName;
+    const managedBy = { group: owner.group, connection: isHere ? null : owner.connection };
+    return [{ group, name, platformId: id, managedBy }];
   });
-  const unmanaged = await unmanagedOf(found, company, ports);
-  return unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id }));
+  return [...unmanaged.map(({ group, id, name }) => ({ group, name, platformId: id })), ...managed];
 }
 
 async function readNow(ref: GroupRef, members: readonly MemberId[], ports: ComparePorts) {

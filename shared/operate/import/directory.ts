@@ -48,6 +48,23 @@ export const NO_DIRECTORY: Directory = {
   memberOf: async () => undefined,
 };
 
+/**
+ * Returns a directory that treats different spellings of the name of a new group as one group, with the first spelling
+ * as its id and name.
+ */
+export function withOneSpelling(directory: Directory, given: NamedGroup | undefined): Directory {
+  const first = new Map(given === undefined ? [] : [[foldName(given.id), given.id]]);
+  return {
+    ...directory,
+    async groupOf(text) {
+      const spelling = first.get(foldName(text)) ?? text;
+      first.set(foldName(text), spelling);
+      const found = await directory.groupOf(text);
+      return 'ids' in found || found.isKnown === true ? found : { ...found, id: spelling, name: spelling };
+    },
+  };
+}
+
 type DirectoryPorts = Pick<ToolPorts, 'groups' | 'users' | 'index' | 'people' | 'reader' | 'scim'>;
 
 /** Creates the directory. It reads the groups once, each group's members once, and the holder of each address once. */

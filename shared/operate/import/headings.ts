@@ -87,13 +87,12 @@ const ID = /\b(?:id|identifier|guid|uuid)\b/i;
 const MEMBER = /\b(?:member|user|person|employee)\b/i;
 
 /**
- * Suggests a value of `--columns` for unusual headings. A column gets the heading that contains the full name of the
+ * Suggests the columns for unusual headings. A column gets the heading that contains the full name of the
  * column, if there is exactly one such heading.
  * @returns undefined if the column of the group or of the member is not certain
  */
-export function certainColumns(fields: readonly string[]): string | undefined {
+export function certainColumns(fields: readonly string[]): ReadonlyMap<Column, string> | undefined {
   const headings = fields.map((field) => field.trim()).filter((field) => field !== '');
-  if (headings.some((heading) => /[,='"]/.test(heading))) return undefined;
   const only = (fits: (heading: string) => boolean) => {
     const found = headings.filter(fits);
     return found.length === 1 ? found[0] : undefined;
@@ -104,8 +103,13 @@ export function certainColumns(fields: readonly string[]): string | undefined {
   const member = only((heading) => !isOfGroup(heading) && MEMBER.test(heading) && ID.test(heading));
   const email = only((heading) => !isOfGroup(heading) && /\be-?mail\b/i.test(heading));
   if (group === undefined || member === undefined) return undefined;
-  const given = { group, name, member, email };
-  return Object.entries(given)
-    .flatMap(([key, heading]) => (heading === undefined ? [] : `${key}=${heading}`))
-    .join(',');
+  const found = [
+    ['group id', group],
+    ['group name', name],
+    ['member id', member],
+    ['email', email],
+  ] as const;
+  return new Map(
+    found.flatMap(([column, heading]) => (heading === undefined ? [] : [[column, heading] as const])),
+  );
 }

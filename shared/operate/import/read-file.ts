@@ -6,7 +6,7 @@ import { createErrors } from '../events.ts';
 import { plural } from '../names.ts';
 import type { ColumnValue, StateRule } from './account-state.ts';
 import type { Headings, Layout } from './columns.ts';
-import type { Directory, NamedGroup } from './directory.ts';
+import { type Directory, type NamedGroup, withOneSpelling } from './directory.ts';
 import { type FileKind, identify, OTHER_GROUP, type RefusedLine } from './identify.ts';
 import type { RowSort } from './row-sort.ts';
 import {
@@ -198,10 +198,11 @@ async function* identifiedRows(
   { directory, group: given, kind = 'snapshot' }: Reading,
   today: string,
 ): AsyncGenerator<ReadRow | LineError | RefusedLine | typeof OTHER_GROUP> {
+  const spelling = withOneSpelling(directory, given);
   for await (const chunk of inChunks(records)) {
     yield* await mapConcurrently(READS_IN_FLIGHT, chunk, async (record) => {
       const row = readRow(record, layout, today);
-      return 'message' in row ? row : identify(row, layout, { directory, given, kind });
+      return 'message' in row ? row : identify(row, layout, { directory: spelling, given, kind });
     });
   }
 }

@@ -4,7 +4,7 @@ import { withoutGuards } from '../../contract/csv.ts';
 import { MAX_ID_LENGTH, MAX_NAME_LENGTH } from '../../contract/events/bounds.ts';
 import { isVisible } from '../../domain/visible.ts';
 import { ACTIVE, type Account, accountOf, type StateRule } from './account-state.ts';
-import { type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
+import { columnsOption, type Headings, type Layout, layoutOf, type NoLayout, shown } from './columns.ts';
 import { certainColumns, readHeading } from './headings.ts';
 
 /** One record of a CSV file, with the line on which it begins (from 1). */
@@ -51,7 +51,11 @@ export function readLayout({ line, fields, problem }: CsvRecord, options: Layout
   if (!('problem' in read)) return read;
   const delimiter = separatorOf(fields, options);
   const isUnguided = options.headings === undefined && !options.hasGroup && isHeader(fields);
-  const columns = isUnguided ? certainColumns(fields) : undefined;
+  const suggested = read.headings ?? (isUnguided ? certainColumns(fields) : undefined);
+  // Only an option with which the file can be read is suggested.
+  const isReadable =
+    suggested !== undefined && !('problem' in layoutOf(fields, { ...options, headings: suggested }));
+  const columns = isReadable ? columnsOption(suggested) : undefined;
   const sign = delimiter ?? OTHER_SEPARATORS.find((one) => fields.some((field) => field.includes(one)));
   return {
     line,
