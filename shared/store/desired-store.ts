@@ -129,7 +129,10 @@ export function createDesiredStore(table: Table): DesiredStore {
     },
 
     async renew(ref, seenMs, wakeAtMs) {
-      const isAsSeen = all(exists('dirtySince'), equal('wakeAt', seenMs));
+      // If the SDK repeats the write, the first attempt has already stored the new wake-up. The caller must then send its
+      // message.
+      const isSeenOrOwn = any(equal('wakeAt', seenMs), equal('wakeAt', wakeAtMs));
+      const isAsSeen = all(exists('dirtySince'), isSeenOrOwn);
       return (await table.update(groupKey(ref), { set: wakeUpFields(ref, wakeAtMs) }, isAsSeen)).written;
     },
   };

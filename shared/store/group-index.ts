@@ -5,7 +5,7 @@ import type { Register } from '../domain/register.ts';
 import type { GroupIndex, GroupSummary, PendingEntry } from '../sync/ports/group-index.ts';
 import { wakeUpFields } from './group-writes.ts';
 import { dueText, groupIndexSort, groupKey, IN_SYNC, indexPartition, NOT_DUE, SHARDS } from './keys.ts';
-import { all, eachOf, equal, exists, type Item, type Table } from './table.ts';
+import { all, any, eachOf, equal, exists, type Item, type Table } from './table.ts';
 
 /**
  * Yields the items of every shard of one index list, in the order of the shards. The first pages of all shards are read
@@ -54,9 +54,10 @@ export function createGroupIndex(table: Table): GroupIndex {
 
     async reschedule({ ref, dueMs: seenMs }, { wakeAtMs, dueMs }) {
       const seen = groupIndexSort(seenMs === undefined ? NOT_DUE : dueText(seenMs), ref.group);
-      const isAsSeen = all(exists('dirtySince'), equal('gsk', seen));
-      return (await table.update(groupKey(ref), { set: wakeUpFields(ref, wakeAtMs, dueMs) }, isAsSeen))
-        .written;
+      const set = wakeUpFields(ref, wakeAtMs, dueMs);
+      // If the SDK repeats the write, the first attempt has already changed the index.
+      const isSeenOrOwn = any(equal('gsk', seen), equal('gsk', set.gsk));
+      return (await table.update(groupKey(ref), { set }, all(exists('dirtySince'), isSeenOrOwn))).written;
     },
 
     async *all(connection, which) {

@@ -82,7 +82,9 @@ export function createGroupStore(table: Table, inlineViewBytes?: number): GroupS
           // The item is largest while it has an intent, so optional data is removed from it.
           remove: PARTIAL_READ_HINTS,
         },
-        unsettledSince(seen),
+        // If the SDK repeats the write, the intent of the first attempt is already stored. Without this condition, the
+        // worker would take its own intent for the intent of another worker.
+        any(unsettledSince(seen), intentIs(intent.id)),
       ),
 
     noteMiss: (ref, intent) => update(ref, { set: { intent: plain(intent) } }, intentIs(intent.id)),

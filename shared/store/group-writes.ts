@@ -11,7 +11,8 @@ import { all, type Change, type Condition, equal, exists, less, missing, type Ta
 /*
  * The operations that begin or end a write, each with its condition on the group item and its change of the item:
  *
- *     openIntent      no intent; view, uncertain, dirty as read     stores the intent
+ *     openIntent      no intent, or this intent; view, uncertain,   stores the intent
+ *                     dirty as read
  *     commit          this intent                                   stores view and version, ends the intent
  *       to clean      also rev and hold as read, not paused         also clears the dirty mark
  *     postpone        dirty, no other intent                        stores a wake-up, releases the intent

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { endWindow } from '../../local/windows.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
-import { intentId } from '../../shared/domain/ids.ts';
+import { readApplyMessage } from '../../shared/contract/invocation.ts';
+import { type GroupRef, intentId } from '../../shared/domain/ids.ts';
 import { AT_WORK_MS, coversChange, delayMs, isAtWork, isEarly } from '../../shared/domain/wake-up.ts';
 import { groupKey } from '../../shared/store/keys.ts';
 import { applyGroup } from '../../shared/sync/apply/apply.ts';
@@ -286,7 +287,7 @@ describe('late write of the group item', () => {
     expect(await toolPorts.groups.postpone(seen, how)).toBe(8e12);
     const intent = { id: intentId('other'), action: 'patch', atMs: 0, name: '', spokeId: '' } as const;
     expect(await toolPorts.groups.openIntent(seen, intent)).toBe(true);
-    expect(await toolPorts.groups.openIntent(seen, intent)).toBe(false);
+    expect(await toolPorts.groups.openIntent(seen, { ...intent, id: intentId('third') })).toBe(false);
     expect(await toolPorts.groups.postpone(seen, how)).toBeUndefined();
     expect(await toolPorts.groups.postpone(seen, { ...how, mine: intent.id })).toBe(8e12);
     expect(await state('g')).toMatchObject({ releasedIntent: 'other' });
@@ -294,6 +295,111 @@ describe('late write of the group item', () => {
     await deliver();
     expect(await toolPorts.groups.postpone((await state('g')) as GroupState, how)).toBeUndefined();
   });
+});
+
+describe('write of the table that the SDK repeats because the first answer was lost', () => {
+  type Settled = Awaited<ReturnType<typeof settled>>;
+  it.each<[string, (engine: Settled) => Promise<unknown>]>([
+    [
+      'apply, while the group changes',
+      async ({ change, lose, world, apply }) => {
+        await change({ take: ['a'], from: 'g' });
+        lose();
+        world.advance(W_MS);
+        await apply(slowWorker('platform.patch', () => change({ add: ['b'], to: 'g' })));
+      },
+    ],
+    [
+      'ingest, while a retry is scheduled',
+      async ({ world, set, emit }) => {
+        await set({ dirtySince: 1, wakeAt: world.nowMs() + 60 * MINUTE_MS });
+        emit({ add: ['b'], to: 'g' });
+        await ingest(takeEvents(world), world.portsFor());
+      },
+    ],
+    [
+      'the requeue job',
+      async ({ change, lose, world }) => {
+        await change({ add: ['b'], to: 'g' });
+        lose();
+        world.advance(2 * MINUTE_MS);
+        await requeueDue(CONNECTION, world.portsFor());
+      },
+    ],
+  ])('a dirty group has a message after each repeated write of %s', async (_, act) => {
+    for (let repeated = 1; repeated <= 15; repeated += 1) {
+      const engine = await settled();
+      let left = repeated;
+      engine.troubles.table = () => {
+        left -= 1;
+        return left === 0 ? 'echo' : 'none';
+      };
+      await act(engine);
+      const isDirty = 'dirtySince' in (await engine.item());
+      if (isDirty) expect(engine.messages(), `write ${repeated}`).not.toEqual([]);
+    }
+  });
+});
+
+/**
+ * Changes of one group arrive while each worker may stall for seconds before any effect, and the SDK repeats some writes.
+ * No work may be left for the requeue job.
+ */
+it('a dirty group is never left without a worker or a message if workers stall and the SDK repeats writes', async () => {
+  for (let seed = 1; seed <= 30; seed += 1) {
+    const random = seededRandom(seed);
+    const people = ['a', 'b', 'c'].map((role) => ({ role, email: `${role}@acme.test` }));
+    const faults = {
+      ...NO_FAULTS,
+      table: () => (random.chance(0.05) ? ('echo' as const) : ('none' as const)),
+    };
+    const world = await createWorld({ random, people, coalesceMs: W_MS, faults });
+    const scheduler = new Scheduler({ random, onEffect: () => world.advance(1 + random.below(300)) });
+    const root = scheduler.worker('root');
+    const workers: Promise<unknown>[] = [];
+    let active = 0;
+    const start = (task: (ports: ReturnType<typeof world.portsFor>) => Promise<unknown>) => {
+      const { effect, ...worker } = scheduler.worker('worker');
+      const stalling = async (kind: string) => {
+        const untilMs = world.nowMs() + (random.chance(0.08) ? random.below(10_000) : 0);
+        while (world.nowMs() < untilMs) await effect('stall');
+        await effect(kind);
+      };
+      active += 1;
+      workers.push(task(world.portsFor({ ...worker, effect: stalling })).finally(() => (active -= 1)));
+    };
+    const emit = (n: number) => {
+      const time = new Date(world.nowMs()).toISOString();
+      const id = random.pick(['a', 'b', 'c']);
+      const members = [{ id, email: `${id}@acme.test` }];
+      const user = { id, email: `${id}@acme.test`, 'scim:active': random.pick(['true', 'false']) };
+      const [type, data] = random.pick([
+        ['group.member.added', { group: { id: 'g' }, members }],
+        ['group.member.removed', { group: { id: 'g' }, members }],
+        ['user.updated', { user }],
+      ]);
+      const first = { type: 'directory.group.upserted', data: { group: { id: 'g', name: 'G' } } };
+      const event = n === 0 ? first : { type: `directory.${type}`, data };
+      const body = JSON.stringify({ specversion: '1.0', id: `e${n}`, source: 'test', time, ...event });
+      world.eventsQueue.send({ body }, random.below(8_000));
+    };
+    const isWaiting = () => active + world.eventsQueue.messages.length + world.applyQueue.messages.length > 0;
+    const runAll = async () => {
+      for (let n = 0; n < 12 || isWaiting(); await root.effect('tick')) {
+        if (n < 12 && random.chance(0.1)) emit(n++);
+        const events = takeEvents(world);
+        if (events.length > 0) start((ports) => ingest(events, ports));
+        for (const { body, receipt = '' } of world.applyQueue.receive(10).map((one) => ({ ...one }))) {
+          const ref = readApplyMessage(body) as GroupRef;
+          start(async (ports) => world.applyQueue.delete((await applyGroup(ref, ports)) && receipt));
+        }
+      }
+      await Promise.all(workers);
+    };
+    await scheduler.run([runAll]);
+    const [group] = await allOf(world.toolPorts.index.all(CONNECTION));
+    expect(group, `seed ${seed}`).not.toHaveProperty('dirtySinceMs');
+  }
 });
 
 describe('apply worker', () => {

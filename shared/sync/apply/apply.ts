@@ -8,7 +8,7 @@ import { countSuccess } from '../gate.ts';
 import type { ApplyPorts } from '../ports/bundles.ts';
 import type { Connection } from '../ports/connections.ts';
 import { endClaim } from '../retire-claim.ts';
-import { MAX_CONFLICTS, MAX_REFUSALS, undoneBackoffMs } from '../tuning.ts';
+import { MAX_CONFLICTS, MAX_REFUSALS, OWN_MESSAGE_MS, undoneBackoffMs } from '../tuning.ts';
 import type { Bisection, NewGroupError, PassResult, WriteMade } from './context.ts';
 import { afterWrite, isUnfinished, NO_BISECTION } from './context.ts';
 import { isUnlinkingHeld } from './external-change.ts';
@@ -77,7 +77,7 @@ async function runPasses(ref: GroupRef, ports: ApplyPorts, attempt: Attempt): Pr
       connectionOf(ref.connection, ports),
     ]);
     if (!mayRunPass(state, pass, ports, attempt) || connection === undefined)
-      return { outcome: 'nothing_to_do' };
+      return endWithoutPass(state, ports, attempt);
     const outcome = stopOf(state, connection, gate);
     if (outcome !== undefined) return { outcome };
     attempt.callsMs ??= state.calledMs;
@@ -112,6 +112,26 @@ async function applyOnce(
   if (result.kind === 'spent' && attempt.conflicts > 0) return 'conflicts';
   if (hasAnswered(result, attempt)) await countSuccess(state.ref.connection, gate, ports);
   return prepareNextPass(result, attempt) ? undefined : endWith(result, state, ports, attempt);
+}
+
+/**
+ * Ends an attempt that may run no further pass. If the group's item was changed during the last pass, the function first
+ * sends the message for the stored wake-up. Another worker may have made the change, and then sends the same message.
+ * But the change may also be this worker's own commit: if the answer was lost, the SDK repeats the commit, and the
+ * condition of the repeated commit fails.
+ */
+async function endWithoutPass(
+  state: GroupState | undefined,
+  ports: ApplyPorts,
+  { mine, isSuperseded }: Attempt,
+): Promise<PartialReport> {
+  const nowMs = ports.clock();
+  const mayBeOwn = state !== undefined && isSuperseded && needsApply(state) && !isAtWork(state, nowMs, mine);
+  if (mayBeOwn && state.wakeAtMs !== undefined) {
+    const afterMs = Math.max(0, state.wakeAtMs - nowMs);
+    if (afterMs <= OWN_MESSAGE_MS) await ports.applyQueue.wake([{ ...state.ref, afterMs }]);
+  }
+  return { outcome: 'nothing_to_do' };
 }
 
 /**
