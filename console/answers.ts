@@ -87,6 +87,8 @@ export interface Holds {
 export interface Unmatched {
   readonly person: PersonName;
   readonly cause: string;
+  /** The ACTIVE employee who matches a member that is bound to a person who has left. */
+  readonly rehire: string | null;
   readonly groups: number;
   readonly sinceMs: number;
 }
@@ -242,6 +244,7 @@ export interface PersonPage {
   readonly person: PersonName;
   readonly attributes: Readonly<Record<string, string>>;
   readonly bound: { readonly id: string; readonly user: string | null; readonly state: string } | null;
+  readonly rehire: string | null;
   readonly groups: readonly PersonGroup[];
   readonly timeline: readonly Entry[];
 }

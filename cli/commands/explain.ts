@@ -88,6 +88,7 @@ function hintsOf({ decision: { outcome }, member, match }: Explanation): readonl
     const shownRoles = [...new Set(roles)].slice(0, 3);
     return shownRoles.map((role) => `next: groupsync rebind ${shellWords(member, role)}`);
   }
+  if (match.rehire !== null) return [`next: groupsync rebind ${shellWords(member, match.rehire)}`];
   const where = {
     'pending:unknown': 'in the directory or on the platform, or change the setting match',
     'pending:inactive': 'on the platform, or change the setting includeStates',

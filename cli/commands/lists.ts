@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { DriftRow } from '../../shared/contract/answers/reconcile.ts';
 import { listDrift, listPending } from '../../shared/operate/lists.ts';
+import { rehiresAmong } from '../../shared/operate/rehires.ts';
 import { recordRead } from '../../shared/operate/reads.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
@@ -22,9 +23,13 @@ export function addLists(program: Command, act: Act): void {
     .action(act(showDrift));
 }
 
+const MOST_HINTS = 10;
+
 async function showPending({ out, connection, connected, names }: Context): Promise<number> {
-  const { ports } = await connected();
-  const pending = await listPending(connection, ports);
+  const { ports, found } = await connected();
+  const listed = await listPending(connection, ports);
+  const rehires = await rehiresAmong(listed, found, ports);
+  const pending = listed.map((row) => ({ ...row, rehire: rehires.get(row.member) ?? null }));
   await recordRead(connection, { what: 'pending' }, ports);
   const { group: groupName, member: memberName } = await names({
     groups: pending.map(({ group }) => group),
@@ -47,6 +52,8 @@ async function showPending({ out, connection, connected, names }: Context): Prom
       'no member is pending',
     );
     const [first] = pending;
+    for (const [member, role] of [...rehires].slice(0, MOST_HINTS))
+      out.note(`${role} matches too and is ACTIVE: groupsync rebind ${shellWords(member, role)}`);
     if (first !== undefined) out.note(`next: groupsync explain ${shellWords(first.group, first.member)}`);
   });
   return EXIT.done;

@@ -111,6 +111,19 @@ function driftNeeds(drift: Attention['drift'], to: ToPage): readonly Need[] {
   );
 }
 
+function rehireNeeds(unmatched: Attention['unmatched'], to: ToPage): readonly Need[] {
+  const { home } = T;
+  return collapsed(
+    unmatched.filter(({ rehire }) => rehire !== null),
+    ({ person, rehire }) => {
+      const texts = [home.rehire(personName(person)), home.rehireText(person.id, rehire ?? '')] as const;
+      return need([`rehire ${person.id}`, 'warn'], texts, [to('people', person.id), home.rehireNext]);
+    },
+    (count) =>
+      need(['rehires', 'warn'], [home.rehires(count), home.rehiresText], [to('people'), home.unmatchedNext]),
+  );
+}
+
 /** Returns one item for each cause of dead-lettered messages. */
 export const messageNeeds = (causes: HomeAnswer['causes'], to: ToPage = pathTo): readonly Need[] =>
   causes.map(({ code, count, oldestMs }) => {
@@ -137,6 +150,7 @@ export function needsOf(
     ...failedNeeds(answer, to),
     ...messageNeeds(answer.causes ?? [], to),
     ...driftNeeds(answer.drift, to),
+    ...rehireNeeds(unmatched, to),
   ];
   if (unmatchedTotal > 0) {
     const texts = [home.unmatched(unmatchedTotal), unmatchedNames] as const;

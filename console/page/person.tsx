@@ -78,11 +78,12 @@ function Unmatched() {
           unmatched.length > 0 && (
             <Section title={`${T.people.pendingTitle} · ${unmatchedTotal}`}>
               <ul class="list">
-                {unmatched.map(({ person, cause, groups }) => (
+                {unmatched.map(({ person, cause, rehire, groups }) => (
                   <li key={person.id}>
                     <PersonLink of={person} />
                     <span class="verdict pending">{T.pending[cause] ?? cause}</span>
                     <span class="muted">{T.many(groups, 'group')}</span>
+                    <Rehire of={person} to={rehire} />
                   </li>
                 ))}
               </ul>
@@ -99,12 +100,20 @@ export function Person() {
   return <Answered loadable={loadable}>{(page) => <Shown {...page} />}</Answered>;
 }
 
-function Shown({ person, attributes, bound, groups, timeline }: PersonPage) {
+function Shown({ person, attributes, bound, rehire, groups, timeline }: PersonPage) {
   const called = personName(person);
   const unbound = <span class="verdict pending">{T.person.unbound}</span>;
   const who = bound === null ? unbound : `${bound.id} · ${bound.state}`;
   return (
-    <Page title={called} aside={<Actions id={person.id} called={called} />}>
+    <Page
+      title={called}
+      aside={
+        <>
+          <Rehire of={person} to={rehire} />
+          <Actions id={person.id} called={called} />
+        </>
+      }
+    >
       <Facts of={[...Object.entries({ id: person.id, ...attributes }), [T.person.bound, who]]} />
       <Section title={`${T.person.groups} · ${groups.length}`}>
         {groups.length === 0 ? (
@@ -209,6 +218,20 @@ function Explained({ group, member }: { readonly group: string; readonly member:
         </div>
       )}
     </Answered>
+  );
+}
+
+/** Offers to bind a person who was hired again to the new employee. */
+function Rehire({ of, to }: { readonly of: PersonName; readonly to: string | null }) {
+  if (to === null) return null;
+  const run = () => perform('rebind', { member: of.id, role: to }, T.person.rebound);
+  return (
+    <Ask
+      title={T.person.rebindTitle(personName(of))}
+      text={T.person.rehireText(to)}
+      verb={T.person.rehire(to)}
+      run={run}
+    />
   );
 }
 

@@ -7,6 +7,7 @@ import { surveyDeadLetters } from '../../shared/operate/dead-letters/survey.ts';
 import { listHolds } from '../../shared/operate/holds.ts';
 import { holdRow, listDrift, listPending } from '../../shared/operate/lists.ts';
 import { READ } from '../../shared/operate/reads.ts';
+import { rehiresAmong } from '../../shared/operate/rehires.ts';
 import { stateName, summaries } from '../../shared/operate/report.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { readStatus } from '../../shared/operate/status.ts';
@@ -68,6 +69,12 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
     STATES_MS,
     ports,
   );
+  const rehires = shared(
+    async () =>
+      rehiresAmong((await current.get()).pending, await requireConnection(connection, ports), ports),
+    STATES_MS,
+    ports,
+  );
   const activity = shared(createActivity(connection, ports), FRESH_MS, ports);
   const allMembers = shared(() => readAllMembers(connection, ports), NAMES_MS, ports);
 
@@ -98,7 +105,7 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
       listAcknowledgements(connection, ports),
     ]);
     const nameOf = (id: string) => groups.find(({ ref }) => ref.group === id)?.name ?? null;
-    const unmatched = await unmatchedOf(connection, pending, ports);
+    const unmatched = await unmatchedOf(connection, pending, await rehires.get(), ports);
     return {
       company,
       observing,
@@ -188,22 +195,26 @@ export function createOverview(connection: ConnectionName, ports: ToolPorts, ses
 
 export type Overview = ReturnType<typeof createOverview>;
 
-/** Returns each pending person once, sorted by the number of groups in which the person is pending. */
+/** Returns each pending person once: first rehires, then by the number of groups in which the person is pending. */
 async function unmatchedOf(
   connection: ConnectionName,
   pending: readonly PendingRow[],
+  rehires: ReadonlyMap<string, string>,
   ports: ToolPorts,
 ): Promise<readonly Unmatched[]> {
-  const rows = new Map<string, { cause: string; groups: number; sinceMs: number }>();
+  const rows = new Map<string, Omit<Unmatched, 'person'>>();
   for (const { member, cause, sinceMs } of pending) {
     const seen = rows.get(member);
     rows.set(member, {
       cause,
+      rehire: cause === 'inactive' ? (rehires.get(member) ?? null) : null,
       groups: (seen?.groups ?? 0) + 1,
       sinceMs: Math.min(seen?.sinceMs ?? sinceMs, sinceMs),
     });
   }
-  const shown = [...rows].sort(([, a], [, b]) => b.groups - a.groups);
+  const shown = [...rows].sort(
+    ([, a], [, b]) => Number(a.rehire === null) - Number(b.rehire === null) || b.groups - a.groups,
+  );
   const names = await namesOf(
     connection,
     shown.slice(0, SHOWN).map(([member]) => member),

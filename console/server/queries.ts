@@ -13,6 +13,7 @@ import { explainMember } from '../../shared/operate/explain.ts';
 import { findGroup, NotFound } from '../../shared/operate/find-group.ts';
 import { groupsOfMember } from '../../shared/operate/groups-of-member.ts';
 import { listPlatformGroups } from '../../shared/operate/platform-groups.ts';
+import { rehireOf } from '../../shared/operate/rehires.ts';
 import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
@@ -158,6 +159,7 @@ async function personPage(text: string, context: RequestContext): Promise<Person
       role === undefined
         ? null
         : { id: bound?.role ?? role, user: bound?.userId ?? null, state: bound?.state ?? 'unknown' },
+    rehire: (current && (await rehireOf(user, current, ports))) ?? null,
     groups: groups.sort(
       (a, b) => Number(isSame(a)) - Number(isSame(b)) || (a.name ?? a.group).localeCompare(b.name ?? b.group),
     ),

@@ -69,6 +69,7 @@ export async function explainMember(
       bound: who.user?.role ?? who.register?.user?.role ?? null,
       person: who.person === undefined ? null : shown(who.person),
       user: who.platformUser ?? null,
+      rehire: who.rehire ?? null,
     },
     decision: verdict,
     waiting: reportWaiting(waitingOf(state, ports.clock())),

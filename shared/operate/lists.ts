@@ -7,7 +7,7 @@ import type { GroupIndex } from '../sync/ports/group-index.ts';
 import type { DriftLog } from '../sync/ports/logs.ts';
 import type { HeldGroup } from './holds.ts';
 
-/** Lists members who cannot be written yet. The member who has waited longest is first. */
+/** Lists members who cannot be written yet, without rehires. The member who has waited longest is first. */
 export async function listPending(
   connection: ConnectionName,
   { index }: { readonly index: Pick<GroupIndex, 'pending'> },
@@ -18,6 +18,7 @@ export async function listPending(
     member,
     cause,
     sinceMs,
+    rehire: null,
   }));
   return rows.sort((a, b) => a.sinceMs - b.sinceMs || (a.member < b.member ? -1 : 1));
 }

@@ -5,7 +5,7 @@ import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import { type MemberId, platformUserId } from '../domain/ids.ts';
+import { type MemberId, platformUserId, type RoleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { removalText } from '../plan/removal-cause.ts';
@@ -25,6 +25,7 @@ import { type UserState, undescribed } from '../sync/ports/desired.ts';
 import { GONE, type Person } from '../sync/ports/people.ts';
 import { registersIn } from './groups-of-member.ts';
 import { shellWords } from './names.ts';
+import { rehireOf } from './rehires.ts';
 
 type WhoPorts = PreviewPorts & Pick<ToolPorts, 'groups' | 'users' | 'people'>;
 
@@ -37,9 +38,16 @@ export interface Who {
   readonly person: Person | undefined;
   readonly platformUser: string | undefined;
   readonly cause: MemberEligibility['cause'];
+  /** See `rehireOf`. */
+  readonly rehire: RoleId | undefined;
 }
 
-export async function identify(member: MemberId, state: GroupState, connection: Connection, ports: WhoPorts) {
+export async function identify(
+  member: MemberId,
+  state: GroupState,
+  connection: Connection,
+  ports: WhoPorts,
+): Promise<Who> {
   const { name, settings } = connection;
   const [[register], users] = await Promise.all([
     registersIn(state, [member], ports),
@@ -55,7 +63,8 @@ export async function identify(member: MemberId, state: GroupState, connection: 
     currentEligibility(described, refusedRevision, { connection, people: ports.people }),
   ]);
   const platformUser = person && eligibilityOf(person, undefined, settings).id;
-  return { member, register, user, rules, person, platformUser, cause };
+  const rehire = cause === 'inactive' ? await rehireOf(user, connection, ports) : undefined;
+  return { member, register, user, rules, person, platformUser, cause, rehire };
 }
 
 /** Returns the facts from which `plan/verdict.ts` derives the verdict about a member. */
@@ -116,10 +125,14 @@ const WHY_PENDING: Readonly<
     const others = decisive?.found.flatMap(({ id }) => (id === user?.role ? [] : [id])) ?? [];
     return removalText('ambiguous', decisive && `${decisive.rule.split('=')[1]} of ${others.join(', ')}`);
   },
-  inactive: ({ person }, { settings }) =>
-    person?.state === GONE
-      ? removalText('gone')
-      : removalText('ended', `${person?.state}, not ${settings.includeStates.join(' or ')}`),
+  inactive: ({ member, person, rehire }, { settings }) => {
+    const why =
+      person?.state === GONE
+        ? removalText('gone')
+        : removalText('ended', `${person?.state}, not ${settings.includeStates.join(' or ')}`);
+    if (rehire === undefined) return why;
+    return `${why}; the ACTIVE employee ${rehire} also matches: groupsync rebind ${shellWords(member, rehire)}`;
+  },
   unknown: ({ user, rules, person }) => {
     if (person !== undefined) return `the platform does not show the userId of ${person.role}`;
     if (user?.role !== undefined) return removalText('unknown_person', user.role);

@@ -75,5 +75,12 @@ export const home = {
   unmatched: (count: number) =>
     `${many(count, 'person', 'people')} of the directory cannot be added to groups`,
   unmatchedText: (names: string, more: number) => (more > 0 ? `${names} and ${more} more` : names),
+  rehire: (name: string) => `${name} is bound to an employee who has left, and matches an active employee`,
+  rehireText: (member: string, role: string) =>
+    `If it is the same person: groupsync rebind ${member} ${role}`,
+  rehires: (count: number) =>
+    `${many(count, 'person', 'people')} are bound to employees who have left, and match active employees`,
+  rehiresText: 'If they are the same people, rebind them.',
+  rehireNext: 'View person',
   unmatchedNext: 'View people',
 } as const;

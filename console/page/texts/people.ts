@@ -31,6 +31,9 @@ export const person = {
   rebindTitle: (name: string) => `Bind ${name} to an employee`,
   rebindText: 'This binding overrides the match rules.',
   rebindRole: 'Employee id (role)',
+  rehire: (role: string) => `Rebind to ${role}`,
+  rehireText: (role: string) =>
+    `The present employee has left. The active employee ${role} also matches. Rebind only if it is the same person.`,
   rebound: 'Person bound.',
   forget: 'Forget',
   forgetTitle: (name: string) => `Forget ${name}?`,

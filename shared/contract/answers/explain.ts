@@ -44,6 +44,9 @@ export const Explanation = z.object({
     bound: nullable(text),
     person: nullable(z.object({ id: text, userId: nullable(text), state: text })),
     user: nullable(text),
+    rehire: nullable(text).describe(
+      'The ACTIVE employee that the member matches, if the member is bound to another person, who has left: groupsync rebind MEMBER EMPLOYEE. Otherwise null.',
+    ),
   }),
   decision: z.object({ outcome: text, detail: text }),
   waiting: nullable(Waiting).describe(

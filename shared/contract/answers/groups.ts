@@ -125,5 +125,13 @@ export const ExportReport = z.object({
 });
 export type ExportReport = Answer<typeof ExportReport>;
 
-export const PendingRow = z.object({ group: text, member: text, cause: PendingCause, sinceMs: ms });
+export const PendingRow = z.object({
+  group: text,
+  member: text,
+  cause: PendingCause,
+  sinceMs: ms,
+  rehire: nullable(text).describe(
+    'The ACTIVE employee that the member matches, if the member is bound to another person, who has left: groupsync rebind MEMBER EMPLOYEE. Otherwise null.',
+  ),
+});
 export type PendingRow = Answer<typeof PendingRow>;
