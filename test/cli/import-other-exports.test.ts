@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { STAMP_ZERO } from '../../shared/domain/stamp.ts';
+import { ACTIVE_ATTRIBUTE } from '../../shared/domain/active.ts';
+import { memberId } from '../../shared/domain/ids.ts';
+import { makeStamp, STAMP_ZERO } from '../../shared/domain/stamp.ts';
 import { type Bytes, importing, snapshot } from '../support/cli/importing.ts';
 import { added, group } from '../support/operate/world.ts';
 
@@ -130,10 +132,18 @@ describe('import of an address that several members have', () => {
     'Group,Email\nEvents,ben@acme.test\nClient,ben@acme.test\nNew,ben@acme.test\nNew,eva@acme.test\n';
 
   it('import uses the live member if another member with the address was deleted', async () => {
-    const { snapshots, publish, apply, clock } = await importing();
+    const { snapshots, publish, apply, clock, ports, connection } = await importing();
     await publish(joined('00g1', 'm-ben'));
     await apply('00g1');
     await publish({ type: 'user.deleted', data: { user: { id: 'm-ben' } } });
+    const stamp = makeStamp({ time: new Date(clock.ms + 1).toISOString(), id: 'erased', source: 'scim' });
+    const erased = { email: { value: '', stamp }, [ACTIVE_ATTRIBUTE]: { value: 'false', stamp } };
+    const change = {
+      user: memberId('m-ben'),
+      attributes: new Map(Object.entries(erased)),
+      deleted: STAMP_ZERO,
+    };
+    await ports.users.join(connection.name, [change], []);
     clock.ms += 1_000;
     await publish(joined('00g1', 'm-ben-2'));
     await apply('00g1');

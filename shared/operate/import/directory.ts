@@ -126,9 +126,15 @@ export function createDirectory(connection: Connection, ports: DirectoryPorts): 
   };
 }
 
-/** Whether the directory has described the user after the last deletion of the user, or has never deleted the user. */
+/**
+ * Whether the directory has described the user after the last deletion of the user, or has never deleted the user. After
+ * the deletion of a SCIM user, an event with empty attributes follows. It does not describe the user.
+ */
 const isLive = ({ floor, attributes }: UserState): boolean =>
-  floor === STAMP_ZERO || [...attributes.values()].some(({ stamp }) => stamp > floor);
+  floor === STAMP_ZERO ||
+  [...attributes].some(
+    ([key, { value, stamp }]) => key !== ACTIVE_ATTRIBUTE && value !== '' && stamp > floor,
+  );
 
 function sourceOfUser({ member, attributes }: UserState, clients: ReadonlySet<string>): Source {
   if (clients.has(member)) return 'scim';
