@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { VERSION } from '../shared/contract/version.ts';
+import { addBlock } from './commands/block.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addConnect } from './commands/connect.ts';
 import { addConnections } from './commands/connections.ts';
@@ -71,6 +72,7 @@ export function createProgram(act: Act): Command {
     addLog,
     addHolds,
     addOwnership,
+    addBlock,
     addPlatformGroups,
     addPause,
     addReconcile,

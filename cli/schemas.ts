@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BlockReport, UnblockReport } from '../shared/contract/answers/block.ts';
 import { Check, Inspection, ProbeReport } from '../shared/contract/answers/connect.ts';
 import { ReplayReport, ShownDeadLetter, Survey } from '../shared/contract/answers/dead-letters.ts';
 import {
@@ -182,6 +183,8 @@ export const OUTPUT_SCHEMAS = {
     attributes: z.array(text).describe('Names of the erased attributes.'),
     erased: Erased,
   }),
+  block: BlockReport,
+  unblock: UnblockReport,
   pause: z.object({ paused: text.describe('The group, or the connection.'), reason: nullable(text) }),
   resume: z.object({
     resumed: text.describe('The group, or the connection.'),

@@ -1,3 +1,4 @@
+import type { BlockReport as BlockedAnswer, BlockRow } from '../shared/contract/answers/block.ts';
 import type { Check } from '../shared/contract/answers/connect.ts';
 import type { Cause, Survey } from '../shared/contract/answers/dead-letters.ts';
 import type { DirectoryStatus } from '../shared/contract/answers/directory.ts';
@@ -27,8 +28,8 @@ export type {
   PlatformGroupRow,
   PlatformGroupsReport,
 } from '../shared/contract/answers/platform-groups.ts';
-
 export type { SettingField } from '../shared/contract/setting-fields.ts';
+export type { BlockedAnswer, BlockRow };
 
 export interface PersonName {
   readonly id: string;
@@ -246,6 +247,8 @@ export interface PersonPage {
   readonly bound: { readonly id: string; readonly user: string | null; readonly state: string } | null;
   readonly rehire: string | null;
   readonly groups: readonly PersonGroup[];
+  /** The block of the person; null if the person is not blocked. */
+  readonly blocked: BlockRow | null;
   readonly timeline: readonly Entry[];
 }
 
@@ -298,6 +301,7 @@ export interface ConnectionPage {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly fields: readonly SettingField[];
   readonly requests: readonly SettingRequestRow[];
+  readonly blocked: readonly BlockRow[];
   readonly tokens: readonly TokenLine[];
   /** Base URL for the identity provider; null if there is no SCIM server or its address is unknown. */
   readonly scimUrl: string | null;

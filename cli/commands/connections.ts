@@ -55,9 +55,11 @@ export function addConnections(program: Command, act: Act): void {
     .action(act(set));
   connections
     .command('confirm')
-    .description('confirm or reject setting changes that another person requested (four eyes)')
+    .description(
+      'confirm or reject changes that another person requested: settings, ends of blocks (four eyes)',
+    )
     .argument('<name>')
-    .option('--reject', 'reject the requests; the settings do not change')
+    .option('--reject', 'reject the requests; settings and blocks stay')
     .addHelpText(...examples('connections confirm default', 'connections confirm default --reject'))
     .action(act(confirm));
   connections
@@ -196,7 +198,7 @@ async function confirm(context: Context, text: string, { reject = false }: { rea
   out.answer({ outcome: action, requests: shown, replanned }, () =>
     out.line(
       reject
-        ? 'rejected: the settings did not change'
+        ? 'rejected: settings and blocks did not change'
         : `confirmed; ${plural(replanned, 'group')} will be planned again within two minutes`,
     ),
   );

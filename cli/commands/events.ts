@@ -78,8 +78,25 @@ function showReport({ out }: Context, report: EventsReport, verb: string, onErro
     printErrors(shown, out);
     out.line(`${plural(report.events, 'event')} in ${plural(report.messages, 'message')} ${verb}`);
   });
-  return report.errorCount === 0 ? EXIT.done : onErrors;
+  for (const text of otherSourceLines(report)) out.note(text);
+  if (report.errorCount > 0) return onErrors;
+  return report.otherSources === undefined ? EXIT.done : EXIT.attention;
 }
+
+const WHOSE = {
+  directory: 'to the directory reader: the events have no effect there',
+  scim: 'to a SCIM client: the events have no effect there after the next request of the client',
+};
+
+export const otherSourceLines = ({
+  otherSources = [],
+}: Pick<EventsReport, 'otherSources'>): readonly string[] => [
+  ...otherSources.slice(0, SHOWN).map(({ group, source }) => `the group ${group} belongs ${WHOSE[source]}`),
+  ...(otherSources.length > SHOWN ? [`… and ${otherSources.length - SHOWN} more groups`] : []),
+  ...(otherSources.length > 0
+    ? ['to take a person out of such a group: groupsync block PERSON --reason TEXT']
+    : []),
+];
 
 /** The commands `events` and `import` print at most this number of lines of each list, such as the list of errors. */
 export const SHOWN = 20;

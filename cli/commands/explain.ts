@@ -5,6 +5,7 @@ import { type Names, withId } from '../../shared/operate/names.ts';
 import { reportPerson } from '../../shared/operate/person.ts';
 import { recordRead } from '../../shared/operate/reads.ts';
 import { formatWaiting } from '../../shared/operate/status.ts';
+import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT } from '../io.ts';
 import { shellWords } from '../output/words.ts';
@@ -53,10 +54,11 @@ export function addPerson(program: Command, act: Act): void {
 }
 
 function printPerson(report: PersonReport, { out }: Context): void {
-  const { member, members, name, bound, person, groups, moreGroups, actions } = report;
+  const { member, members, name, bound, person, groups, moreGroups, blocked, actions } = report;
   out.line(withId(name ?? undefined, member));
   out.line(bound === null ? 'bound to no employee' : `bound to ${bound}, ${person?.state ?? 'not read yet'}`);
   if (members.length > 1) out.line(`members of this employee: ${members.join(', ')}`);
+  if (blocked !== null) out.line(out.paint.red(formatBlock({ ...blocked, atMs: Date.parse(blocked.at) })));
   if (groups.length === 0) out.line('no event added this member to a group');
   for (const group of groups) printMembership(group, out, members.length > 1);
   if (moreGroups > 0) out.line(`… and ${moreGroups} more groups; use explain for one of them`);

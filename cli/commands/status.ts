@@ -18,6 +18,7 @@ import {
   readStatus,
   shortened,
 } from '../../shared/operate/status.ts';
+import { formatBlock } from '../../shared/operate/who.ts';
 import type { Act, Context } from '../context.ts';
 import { EXIT, UsageError } from '../io.ts';
 import type { Column } from '../output/table.ts';
@@ -89,8 +90,12 @@ function printStatus(status: StatusReport, { out }: Context): void {
   );
 }
 
-const requestLines = ({ settingRequests, keptMembers }: StatusReport): readonly string[] => [
-  ...(settingRequests > 0 ? [`requests    ${settingRequests} for settings`] : []),
+const requestLines = ({ settingRequests, blocked, keptMembers }: StatusReport): readonly string[] => [
+  ...(settingRequests > 0 ? [`requests    ${settingRequests} for settings or ends of blocks`] : []),
+  ...blocked.map(({ members, roles, users, ...block }) => {
+    const ids = [...members, ...roles, ...users].join(', ');
+    return `blocked     ${ids}: ${formatBlock({ ...block, atMs: Date.parse(block.at) })}`;
+  }),
   ...(keptMembers.total > 0 ? [`members     ${formatKeptMembers(keptMembers)}`] : []),
 ];
 

@@ -1,6 +1,6 @@
 import type { ImportComparison } from '../../shared/contract/answers/files.ts';
 import { withId } from '../../shared/operate/names.ts';
-import { SHOWN } from '../commands/events.ts';
+import { otherSourceLines, SHOWN } from '../commands/events.ts';
 import type { Context } from '../context.ts';
 import { clashLines } from './clashes.ts';
 import { plural, visible } from './words.ts';
@@ -12,6 +12,7 @@ const CAUSES = {
   ambiguous: 'with more than one employee',
   inactive: 'not active on the platform',
   refused: 'refused by the platform',
+  blocked: 'blocked by an operator',
 } as const;
 
 export async function changeLines(context: Context, comparison: ImportComparison | undefined) {
@@ -22,6 +23,7 @@ export async function changeLines(context: Context, comparison: ImportComparison
     `${added} added (+), ${removed} removed (−); ${unmatched} of the added members match no employee on the platform (?)`,
   ];
   if (pending.length > 0) lines.push(pendingLine(pending));
+  lines.push(...otherSourceLines(comparison));
   lines.push(...(await groupLines(context, comparison)));
   return lines;
 }

@@ -87,8 +87,12 @@ export function createRedactor() {
     });
     return Object.fromEntries(fields);
   };
+  // A connection contains no names of people, except in the reasons of blocks. Its own name must not be hidden.
+  const collectReasons = (value: unknown): void => {
+    for (const one of [value].flat()) if (isFields(one)) collectNames(one['blocks']);
+  };
   return {
-    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, collectNames),
+    watch: <Ports extends object>(ports: Ports): Ports => watched(ports, collectNames, collectReasons),
     text,
     document: <Document>(document: Document) => hidden(document, '') as Document,
   };
@@ -102,9 +106,11 @@ function anyOf(names: ReadonlySet<string>): RegExp {
 }
 
 /** Ports whose data contain no names of people. */
-const PORTS_WITHOUT_NAMES: readonly unknown[] = ['connections', 'deployment', 'mailboxes'];
+const PORTS_WITHOUT_NAMES: readonly unknown[] = ['deployment', 'mailboxes'];
 
-function watched<Part extends object>(part: Part, collectNames: (value: unknown) => void): Part {
+type Collect = (value: unknown) => void;
+
+function watched<Part extends object>(part: Part, collectNames: Collect, ofConnections = collectNames): Part {
   async function* paged(pages: AsyncIterable<unknown>) {
     for await (const page of pages) yield learned(page);
   }
@@ -119,6 +125,7 @@ function watched<Part extends object>(part: Part, collectNames: (value: unknown)
     get(target, key) {
       const value: unknown = Reflect.get(target, key);
       if (PORTS_WITHOUT_NAMES.includes(key)) return value;
+      if (key === 'connections' && isPart(value)) return watched(value, ofConnections);
       if (typeof value === 'function') return (...args: unknown[]) => learned(value.apply(target, args));
       return isPart(value) ? watched(value, collectNames) : value;
     },

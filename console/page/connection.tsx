@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Checks, ConnectionPage, TokenLine } from '../answers.ts';
 import { Ask, ask, perform, performNow, showToast } from './actions.tsx';
+import { BlockedPeople } from './block.tsx';
 import { duration } from './format.ts';
 import { get, post, useAnswer } from './net.ts';
 import { Answered, Button, Empty, Facts, Failure, Page, Section, Time } from './parts.tsx';
@@ -18,6 +19,7 @@ export function Connection() {
           <Credential {...page} />
           <Doctor />
           <Requests of={page.requests} reload={loadable.reload} />
+          <BlockedPeople of={page.blocked} reload={loadable.reload} />
           <Settings {...page} reload={loadable.reload} />
           <Tokens of={page.tokens} scimUrl={page.scimUrl} reload={loadable.reload} />
           <Sessions />
@@ -215,7 +217,7 @@ function Requests({ of, reload }: Reloading & { readonly of: ConnectionPage['req
       <div class="notice warn">
         <ul class="plain">
           {of.map(({ key, before, after, by, at }) => (
-            <li key={key}>
+            <li key={`${key} ${before}`}>
               <b>{key}</b> <code>{before}</code> → <code>{after}</code> · {by} · <Time at={at} />
             </li>
           ))}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Explanation, Home, PersonGroup, PersonName, PersonPage } from '../answers.ts';
 import { Ask, perform } from './actions.tsx';
+import { Block, BlockNotice, Unblock } from './block.tsx';
 import { Entries } from './entries.tsx';
 import { type Loadable, useAnswer } from './net.ts';
 import {
@@ -97,10 +98,19 @@ function Unmatched() {
 
 export function Person() {
   const loadable = useAnswer<PersonPage>('person', { member: id.value });
-  return <Answered loadable={loadable}>{(page) => <Shown {...page} />}</Answered>;
+  return <Answered loadable={loadable}>{(page) => <Shown {...page} reload={loadable.reload} />}</Answered>;
 }
 
-function Shown({ person, attributes, bound, rehire, groups, timeline }: PersonPage) {
+function Shown({
+  person,
+  attributes,
+  bound,
+  rehire,
+  groups,
+  blocked,
+  timeline,
+  reload,
+}: PersonPage & Pick<Acting, 'reload'>) {
   const called = personName(person);
   const unbound = <span class="verdict pending">{T.person.unbound}</span>;
   const who = bound === null ? unbound : `${bound.id} · ${bound.state}`;
@@ -110,10 +120,11 @@ function Shown({ person, attributes, bound, rehire, groups, timeline }: PersonPa
       aside={
         <>
           <Rehire of={person} to={rehire} />
-          <Actions id={person.id} called={called} />
+          <Actions id={person.id} called={called} isBlocked={blocked !== null} reload={reload} />
         </>
       }
     >
+      {blocked !== null && <BlockNotice of={blocked} />}
       <Facts of={[...Object.entries({ id: person.id, ...attributes }), [T.person.bound, who]]} />
       <Section title={`${T.person.groups} · ${groups.length}`}>
         {groups.length === 0 ? (
@@ -235,9 +246,18 @@ function Rehire({ of, to }: { readonly of: PersonName; readonly to: string | nul
   );
 }
 
-function Actions({ id, called }: { readonly id: string; readonly called: string }) {
+interface Acting {
+  readonly id: string;
+  readonly called: string;
+  readonly isBlocked: boolean;
+  readonly reload: () => Promise<void>;
+}
+
+function Actions({ id, called, isBlocked, reload }: Acting) {
+  const BlockOrUnblock = isBlocked ? Unblock : Block;
   return (
     <>
+      <BlockOrUnblock person={id} called={called} reload={reload} />
       <Ask
         title={T.person.rebindTitle(called)}
         text={T.person.rebindText}

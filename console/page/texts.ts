@@ -6,7 +6,7 @@ import { group, groups } from './texts/groups.ts';
 import { hold, holds } from './texts/hold.ts';
 import { home } from './texts/home.ts';
 import { many } from './texts/many.ts';
-import { people, person } from './texts/people.ts';
+import { block, people, person } from './texts/people.ts';
 import { settings } from './texts/settings.ts';
 
 /* All texts of the page, by page in the folder texts. A translation changes only these files. */
@@ -114,6 +114,7 @@ export const T = {
     ambiguous: 'several employees match',
     inactive: 'not active on the platform',
     refused: 'refused by the platform',
+    blocked: 'blocked by an operator',
   } as Readonly<Record<string, string>>,
   home,
   hold,
@@ -121,6 +122,7 @@ export const T = {
   groups,
   group,
   adoption,
+  block,
   people,
   person,
   activity,

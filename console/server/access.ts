@@ -1,6 +1,6 @@
+import type { PlatformGroupsReport } from '../../shared/contract/answers/platform-groups.ts';
 import type { Role } from '../../shared/contract/console.ts';
 import type { ConnectionName } from '../../shared/domain/ids.ts';
-import type { PlatformGroupsReport } from '../../shared/contract/answers/platform-groups.ts';
 import { Refused } from '../../shared/operate/refused.ts';
 import type { Attention, Live } from '../answers.ts';
 import { isAtLeast, type Person, roleFor, seesEveryConnection } from './roles.ts';
@@ -57,6 +57,8 @@ export const ACTION_ACCESS: Readonly<Record<string, Access>> = {
   adopt: OPERATE,
   release: OPERATE,
   rebind: OPERATE,
+  block: OPERATE,
+  unblock: OPERATE,
   forget: OPERATE,
   'preview-settings': OPERATE,
   settings: OPERATE,

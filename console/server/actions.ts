@@ -13,6 +13,7 @@ import {
   roleId,
 } from '../../shared/domain/ids.ts';
 import { acknowledge, MAX_HIDDEN_DAYS } from '../../shared/operate/acknowledgements.ts';
+import { blockPerson, groupsOfBlocked, unblockPerson } from '../../shared/operate/block.ts';
 import { endSessions } from '../../shared/operate/console-sessions.ts';
 import { discardDeadLetters, problemsOf, sendAmended } from '../../shared/operate/dead-letters/amend.ts';
 import { replayDeadLetters } from '../../shared/operate/dead-letters/replay.ts';
@@ -33,6 +34,7 @@ import {
   requireConnection,
   type SettingsPlan,
 } from '../../shared/operate/settings.ts';
+import { blockRow } from '../../shared/operate/who.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import type { ToolPorts } from '../../shared/sync/ports/bundles.ts';
 import type { ReplayProgress, SettingsPreview } from '../answers.ts';
@@ -158,6 +160,17 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
         `employee ${role} is unknown. To read the employees again, run: groupsync people refresh`,
       );
   }),
+  block: action(z.object({ person: text, reason }), async ({ person, reason }, { connection, ports }) => {
+    const { outcome, block } = await blockPerson(connection, { text: person, reason }, ports);
+    const found = await groupsOfBlocked(block, await requireConnection(connection, ports), ports);
+    const groups = found.map(({ ref: _, ...row }) => row);
+    return { outcome, block: blockRow(block), groups };
+  }),
+  unblock: action(
+    z.object({ person: text, reason: reason.optional() }),
+    async ({ person, reason }, { connection, ports }) =>
+      (await unblockPerson(connection, { text: person, reason }, ports)).outcome,
+  ),
   forget: action(z.object({ member: text }), ({ member }, { connection, ports }) =>
     forgetMember(connection, memberId(member), ports),
   ),

@@ -1,6 +1,7 @@
 import type { ShownDeadLetter } from '../../shared/contract/answers/dead-letters.ts';
 import { settingFields } from '../../shared/contract/setting-fields.ts';
 import type { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { blockOf } from '../../shared/domain/block.ts';
 import type { GroupState } from '../../shared/domain/group-state.ts';
 import { type GroupRef, type MemberId, memberId } from '../../shared/domain/ids.ts';
 import { listSessions } from '../../shared/operate/console-sessions.ts';
@@ -18,6 +19,7 @@ import { tokenRow } from '../../shared/operate/scim-tokens.ts';
 import { rowsOf } from '../../shared/operate/setting-requests.ts';
 import { listConnections, requireConnection } from '../../shared/operate/settings.ts';
 import { formatKeptMembers, readStatus } from '../../shared/operate/status.ts';
+import { blockRow } from '../../shared/operate/who.ts';
 import { planGroup } from '../../shared/sync/apply/plan-group.ts';
 import { personsBoundTo } from '../../shared/sync/match/bound-person.ts';
 import { listTokens } from '../../shared/sync/scim/tokens.ts';
@@ -134,6 +136,7 @@ async function personPage(text: string, context: RequestContext): Promise<Person
   const current = await ports.connections.find(connection);
   const [bound] = current && user ? await personsBoundTo([user], current, ports.people) : [];
   const members = current === undefined ? [member] : await membersOfEmployee(member, current, ports);
+  const block = blockOf(current?.blocks, { ...(bound ?? user), member });
   const groups: PersonPage['groups'][number][] = [];
   for (const id of members) {
     for (const group of await groupsOfMember(connection, id, ports)) {
@@ -160,6 +163,7 @@ async function personPage(text: string, context: RequestContext): Promise<Person
         ? null
         : { id: bound?.role ?? role, user: bound?.userId ?? null, state: bound?.state ?? 'unknown' },
     rehire: (current && (await rehireOf(user, current, ports))) ?? null,
+    blocked: block === undefined ? null : blockRow(block),
     groups: groups.sort(
       (a, b) => Number(isSame(a)) - Number(isSame(b)) || (a.name ?? a.group).localeCompare(b.name ?? b.group),
     ),
@@ -209,6 +213,7 @@ async function connectionPage({ connection, ports }: RequestContext): Promise<Co
     settings: known.settings,
     fields: settingFields(),
     requests: rowsOf(known),
+    blocked: status.blocked,
     tokens: tokens.map(tokenRow),
     scimUrl: scim?.url ?? null,
   };

@@ -11,7 +11,7 @@ const connection = z
 /** The fields of `SettingRequestRow`, defined again to avoid the import of all answers. */
 const RequestRow = z.lazy(() =>
   z.object({
-    key: z.enum(PROTECTED_SETTINGS),
+    key: z.enum([...PROTECTED_SETTINGS, 'unblock']),
     before: z.string(),
     after: z.string(),
     by: z.string(),

@@ -310,7 +310,7 @@ export interface GroupState extends Omit<GroupItem, Renamed> {
 export const READS_BEHIND_MS = 60_000;
 
 /** The reason why groupsync cannot add a member yet. */
-export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused']);
+export const PendingCause = z.enum(['unknown', 'ambiguous', 'inactive', 'refused', 'blocked']);
 export type PendingCause = z.infer<typeof PendingCause>;
 
 export interface PendingMark {

@@ -1,6 +1,7 @@
 import type { SettingRequestRow } from '../contract/answers/status.ts';
 import { differingSettings, parseSettings } from '../contract/change-setting.ts';
 import { mayBeSamePerson, type Persons, uncertainPerson } from '../contract/person.ts';
+import type { Block } from '../domain/block.ts';
 import type { ConnectionName } from '../domain/ids.ts';
 import type { WakePorts } from '../sync/ports/bundles.ts';
 import type { Connection } from '../sync/ports/connections.ts';
@@ -31,24 +32,40 @@ export async function decideRequests(
 ): Promise<DecidedRequests> {
   const before = (await ports.connections.current(name)) ?? (await requireConnection(name, ports));
   if (!isSame(rowsOf(before), shown)) throw new Error(requestsChanged(name));
-  const { requests = [] } = before;
+  const { requests = [], blocks = [] } = before;
+  const authors = [...requests, ...blocks.flatMap(({ unblock }) => unblock ?? [])];
   const { id: caller } = await ports.caller();
   const { persons = {} } = ports;
-  const own = requests.find(({ by }) => mayBeSamePerson(by, caller, persons));
+  const own = authors.find(({ by }) => mayBeSamePerson(by, caller, persons));
   if (isConfirmed && own !== undefined)
     throw new Refused(ownRequest(own.by, uncertainPerson(own.by, caller, persons)));
   const values = isConfirmed ? Object.fromEntries(requests.map(({ key, value }) => [key, value])) : {};
   const settings = parseSettings({ ...before.settings, ...values });
   const changed = differingSettings(before.settings, settings);
-  const replans = altersPlans(changed) ? { replanSinceMs: ports.clock() } : {};
-  const after: Connection = { ...before, settings, requests: [], ...replans };
-  const kind = isConfirmed ? 'set_setting' : 'reject_setting';
-  const changes = shown.map(({ key, before, after }) => ({ kind, before, after, reason: key }));
+  const decided = blocksAfter(blocks, isConfirmed);
+  const isReplanned = altersPlans(changed) || decided.length < blocks.length;
+  const replans = isReplanned ? { replanSinceMs: ports.clock() } : {};
+  const after: Connection = { ...before, settings, requests: [], blocks: decided, ...replans };
+  const changes = shown.map(({ key, before, after }) => {
+    const kind = KINDS[key === 'unblock' ? 'unblock' : 'setting'][isConfirmed ? 'confirmed' : 'rejected'];
+    return { kind, before, after, reason: key };
+  });
   const action = { action: isConfirmed ? 'connections_confirm' : 'connections_reject', changes };
   const replace = () => ports.connections.replace(after, before);
   if (!(await doRecorded(journalOf(name), action, ports, replace))) throw new Error(requestsChanged(name));
-  return { changed, replanned: altersPlans(changed) ? await replanAll(name, ports) : 0 };
+  return { changed, replanned: isReplanned ? await replanAll(name, ports) : 0 };
 }
+
+const KINDS = {
+  setting: { confirmed: 'set_setting', rejected: 'reject_setting' },
+  unblock: { confirmed: 'unblock_person', rejected: 'reject_unblock' },
+};
+
+/** Ends the blocks whose end was requested and confirmed. After a rejection, the blocks stay and the requests end. */
+const blocksAfter = (blocks: readonly Block[], isConfirmed: boolean): readonly Block[] =>
+  blocks
+    .filter(({ unblock }) => !isConfirmed || unblock === undefined)
+    .map(({ unblock: _, ...block }) => block);
 
 const ownRequest = (author: string, uncertain?: string): string =>
   `nothing was changed: ${author} made a request and cannot confirm it; ${uncertain ?? 'another person must confirm it'}`;

@@ -1,11 +1,12 @@
-import type { EventsReport, LineError } from '../contract/answers/files.ts';
+import type { EventsReport, LineError, OtherSource } from '../contract/answers/files.ts';
 import { type DecodedMessage, decodeMessage } from '../contract/decode.ts';
-import type { ConnectionName } from '../domain/ids.ts';
+import type { ConnectionName, GroupId, GroupRef } from '../domain/ids.ts';
 import { MAX_OPERATION, makeStamp, type Stamp } from '../domain/stamp.ts';
 import { decodeForKnownConnections } from '../sync/ingest/accept.ts';
 import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Connection, ConnectionStore } from '../sync/ports/connections.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
+import { type OtherSourcePorts, ofOtherSources } from './other-source.ts';
 
 /** One line of a JSONL file; lines are counted from 1. */
 export interface EventLine {
@@ -19,7 +20,7 @@ const MAX_ERRORS = 1_000;
 const MAX_MESSAGE_BYTES = 1_000_000;
 const BATCH = 100;
 
-export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId'>;
+export type EventsPorts = Pick<ToolPorts, 'events' | 'clock' | 'newId' | 'connections'> & OtherSourcePorts;
 
 export interface Validating {
   /** The connection of lines that name no connection. */
@@ -72,6 +73,7 @@ export async function sendEvents(
   ports: EventsPorts & JournalPorts,
 ): Promise<EventsReport> {
   const totals = createTotals();
+  const named = createNamed(connection);
   const nextPlace = createPlaces(ports);
   let batch: StampedLine[] = [];
   const sent = { events: 0, messages: 0 };
@@ -95,6 +97,7 @@ export async function sendEvents(
     last = line.line;
     const judgement = judgeLine(line, ports.clock());
     if (!totals.judge(line, judgement)) continue;
+    named.add(judgement.groups);
     batch.push({ ...line, stamp: nextPlace(judgement.places), events: judgement.events });
     if (signal?.aborted) break;
     if (batch.length === BATCH) await flush();
@@ -103,7 +106,28 @@ export async function sendEvents(
   const unsent = batch.length > 0 ? batch : [{ line: last + 1 }];
   if (signal?.aborted) for (const { line } of unsent) totals.refuse(line, STOPPED);
   else if (batch.length > 0) await flush();
-  return { ...totals.report(), ...sent };
+  return { ...totals.report(), ...sent, ...(await named.ofOthers(ports)) };
+}
+
+/** Collects the groups of the events. @param given the connection of lines that name no connection */
+function createNamed(given: ConnectionName | undefined) {
+  const named = new Map<ConnectionName, Set<GroupId>>();
+  return {
+    add(groups: readonly GroupRef[]): void {
+      for (const { connection, group } of groups) {
+        const name = given ?? connection;
+        named.set(name, (named.get(name) ?? new Set()).add(group));
+      }
+    },
+    async ofOthers(ports: EventsPorts): Promise<Pick<EventsReport, 'otherSources'>> {
+      const found: OtherSource[] = [];
+      for (const [name, groups] of named) {
+        const known = await ports.connections.find(name);
+        if (known !== undefined) found.push(...(await ofOtherSources(known, [...groups], ports)));
+      }
+      return found.length === 0 ? {} : { otherSources: found };
+    },
+  };
 }
 
 interface StampedLine extends EventLine {
@@ -151,13 +175,14 @@ interface Judgement {
   /** The number of operations for which the stamp must leave room. */
   readonly places: number;
   readonly problems: readonly string[];
+  readonly groups: readonly GroupRef[];
 }
 
 function judgeLine({ text }: EventLine, nowMs: number): Judgement {
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_MESSAGE_BYTES) {
     const problem = `too_large: expected at most ${MAX_MESSAGE_BYTES} bytes, got ${bytes}`;
-    return { events: 0, places: 0, problems: [problem] };
+    return { events: 0, places: 0, problems: [problem], groups: [] };
   }
   return judgementOf(decodeMessage({ ...messageOf({ text }, nowMs), receivedAtMs: nowMs }));
 }
@@ -170,7 +195,10 @@ const messageOf = ({ text }: Pick<EventLine, 'text'>, nowMs: number) => ({
 
 function judgementOf({ events, ignored, rejected }: DecodedMessage): Judgement {
   const problems = rejected.map(({ code, message: why }) => `${code}: ${why}`);
-  return { events: events.length, places: events.length + ignored, problems };
+  const groups = events.flatMap(({ connection, change }) =>
+    'group' in change ? [{ connection, group: change.group }] : [],
+  );
+  return { events: events.length, places: events.length + ignored, problems, groups };
 }
 
 /** Collects the errors of a file: the first thousand with their line numbers, and the total number. */

@@ -18,7 +18,15 @@ import { registersIn } from './groups-of-member.ts';
 import { type LogPorts, readLog, shownActor } from './log.ts';
 import { type NamesPorts, usersOf } from './names.ts';
 import { eventsOfGroup, type StoredEvent } from './stored-events.ts';
-import { identify, obstacleTo, verdictFacts, type Who, withWantedState } from './who.ts';
+import {
+  blockAbout,
+  blockRow,
+  identify,
+  obstacleTo,
+  verdictFacts,
+  type Who,
+  withWantedState,
+} from './who.ts';
 
 export type ExplainPorts = PreviewPorts &
   LogPorts &
@@ -55,6 +63,7 @@ export async function explainMember(
     connection,
   });
   const verdict = verdictOf(asked);
+  const block = blockAbout(who, connection);
   const byHand = isOutside ? formatManualChange(entries, who) : undefined;
   if (notFound && byHand === undefined && who.person === undefined && !isPresent(asked)) throw notFound;
   return {
@@ -72,6 +81,7 @@ export async function explainMember(
       rehire: who.rehire ?? null,
     },
     decision: verdict,
+    blocked: block === undefined ? null : blockRow(block),
     waiting: reportWaiting(waitingOf(state, ports.clock())),
     write: lastWrite(entries, who),
   };

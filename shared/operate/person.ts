@@ -1,4 +1,5 @@
 import type { PersonReport } from '../contract/answers/explain.ts';
+import { blockOf } from '../domain/block.ts';
 import { stampTimeMs } from '../domain/stamp.ts';
 import { mapConcurrently } from '../sync/async-collections.ts';
 import { personsBoundTo } from '../sync/match/bound-person.ts';
@@ -11,6 +12,7 @@ import { groupsOfMember } from './groups-of-member.ts';
 import { journalOf } from './journal.ts';
 import { readLog } from './log.ts';
 import { formatPerson } from './names.ts';
+import { blockRow } from './who.ts';
 
 /**
  * The maximum number of groups in the report, because each is planned completely. `explain` can show further groups.
@@ -54,6 +56,7 @@ export async function reportPerson(
     return [key, { value, at: new Date(stampTimeMs(stamp)).toISOString() }] as const;
   });
   const [person] = await personsBoundTo([user ?? {}], connection, ports.people);
+  const block = blockOf(connection.blocks, { ...(person ?? user), member });
   const nameOf = new Map(states.map(({ ref, registers }) => [String(ref.group), registers.name?.value]));
   return {
     member,
@@ -71,6 +74,7 @@ export async function reportPerson(
       return { group, name, member: as, wanted, present, outcome, because, event, write };
     }),
     moreGroups: named.length - memberships.length,
+    blocked: block === undefined ? null : blockRow(block),
     actions,
   };
 }

@@ -40,7 +40,7 @@ export function withRequests(
 export function requestsBetween(before: Connection, after: Connection): readonly AuditedChange[] {
   const known = before.requests ?? [];
   const added = (after.requests ?? []).filter((one) => !known.some((other) => isSame(one, other)));
-  return rowsOf({ ...after, requests: added }).map(({ key, before, after }) => ({
+  return rowsOf({ ...after, requests: added, blocks: [] }).map(({ key, before, after }) => ({
     kind: 'request_setting',
     before,
     after,
@@ -49,13 +49,29 @@ export function requestsBetween(before: Connection, after: Connection): readonly
 }
 
 /** Returns the open requests of a connection, with the values that they would change. */
-export const rowsOf = ({ settings, requests = [] }: Connection): readonly SettingRequestRow[] =>
-  requests.map(({ key, value, by, atMs }) => ({
+export const rowsOf = ({
+  settings,
+  requests = [],
+  blocks = [],
+}: Connection): readonly SettingRequestRow[] => [
+  ...requests.map(({ key, value, by, atMs }) => ({
     key,
     before: JSON.stringify(settings[key] ?? null),
     after: JSON.stringify(value),
     by,
     at: new Date(atMs).toISOString(),
-  }));
+  })),
+  ...blocks.flatMap(({ members, roles, users, unblock }) =>
+    unblock === undefined
+      ? []
+      : {
+          key: 'unblock' as const,
+          before: JSON.stringify([...members, ...roles, ...users]),
+          after: JSON.stringify(null),
+          by: unblock.by,
+          at: new Date(unblock.atMs).toISOString(),
+        },
+  ),
+];
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

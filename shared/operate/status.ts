@@ -20,6 +20,8 @@ import { KEPT_MEMBERS } from '../sync/scim/indexing.ts';
 import { readSources, type SourcePorts, type SourcesFound } from '../sync/sources.ts';
 import { plural, withId } from './names.ts';
 import { type ReportPorts, reportGroup, stateName, summaries } from './report.ts';
+import { rowsOf } from './setting-requests.ts';
+import { blockRow } from './who.ts';
 
 /** Returns the state of the gate. For a refused credential, also the person who can replace it. */
 export const reportGate = (
@@ -73,7 +75,7 @@ export function formatFailingCalls({
 }
 
 export async function readStatus(found: Connection, ports: ToolPorts): Promise<StatusReport> {
-  const { name: connection, observing, settings, requests = [] } = found;
+  const { name: connection, observing, settings, blocks = [] } = found;
   const nowMs = ports.clock();
   const [groups, pendingMembers, gate, feed, queues, health, sources, keptMembers] = await Promise.all([
     countGroups(connection, ports, nowMs),
@@ -94,7 +96,8 @@ export async function readStatus(found: Connection, ports: ToolPorts): Promise<S
     credential: reportCredential(health, nowMs),
     pendingMembers,
     ...groups,
-    settingRequests: requests.length,
+    settingRequests: rowsOf(found).length,
+    blocked: blocks.map(blockRow),
     feed: { cursorAgeMs: feed === undefined ? null : Math.max(0, nowMs - feed.readAtMs) },
     sources,
     keptMembers,

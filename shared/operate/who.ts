@@ -1,16 +1,18 @@
+import type { BlockRow } from '../contract/answers/block.ts';
 import type { ExplainedRule } from '../contract/answers/explain.ts';
 import { policyFor } from '../contract/group-policy.ts';
 import { fieldName, soughtValues } from '../contract/match-rule.ts';
 import { matchRules } from '../contract/settings.ts';
 import { isActive } from '../domain/active.ts';
+import { type Block, blockOf } from '../domain/block.ts';
 import type { Gate } from '../domain/gate.ts';
 import type { GroupState, StoredMember } from '../domain/group-state.ts';
-import { type MemberId, platformUserId, type RoleId } from '../domain/ids.ts';
+import { type MemberId, platformUserId, type RoleId, roleId } from '../domain/ids.ts';
 import { STAMP_ZERO } from '../domain/stamp.ts';
 import type { Facts } from '../plan/facts.ts';
 import { removalText } from '../plan/removal-cause.ts';
 import { stopOf } from '../plan/stop.ts';
-import type { VerdictInput, Verdict } from '../plan/verdict.ts';
+import type { Verdict, VerdictInput } from '../plan/verdict.ts';
 import { learn } from '../sync/apply/load.ts';
 import { type PreviewPorts, readingOf } from '../sync/apply/preview.ts';
 import {
@@ -79,6 +81,7 @@ export const verdictFacts = (
   member: who.member,
   user: who.platformUser === undefined ? undefined : platformUserId(who.platformUser),
   whyPending: whyPending(who, connection),
+  whyBlocked: whyBlocked(who, connection),
   userFloor: who.user?.floor ?? who.register?.user?.floor ?? STAMP_ZERO,
   isSwitchedOn: who.user === undefined || isActive(who.user.attributes),
 });
@@ -110,6 +113,35 @@ export function obstacleTo(state: GroupState, connection: Connection, gate: Gate
   return undefined;
 }
 
+/** Returns the block of a person, who may be known only by an id on the platform. */
+export const blockAbout = (
+  { member, person, platformUser }: Who,
+  { blocks }: Connection,
+): Block | undefined =>
+  blockOf(blocks, { ...person, member }) ??
+  (platformUser === undefined
+    ? undefined
+    : blockOf(blocks, { role: roleId(platformUser), userId: platformUser }));
+
+/** Returns a block in the form of reports. */
+export const blockRow = ({ members, roles, users, by, atMs, reason, unblock }: Block): BlockRow => ({
+  members,
+  roles,
+  users,
+  by,
+  at: new Date(atMs).toISOString(),
+  reason,
+  unblockRequestedBy: unblock?.by ?? null,
+});
+
+export const formatBlock = ({ by, atMs, reason }: Pick<Block, 'by' | 'atMs' | 'reason'>): string =>
+  `blocked by ${by} at ${new Date(atMs).toISOString()}: ${reason}`;
+
+function whyBlocked(who: Who, connection: Connection): string | undefined {
+  const block = blockAbout(who, connection);
+  return block && formatBlock(block);
+}
+
 const whyPending = (who: Who, connection: Connection): string => WHY_PENDING[who.cause](who, connection);
 
 const WHY_PENDING: Readonly<
@@ -119,6 +151,7 @@ const WHY_PENDING: Readonly<
     register?.pending?.unshown === undefined
       ? ''
       : 'the answer of the platform to the last write did not show the user; groupsync sends the user with each write, at first again after an hour and later at least once a day',
+  blocked: (who, connection) => whyBlocked(who, connection) ?? '',
   refused: () => 'the platform refuses each write that adds the user; groupsync tries again once a day',
   ambiguous: ({ user, rules }) => {
     const decisive = rules.find(({ found }) => found.length > 0);

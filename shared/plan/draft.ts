@@ -34,6 +34,8 @@ export interface DraftInput
   readonly excluded?: ReadonlySet<PlatformUserId> | undefined;
   /** Fields that this write does not change: refused, in use by another group, or to be tried later. */
   readonly fixed?: ReadonlySet<GroupField> | undefined;
+  /** Users of blocked people. No policy and no hold keeps them in the group. */
+  readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
   /** The accepted drift that is still valid. Its differences stay. */
   readonly acceptedDrift?: AcceptedDrift | undefined;
   /** The known causes of removals, by user. */
@@ -48,8 +50,27 @@ export function draftPlan(input: DraftInput): Plan {
   const { current, mode } = input;
   const wanted = input.wanted && withoutExcluded(input.wanted, input);
   if (mode === 'report') return NO_PLAN(current);
-  if (wanted === undefined) return current === undefined ? NO_PLAN(undefined) : planDeparture(input, current);
-  return current === undefined ? planCreation(wanted) : planUpdate(input, wanted, current);
+  if (current === undefined) return wanted === undefined ? NO_PLAN(undefined) : planCreation(wanted);
+  const plan = wanted === undefined ? planDeparture(input, current) : planUpdate(input, wanted, current);
+  return withoutBlocked(plan, input);
+}
+
+/** Also removes the blocked users that the plan leaves in the group. */
+function withoutBlocked(plan: Plan, { blocked, whyNot }: DraftInput): Plan {
+  const { after, action, changes, removals } = plan;
+  const left = [...(after?.users.keys() ?? [])].filter((user) => blocked?.has(user));
+  if (after === undefined || left.length === 0) return plan;
+  const users = new Map([...after.users].filter(([user]) => !blocked?.has(user)));
+  const unkept = left.map((user) =>
+    removed(user, { member: whyNot.get(user)?.member ?? null, cause: 'blocked' }),
+  );
+  return {
+    ...plan,
+    action: action === 'none' ? 'patch' : action,
+    changes: sortChanges([...changes, ...unkept]),
+    after: { ...after, users },
+    removals: [...removals, ...left].sort(compareText),
+  };
 }
 
 function withoutExcluded(wanted: WantedGroup, { excluded, current }: DraftInput): WantedGroup {

@@ -131,6 +131,8 @@ export interface Facts {
   readonly createSettleMs: number;
   readonly state: GroupState;
   readonly settings: ConnectionSettings;
+  /** The users of blocked people; absent if no person is blocked. */
+  readonly blocked?: ReadonlySet<PlatformUserId> | undefined;
   readonly wanted?: Wanted | undefined;
   readonly views?: Views | undefined;
   readonly held?: HeldUsers | undefined;

@@ -18,6 +18,7 @@ const TEXTS = {
   gone: 'the platform no longer has this employee',
   ambiguous: 'their attributes match several employees, or another employee than before',
   unknown_person: 'groupsync does not know the employee to which the member is bound',
+  blocked: 'an operator blocked this person',
   no_member: 'no member of the group in the directory is this user',
   no_event: 'the directory has the member, but the person may not be a member now',
 } as const;

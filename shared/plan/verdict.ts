@@ -26,6 +26,8 @@ export interface VerdictInput {
   /** The reason why groupsync does not write the group; undefined if nothing prevents a write. */
   readonly obstacle: Verdict | undefined;
   readonly whyPending: string;
+  /** The block of the person, as a sentence; undefined if the person is not blocked. */
+  readonly whyBlocked: string | undefined;
   readonly userFloor: Stamp;
   readonly isSwitchedOn: boolean;
 }
@@ -54,6 +56,7 @@ const isUnshown = (input: VerdictInput): boolean =>
 export function verdictOf(input: VerdictInput): Verdict {
   const ofGroup = verdictOfGroup(input);
   if (ofGroup !== undefined) return ofGroup;
+  if (input.whyBlocked !== undefined) return verdictOfBlocked(input, input.whyBlocked);
   return isWanted(input) ? verdictOfWanted(input) : verdictOfUnwanted(input);
 }
 
@@ -70,6 +73,13 @@ function verdictOfGroup(input: VerdictInput): Verdict | undefined {
   if (isUnheardOf(registers)) return verdict('group_unknown', UNHEARD_OF);
   if (!groupExists(registers)) return verdict('group_absent', 'the directory has no such group');
   return groupName(registers) === undefined ? verdict('unnamed', whyUnnamed(input)) : undefined;
+}
+
+function verdictOfBlocked(input: VerdictInput, why: string): Verdict {
+  const { obstacle } = input;
+  if (!isPresent(input)) return verdict('blocked', why);
+  const waits = obstacle?.detail ?? `the removal is not done yet${lastTry(input)}`;
+  return verdict('waiting', `${why}; still in the group: ${waits}`);
 }
 
 function verdictOfWanted(input: VerdictInput): Verdict {

@@ -126,6 +126,7 @@ const changeTo = ({
   observing,
   replanSinceMs,
   requests = [],
+  blocks = [],
 }: Connection): Change => ({
   set: {
     ...OF_THIS_SCHEMA,
@@ -137,7 +138,8 @@ const changeTo = ({
     gsk: name,
     ...(replanSinceMs === undefined ? {} : { replanSinceMs }),
     ...(requests.length === 0 ? {} : { requests: requests.map(plain) }),
+    ...(blocks.length === 0 ? {} : { blocks: blocks.map(plain) }),
   },
-  ...(requests.length === 0 ? { remove: ['requests'] } : {}),
+  remove: [...(requests.length === 0 ? ['requests'] : []), ...(blocks.length === 0 ? ['blocks'] : [])],
   add: { revision: 1 },
 });

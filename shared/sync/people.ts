@@ -3,6 +3,7 @@ import { matchRules } from '../contract/settings.ts';
 import type { GroupId, RoleId } from '../domain/ids.ts';
 import { mayBeMember, personsOf } from '../plan/person.ts';
 import { collectPages, mapConcurrently } from './async-collections.ts';
+import { type BlockedIdPorts, extendBlocks } from './blocked-ids.ts';
 import { fanOutAndWake } from './fan-out.ts';
 import { throughGate } from './gate.ts';
 import { boundToOf, personsBoundTo } from './match/bound-person.ts';
@@ -27,17 +28,20 @@ import { wakeAll } from './wake.ts';
  * these employees and ends with the first error.
  * @throws PlatformFailure if a part could not be read. All other parts are saved before the error is thrown
  */
-export const refreshPeople = (connection: Connection, ports: PeoplePorts): Promise<PeopleReport> =>
-  throughGate(connection, ports, () => refresh(connection, ports));
+export const refreshPeople = (
+  connection: Connection,
+  ports: PeoplePorts & BlockedIdPorts,
+): Promise<PeopleReport> => throughGate(connection, ports, () => refresh(connection, ports));
 
-async function refresh(connection: Connection, ports: PeoplePorts): Promise<PeopleReport> {
+async function refresh(connection: Connection, ports: PeoplePorts & BlockedIdPorts): Promise<PeopleReport> {
   const { name, settings } = connection;
   const fields = matchRules(settings).map(({ employeeField }) => employeeField);
   const platform = await ports.platforms.open(connection);
   const bound = await collectPages(ports.people.bound(name));
   const saving = { connection, ports, hasBindings: bound.length > 0 };
   const { listed, unread, cut, ...listing } = await readListing(platform, saving);
-  const solvable = await groupsOfSolvable(connection, ports);
+  // The blocks must have the ids of new employees before the groups of members who match these employees are woken.
+  const solvable = await groupsOfSolvable(await extendBlocks(connection, ports), ports);
   await wakeAll(
     [...new Set(solvable)].map((group) => ({ connection: name, group })),
     ports,

@@ -46,7 +46,7 @@ const HERE = [
   ...['dlq edit', 'forget', 'holds approve', 'holds reject', 'holds show', 'log'],
   ...['notify list', 'notify test'],
   ...['platform-groups', 'platform-groups adopt'],
-  ...['pause', 'person', 'probe', 'rebind', 'release', 'resume'],
+  ...['block', 'pause', 'person', 'probe', 'rebind', 'release', 'resume', 'unblock'],
   ...['console sessions end', 'console sessions list'],
   ...['scim token create', 'scim token list', 'scim token revoke'],
   ...['scim client create', 'scim client list', 'scim client rotate', 'scim client revoke'],
@@ -332,6 +332,20 @@ describe('documents of --json', () => {
     ).toMatchObject({
       groups: [],
       totals: { managed: 2 },
+    });
+  });
+
+  it('block and unblock print documents that match their schemas', async () => {
+    const { document } = await worldOf();
+    const args = ['block', 'm-ann', '--reason', 'r', '--no-wait'];
+    expect((await document('block', args)).json).toMatchObject({
+      outcome: 'blocked',
+      block: { roles: ['r-ann'] },
+    });
+    expect((await document('unblock', ['unblock', 'm-ann'])).json.outcome).toBe('unblocked');
+    expect((await document('unblock', ['unblock', 'm-ann'])).json).toEqual({
+      outcome: 'not_blocked',
+      block: null,
     });
   });
 

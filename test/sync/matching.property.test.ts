@@ -2,7 +2,6 @@ import punycode from 'node:punycode';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refreshPeople } from '../../shared/sync/people.ts';
-import type { PeoplePorts } from '../../shared/sync/ports/bundles.ts';
 import { group, savedWorld } from '../support/operate/world.ts';
 
 const NAMES = ['jürgen', 'zoë', 'øre', 'łukasz', 'σωσίας', 'борис', 'ßara', 'ılker', 'ann'];
@@ -24,7 +23,7 @@ const spelling = fc.constantFrom(...SPELLINGS);
 async function writtenFor(employees: readonly string[], members: readonly string[]) {
   const world = await savedWorld();
   world.platform.employees = employees.map((email, at) => ({ role: `r-${at}`, userId: `u-${at}`, email }));
-  await refreshPeople(world.connection, world.ports as unknown as PeoplePorts);
+  await refreshPeople(world.connection, world.ports as unknown as Parameters<typeof refreshPeople>[1]);
   const listed = members.map((email, at) => ({ id: `m-${at}`, email }));
   await world.publish(group('g'), {
     type: 'group.member.added',

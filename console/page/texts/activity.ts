@@ -55,6 +55,8 @@ export const activity = {
     resume: 'resumed',
     release: 'released',
     rebind: 'bound a person to an employee',
+    block: 'blocked a person',
+    unblock: 'unblocked a person, or asked for it',
     forget: 'erased a person',
     connections_set: 'changed settings',
     connections_confirm: 'confirmed a settings change',

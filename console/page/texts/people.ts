@@ -41,3 +41,26 @@ export const person = {
     'Name, address and all other attributes are erased from groupsync. Ids and memberships stay. This cannot be undone.',
   forgotten: 'Personal data erased.',
 } as const;
+
+export const block = {
+  people: 'Blocked people',
+  blocked: 'Blocked',
+  requested: (by: string) =>
+    `${by} asked to unblock; another person must confirm it on the connection's page`,
+  block: 'Block',
+  title: (name: string) => `Block ${name}?`,
+  text: 'All groups lose this person now, and no group gets this person again until an operator unblocks them.',
+  done: (waiting: readonly string[]) =>
+    waiting.length === 0
+      ? 'Blocked. All groups lose this person now.'
+      : `Blocked, but still in ${waiting.join(', ')}: groupsync may not write there now.`,
+  already: 'Nothing changed: this person is already blocked.',
+  unblock: 'Unblock',
+  unblockTitle: (name: string) => `Unblock ${name}?`,
+  unblockText: 'This person joins the groups again in which the directory has them.',
+  unblockDone: {
+    unblocked: 'Unblocked.',
+    requested: "Still blocked: another person must confirm it on the connection's page.",
+    not_blocked: 'Nothing changed: this person is not blocked.',
+  } as Readonly<Record<string, string>>,
+} as const;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BlockRow } from './block.ts';
 import { type Answer, count, instant, ms, nullable, text, Version } from './forms.ts';
 import { Change, Waiting } from './groups.ts';
 
@@ -49,6 +50,7 @@ export const Explanation = z.object({
     ),
   }),
   decision: z.object({ outcome: text, detail: text }),
+  blocked: nullable(BlockRow).describe('The block of the person; null if the person is not blocked.'),
   waiting: nullable(Waiting).describe(
     'The reason why the group is not written yet; null if the group does not wait.',
   ),
@@ -122,7 +124,8 @@ export const PersonReport = z.object({
     }),
   ),
   moreGroups: count.describe('The number of groups that are left out of this list.'),
-  actions: z.array(LogEntry).describe('Actions of operators about the person: rebind, forget.'),
+  blocked: Explanation.shape.blocked,
+  actions: z.array(LogEntry).describe('Actions of operators about the person: block, rebind, forget.'),
 });
 export type PersonReport = Answer<typeof PersonReport>;
 

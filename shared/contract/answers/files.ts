@@ -6,12 +6,22 @@ import { type Answer, count, nullable, text } from './forms.ts';
 const LineError = z.object({ line: count, message: text });
 export type LineError = Answer<typeof LineError>;
 
+/** A group whose source is not the events of a file. */
+export const OtherSource = z.object({ group: text, source: z.enum(['directory', 'scim']) });
+export type OtherSource = Answer<typeof OtherSource>;
+
+const OtherSources = z
+  .array(OtherSource)
+  .optional()
+  .describe('Groups of the directory reader or a SCIM client. The events have no effect there.');
+
 /** The result of reading a file, line by line. */
 export const EventsReport = z.object({
   events: count,
   messages: count,
   errors: z.array(LineError).describe('The first thousand errors.'),
   errorCount: count,
+  otherSources: OtherSources,
 });
 export type EventsReport = Answer<typeof EventsReport>;
 
@@ -33,6 +43,7 @@ const ImportComparison = z.object({
     .array(text)
     .optional()
     .describe('Groups of the file that the directory changed after the time of the file.'),
+  otherSources: OtherSources,
   newGroups: z
     .array(z.object({ group: text, groupName: text }))
     .optional()

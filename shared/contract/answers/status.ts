@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { SOURCES } from '../../domain/source.ts';
 import { PROTECTED_SETTINGS } from '../weakening.ts';
+import { BlockRow } from './block.ts';
 import { type Answer, count, instant, ms, nullable, text } from './forms.ts';
 
 /** The result of the last check of the credential, by the daily job or by `connect`. */
@@ -21,9 +22,9 @@ const Queue = nullable(count).describe(
   'The number of messages, including messages in flight and delayed messages; null if the queue does not exist.',
 );
 
-/** A change of a protected setting that waits for a second person. The values are JSON texts. */
+/** A change of a protected setting, or the end of a block, that waits for a second person. The values are JSON texts. */
 export const SettingRequestRow = z.object({
-  key: z.enum(PROTECTED_SETTINGS),
+  key: z.enum([...PROTECTED_SETTINGS, 'unblock']).describe('A setting, or unblock for the end of a block.'),
   before: text,
   after: text,
   by: text.describe('The person who requested the change. Another person must confirm it.'),
@@ -84,7 +85,8 @@ export const StatusReport = z.object({
   backlog: count,
   oldestUnappliedMs: nullable(ms),
   holds: count,
-  settingRequests: count.describe('Changes of settings that wait for a second person.'),
+  settingRequests: count.describe('Changes of settings, and ends of blocks, that wait for a second person.'),
+  blocked: z.array(BlockRow).describe('The people that operators have blocked.'),
   feed: z.object({ cursorAgeMs: nullable(ms) }),
   sources: z.array(SourceReport).describe('The sources from which changes have arrived or are expected.'),
   keptMembers: z

@@ -1,4 +1,4 @@
-import type { ImportComparison } from '../../contract/answers/files.ts';
+import type { ImportComparison, OtherSource } from '../../contract/answers/files.ts';
 import { mayCreate } from '../../contract/group-policy.ts';
 import { renderName } from '../../contract/name-template.ts';
 import type { ConnectionSettings } from '../../contract/settings.ts';
@@ -19,6 +19,7 @@ import { failureIn } from '../../sync/ports/platform.ts';
 import { countSmallGroups } from '../../sync/small-groups.ts';
 import { READS_IN_FLIGHT } from '../../sync/tuning.ts';
 import { unmanagedOf } from '../../sync/unmanaged.ts';
+import { type OtherSourcePorts, ofOtherSources } from '../other-source.ts';
 import type { FileKind } from './identify.ts';
 import { knownUnderOtherIds, type OtherId } from './other-ids.ts';
 import type { Row } from './rows.ts';
@@ -28,7 +29,8 @@ const LISTED = 100;
 type ComparePorts = Pick<
   ToolPorts,
   'groups' | 'users' | 'people' | 'index' | 'platforms' | 'claims' | 'connections'
->;
+> &
+  OtherSourcePorts;
 
 interface Comparing {
   readonly asOf: string;
@@ -46,6 +48,7 @@ interface Found {
   readonly pending: Map<PendingCause, number>;
   readonly changes: ImportComparison['changes'][number][];
   readonly changedSince: string[];
+  readonly otherSources: OtherSource[];
   readonly newGroups: { readonly group: string; readonly groupName: string }[];
   readonly otherIds: OtherId[];
   readonly held: string[];
@@ -73,6 +76,7 @@ export async function compareWithNow(
     pending: new Map(),
     changes: [],
     changedSince: [],
+    otherSources: [],
     newGroups: [],
     otherIds: [],
     held: [],
@@ -80,9 +84,10 @@ export async function compareWithNow(
     created: [],
   };
   for await (const one of byGroup(rows)) await compareGroup(one, found, { ...comparing, connection, ports });
-  const { created, pending, emptied, smallGroups, ...counted } = found;
+  const { created, pending, emptied, smallGroups, otherSources, ...counted } = found;
   return {
     ...counted,
+    ...(otherSources.length > 0 && { otherSources }),
     pending: [...pending].map(([cause, count]) => ({ cause, count })),
     clashes: await clashesOf(created, connection, ports),
   };
@@ -101,6 +106,7 @@ async function compareGroup(file: FileGroup, found: Found, context: Context): Pr
   const present = await readNow(ref, [...members.keys()], ports);
   const { now, isStated } = present;
   if (present.latest > stamp) found.changedSince.push(group);
+  found.otherSources.push(...(await ofOtherSources(connection, [ref.group], ports)));
   if (present.state === undefined) found.newGroups.push({ group, groupName: file.groupName });
   if (kind === 'snapshot') compareName(file, present, found, { stamp, connection });
   const leaving = kind === 'add' ? [] : [...now].filter((one) => members.has(one) === (kind === 'remove'));

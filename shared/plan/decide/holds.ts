@@ -16,13 +16,15 @@ export const endHold = (...ends: readonly HeldSetName[]): EndHold => ({ kind: 'h
 export const settleUnheld = (facts: Facts, as: SettledState): Decision => endUnneeded(facts) ?? settle(as);
 
 export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'> {
-  /** Whether the deletion of a group without users is held. */
+  /** Whether the deletion of the group is held. */
   readonly isDeletionHeld?: boolean;
 }
 
 /**
  * Judges the removals or the group deletion of a plan, whatever caused them (invariant 5). This includes the deletion
  * of a group without users. The first matching line counts:
+ *
+ * The guard does not judge the removal of a blocked person, and no hold or rejection stops it (`withoutBlocked`).
  *
  *     the plan                                          | result
  *     --------------------------------------------------|-------------------------------------------------
@@ -37,8 +39,9 @@ export interface Guarded extends Pick<Write, 'held' | 'consumes' | 'isReserved'>
  *     exceeds the limit only with a second worker       | wait for that worker (`isOnlyTwo`)
  *     otherwise                                         | hold
  */
-export function guard(plan: Plan, facts: Facts): Guarded | Decision {
+export function guard(asked: Plan, facts: Facts): Guarded | Decision {
   const { state, held: read, settings, nowMs } = facts;
+  const plan = withoutBlocked(asked, facts);
   const isEmptyDeletion = plan.removals.length === 0;
   if (isEmptyDeletion && plan.action !== 'delete')
     return endUnneeded(facts) ?? { held: new Set(), consumes: undefined, isReserved: false };
@@ -46,6 +49,15 @@ export function guard(plan: Plan, facts: Facts): Guarded | Decision {
   const stored = { holds: state, read: read ?? {}, limits: settings.guard, nowMs };
   return guardBy({ plan, facts, verdict: judgeByHolds(plan, stored) });
 }
+
+/**
+ * Returns the plan without the removals of blocked people. The deletion of a group is judged as a whole. If it is held,
+ * the next plan removes only the blocked people.
+ */
+const withoutBlocked = (plan: Plan, { blocked }: Facts): Plan =>
+  blocked === undefined || plan.action === 'delete'
+    ? plan
+    : { ...plan, removals: plan.removals.filter((user) => !blocked.has(user)) };
 
 function guardBy(context: GuardContext): Guarded | Decision {
   const { plan, facts, verdict } = context;
@@ -55,10 +67,10 @@ function guardBy(context: GuardContext): Guarded | Decision {
   if (ends.length > 0) return endHold(...ends);
   const isEmptyDeletion = plan.removals.length === 0;
   const guarded: Guarded = {
-    held: new Set(verdict.held),
+    held: new Set(verdict.held.filter((user) => !facts.blocked?.has(user))),
     consumes: isApproved ? state.approval?.digest : undefined,
     isReserved: false,
-    isDeletionHeld: isEmptyDeletion && isStopped,
+    isDeletionHeld: plan.action === 'delete' && isStopped,
   };
   const isDecided = isEmptyDeletion ? isApproved || isStopped : verdict.unjudged.length === 0;
   return isDecided || settings.guard === null ? guarded : judgeOthers(guarded, context);

@@ -67,6 +67,7 @@ function decideDifference(facts: Known, base: View | undefined, treatment: Group
       onGroupDeleted: settings.onGroupDeleted,
       whole: state.link?.takeOver === true && facts.isNarrowed !== true,
       whyNot: new Map([...(facts.ended ?? []), ...wanted.whyNot]),
+      blocked: facts.blocked,
       acceptedDrift,
       excluded: facts.excluded,
       fixed: leftFields(facts, wanted.group),

@@ -4,6 +4,7 @@ import { readStamp } from '../../domain/stamp.ts';
 import { latestStampsOf } from '../../plan/accepted-drift.ts';
 import type { Wanted } from '../../plan/facts.ts';
 import type { PlanChange } from '../../plan/plan.ts';
+import { removalText } from '../../plan/removal-cause.ts';
 import { type AuditEntry, OURSELVES } from '../ports/logs.ts';
 
 export type Origin = Pick<AuditEntry, 'cause' | 'actor' | 'reason' | 'dirtySinceMs'>;
@@ -45,8 +46,16 @@ export const unfoundOf = (intent: Intent, atMs: number, untilMs: number): AuditE
   reason: `no answer came, and a fetch did not show the write; it may take effect until ${new Date(untilMs).toISOString()}`,
 });
 
-/** Returns the cause of a write: an approval, drift, the latest event of the directory, or rev if no event is known. */
-export function originOf(state: GroupState, wanted?: Wanted, consumes?: string): Origin {
+/**
+ * Returns the cause of a write: an approval, a block, drift, the latest event of the directory, or rev if no event is
+ * known.
+ */
+export function originOf(
+  state: GroupState,
+  wanted?: Wanted,
+  consumes?: string,
+  changes: readonly PlanChange[] = [],
+): Origin {
   const { approval, openDrift, rev, dirtySinceMs } = state;
   const since = dirtySinceMs === undefined ? {} : { dirtySinceMs };
   const isApproved = consumes !== undefined && approval?.digest === consumes;
@@ -55,6 +64,8 @@ export function originOf(state: GroupState, wanted?: Wanted, consumes?: string):
     const { by, reason } = decision;
     return { cause: `approved by ${by}: ${reason}`, actor: { kind: 'operator', id: by }, reason, ...since };
   }
+  if (changes.length > 0 && changes.every(({ reason }) => reason === removalText('blocked')))
+    return { cause: removalText('blocked'), actor: OURSELVES, ...since };
   if (openDrift.length > 0) return { cause: `drift ${openDrift.join(', ')}`, actor: OURSELVES, ...since };
   const newest = wanted && latestStampsOf(state, wanted).newest;
   const event = newest && readStamp(newest);

@@ -26,7 +26,7 @@ export async function refuse(
   const { write, intent, cause } = refused;
   const audited = await context.record(
     state,
-    auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes), {
+    auditOf(intent, write.plan.changes, originOf(state, wanted, write.consumes, write.plan.changes), {
       atMs: ports.clock(),
       versionAfter: intent.versionBefore ?? null,
       outcome: 'rejected',

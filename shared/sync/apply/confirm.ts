@@ -61,7 +61,7 @@ export async function confirmWrite(
   const uncertain = await stillUncertain(observed, outcome, writing);
   const nowMs = ports.clock();
   const result = { atMs: nowMs, versionAfter: observed?.version ?? null, outcome: 'written' } as const;
-  const origin = originOf(state, wanted, write.consumes);
+  const origin = originOf(state, wanted, write.consumes, outcome.changes);
   const audited = await context.record(state, auditOf(intent, outcome.changes, origin, result));
   // The claim is retired before the commit. After the commit the group may be clean, so apply would not read it again.
   // After a crash between the two writes, the next pass settles the open intent again.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { blockedUsers } from '../../domain/block.ts';
 import type { GroupState } from '../../domain/group-state.ts';
 import { HELD_SETS, type HeldSetName, type Hold } from '../../domain/hold.ts';
 import type { PlatformGroupId, PlatformUserId } from '../../domain/ids.ts';
@@ -20,6 +21,7 @@ export const startOf = (
   createSettleMs: ports.createSettleMs,
   state,
   settings: connection.settings,
+  blocked: blockedUsers(connection.blocks, connection.settings.memberIdField),
 });
 
 export const ALL_MEMBERS: Read = { kind: 'read', what: ['wanted'] };

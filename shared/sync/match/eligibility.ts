@@ -1,3 +1,4 @@
+import { blockOf } from '../../domain/block.ts';
 import type { PendingCause, PendingMark } from '../../domain/group-state.ts';
 import { mayBeMember, type PersonSettings } from '../../plan/person.ts';
 import type { Connection } from '../ports/connections.ts';
@@ -60,7 +61,9 @@ export async function currentEligibility(
   const bound =
     user.role === undefined ? undefined : (await matching.people.read(name, [user.role])).get(user.role);
   const resolution = await resolveUser(user, bound, matching);
-  if (resolution.kind === 'pending') return { cause: resolution.cause, person: bound };
-  const { person } = resolution;
-  return { cause: eligibilityOf(person, refusedRevision, settings).cause, person };
+  const person = resolution.kind === 'person' ? resolution.person : bound;
+  if (blockOf(matching.connection.blocks, { ...person, member: user.member }) !== undefined)
+    return { cause: 'blocked', person };
+  if (resolution.kind === 'pending') return { cause: resolution.cause, person };
+  return { cause: eligibilityOf(resolution.person, refusedRevision, settings).cause, person };
 }

@@ -1,5 +1,6 @@
 import { renderName } from '../../contract/name-template.ts';
 import { isActive } from '../../domain/active.ts';
+import { blockOf } from '../../domain/block.ts';
 import { type DesiredGroup, desiredGroup, groupFloor, memberCounts } from '../../domain/group.ts';
 import { NO_FIELDS } from '../../domain/group-fields.ts';
 import type { GroupState, PendingMark, StoredMember } from '../../domain/group-state.ts';
@@ -107,8 +108,14 @@ export async function readPart(
   // The roles in `hinted` were read in advance. This can save a read, and has no effect on the result.
   const read: typeof people.read = async (name, roles) =>
     roles.every((role) => persons.has(role)) ? persons : people.read(name, roles);
-  const membersByUser = await membersAfter(facts, { base, registers, users }, (some) =>
-    resolveUsers(some, connection, { ...people, read }),
+  // A plan of a part does not remove a blocked person that another client has added.
+  if (facts.blocked !== undefined && [...facts.blocked].some((user) => base?.users.has(user)))
+    return undefined;
+  const membersByUser = await membersAfter(
+    facts,
+    { base, registers, users },
+    async (some) =>
+      withoutBlocked(await resolveUsers(some, connection, { ...people, read }), connection).resolutions,
   );
   if (membersByUser === undefined) return undefined;
   const group = groupOf(desired, membersByUser, connection);
@@ -150,7 +157,8 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   const noted = await mapConcurrently(WRITES_IN_FLIGHT, unknown, note);
   if (noted.includes(false)) return readWanted(state, reading);
   await rememberRoles(state, users, resolutions, reading);
-  const placed = place(registers, resolutions, reading);
+  const allowed = withoutBlocked(resolutions, reading.connection);
+  const placed = place(registers, allowed.resolutions, reading);
   const uncounted = named.filter(({ counts }) => !counts);
   const uncountedUsers = new Map(uncounted.map(({ user }) => [user.member, user]));
   const causes = causesOf(
@@ -161,13 +169,39 @@ export async function readWanted(state: GroupState, reading: Reading): Promise<W
   );
   return {
     ...placed,
-    whyNot: new Map([...causes, ...causesOfPending(users, resolutions, reading), ...placed.whyNot]),
+    whyNot: new Map([
+      ...causes,
+      ...causesOfPending(users, resolutions, reading),
+      ...placed.whyNot,
+      ...allowed.whyNot,
+    ]),
     state: 'present',
     count: users.length,
     registers,
     userFloors: new Map(deleted.map(({ user }) => [user.member, user.floor])),
     group: groupOf(desired, placed.membersByUser, reading.connection),
   };
+}
+
+/**
+ * Returns the matches without those of blocked people, who become pending. The binding of a blocked member stays, so
+ * the members of the group are matched first.
+ */
+function withoutBlocked(
+  resolutions: ReadonlyMap<MemberId, Resolution>,
+  { blocks, settings }: Connection,
+): { readonly resolutions: ReadonlyMap<MemberId, Resolution> } & Pick<Wanted, 'whyNot'> {
+  const allowed = new Map(resolutions);
+  const whyNot = new Map<PlatformUserId, WhyNot>();
+  if (blocks === undefined) return { resolutions, whyNot };
+  for (const [member, resolution] of resolutions) {
+    const person = resolution.kind === 'person' ? resolution.person : undefined;
+    if (blockOf(blocks, { ...person, member }) === undefined) continue;
+    allowed.set(member, { kind: 'pending', cause: 'blocked' });
+    const id = person && eligibilityOf(person, undefined, settings).id;
+    if (id !== undefined) whyNot.set(platformUserId(id), { member, cause: 'blocked' });
+  }
+  return { resolutions: allowed, whyNot };
 }
 
 const withoutMembers = (state: Wanted['state'], registers: readonly StoredMember[]): Wanted => ({

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ContractReport } from '../../contract/contract-report.ts';
 import { ConnectionSettings } from '../../contract/settings.ts';
 import { PROTECTED_SETTINGS } from '../../contract/weakening.ts';
+import { Block } from '../../domain/block.ts';
 import { connectionText, type Frozen, number, text } from '../../domain/forms.ts';
 import type { Gate } from '../../domain/gate.ts';
 import type { ConnectionName } from '../../domain/ids.ts';
@@ -38,6 +39,8 @@ export const Connection = z.lazy(() =>
       replanSinceMs: number.exactOptional(),
       /** The requests; at most one for each setting. */
       requests: z.array(SettingRequest).exactOptional(),
+      /** The blocked people. Workers read this item in each pass anyway, so a block costs no further read. */
+      blocks: z.array(Block).readonly().exactOptional(),
       /** The report of `probe`. An unreadable report counts as missing, because `probe` can run again. */
       contract: z.unknown().optional(),
     })

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { platformUserId } from '../../shared/domain/ids.ts';
+import { changeSettings, planSettings } from '../../shared/operate/settings.ts';
+import { refreshPeople } from '../../shared/sync/people.ts';
+import { runCli } from '../support/cli/io.ts';
+import { added, deleted, portsAs, removed, sixInSync } from '../support/operate/world.ts';
+
+const WHY = ['--reason', 'account taken over', '--yes', '--no-wait'];
+
+/** A company with a group of six members, with commands that block people. */
+async function company(...given: Parameters<typeof sixInSync>) {
+  const world = await sixInSync(...given);
+  const { platform, ports, cli, apply } = world;
+  const users = () =>
+    [...([...platform.groups.values()][0]?.users ?? [])].map((user) => user.slice(2)).sort();
+  const set = async (key: string, value: unknown) =>
+    changeSettings(await planSettings(world.connection.name, [{ key, value }], ports), ports);
+  return {
+    ...world,
+    users,
+    set,
+    as: (by: string, ...args: string[]) => runCli(args, { ports: portsAs(by, ports) }),
+    async block(person: string) {
+      const ran = await cli('block', person, ...WHY, '--json');
+      await apply('g');
+      return ran;
+    },
+    async change(...events: Parameters<typeof world.publish>) {
+      world.clock.ms += 60_000;
+      await world.publish(...events);
+      return apply('g');
+    },
+  };
+}
+
+const OTHERS = ['bob', 'cid', 'dee', 'eve', 'fay'];
+
+describe('groupsync block', () => {
+  it.each(['m-ann', 'ann@acme.test', 'r-ann', 'u-ann'])(
+    'takes the person out who is named as %s, and keeps the person out whatever the source says',
+    async (person) => {
+      const { block, users, change, cli, clock } = await company();
+      const ids = { members: ['m-ann'], roles: ['r-ann'], users: ['u-ann'] };
+      expect(await block(person)).toMatchObject({
+        code: 0,
+        json: { outcome: 'blocked', block: ids, groups: [{ group: 'g', outcome: 'removing' }] },
+      });
+      expect(users()).toEqual(OTHERS);
+      await change(removed('g', 'ann'), added('g', 'zed'));
+      const member = { id: 'other-id', email: 'ann@acme.test' };
+      await change(added('g', 'ann'), {
+        type: 'group.member.added',
+        data: { group: { id: 'g' }, members: [member] },
+      });
+      expect(users()).toEqual(OTHERS);
+      clock.ms += 60_000;
+      expect((await block(person)).json).toMatchObject({ outcome: 'already_blocked' });
+      const twice = await cli('block', person, ...WHY);
+      expect(twice.stdout).toMatch(
+        /^nothing changed: already blocked by local:tester at .*: account taken over/,
+      );
+      for (const command of [
+        'status',
+        'explain g m-ann',
+        'explain g other-id',
+        'person m-ann',
+        'explain g u-ann',
+      ])
+        expect((await cli(...command.split(' '))).stdout, command).toContain('blocked by local:tester at');
+      const { entries } = (await cli('log', '--action', 'block', '--json')).json;
+      expect(entries).toMatchObject([
+        { actor: { id: 'local:tester' }, reason: 'account taken over', member: 'm-ann' },
+      ]);
+      const write = (await cli('audit', 'g', '--json')).json.entries.find(
+        ({ action }: { action: string }) => action === 'patch',
+      );
+      const why = 'an operator blocked this person';
+      expect(write).toMatchObject({ cause: why, changes: [{ member: 'm-ann', reason: why }] });
+    },
+  );
+
+  it('passes the guard for the blocked person only, also if a hold already contains the person', async () => {
+    const { block, users, change, cli } = await company();
+    await change(removed('g', 'ann', 'bob', 'cid', 'dee'));
+    expect(users()).toHaveLength(6);
+    await block('ann@acme.test');
+    expect(users()).toEqual(OTHERS);
+    expect((await cli('holds', '--json')).json.holds).toMatchObject([{ group: 'g' }]);
+    await cli('holds', 'reject', 'g', '--reason', 'a mistake', '--yes');
+    await block('bob@acme.test');
+    expect(users()).toEqual(['cid', 'dee', 'eve', 'fay']);
+  });
+
+  const DELETE = { onGroupDeleted: 'delete', guard: { deletedGroups: 0, deletedGroupsShare: 0 } };
+  const UPSERT = { groups: { policies: [{ match: '*', mode: 'upsertOnly' }] } };
+  it.each([
+    ['another client may add members', { membership: 'additive' }, []],
+    ['groupsync only adds members', UPSERT, []],
+    ['the drift of other clients is adopted', { drift: 'adopt' }, []],
+    ['the deletion of the group is held', DELETE, [deleted('g')]],
+    ['groupsync only adds members, and the directory deleted the group', UPSERT, [deleted('g')]],
+  ] as const)('removes the person if %s', async (_, settings, events) => {
+    const { block, users, change, platform, cli, apply, clock } = await company(settings as never);
+    if (settings !== DELETE) await change(removed('g', 'ann'));
+    const [id = '', { users: shown = [] } = {}] = [...platform.groups][0] ?? [];
+    platform.changeAsOther(id, { users: [...new Set([...shown, platformUserId('u-ann')])] });
+    clock.ms += 61_000;
+    await cli('sync', 'g', '--timeout', '1', '--yes');
+    await apply('g');
+    await change(...events);
+    expect(users()).toContain('ann');
+    await block('r-ann');
+    expect(users()).toEqual(OTHERS);
+  });
+
+  it.each([
+    ['pause g --no-wait --yes', 'the group is paused'],
+    ['pause --reason r --no-wait --yes', 'nothing is written while the gate is paused'],
+    ['connections set default groups.policies=[{"match":"*","mode":"report"}] --yes', 'mode report'],
+    ['release g --no-wait --yes', 'released'],
+  ])('after %s, shows the removal as waiting and exits with 3', async (command, because) => {
+    const { block, users, cli } = await company();
+    await cli(...command.split(' '));
+    const waiting = { group: 'g', outcome: 'waiting', because: expect.stringContaining(because) };
+    expect(await block('ann@acme.test')).toMatchObject({ code: 3, json: { groups: [waiting] } });
+    expect(users()).toHaveLength(6);
+    if (!command.startsWith('release'))
+      expect((await cli('explain', 'g', 'm-ann', '--json')).json.decision).toMatchObject({
+        outcome: 'waiting',
+      });
+  });
+
+  it('stays after rebind, an erasure and a new binding, and blocks an id that appears before its employee', async () => {
+    const { block, users, change, cli, platform, connection, ports, apply, hire } = await company();
+    await change(added('g', 'zoe'));
+    await block('m-zoe');
+    const member = { id: 'second-id', email: 'zoe@acme.test' };
+    await change({ type: 'group.member.added', data: { group: { id: 'g' }, members: [member] } });
+    platform.employees = ['zoe', 'ann', ...OTHERS].map((name) => ({
+      role: `r-${name}`,
+      userId: `u-${name}`,
+      email: `${name}@acme.test`,
+    }));
+    const current = await ports.connections.current(connection.name);
+    await refreshPeople(current ?? connection, ports as never);
+    await apply('g');
+    expect(users()).toHaveLength(6);
+    await block('ann@acme.test');
+    await hire('new');
+    await cli('rebind', 'm-ann', 'r-new', '--yes');
+    await cli('forget', 'm-ann', '--yes');
+    await change(added('g', 'ann'));
+    expect(users()).toEqual(OTHERS);
+    await cli('rebind', 'm-ann', 'r-ann', '--yes');
+    await cli('unblock', 'm-ann', '--yes');
+    await change(added('g', 'ann'));
+    expect(users()).toHaveLength(6);
+  });
+
+  it('a lone change of another member costs no further request and leaves the blocked person out', async () => {
+    const { block, users, change } = await company();
+    await block('ann@acme.test');
+    await change(removed('g', 'bob'));
+    await change(added('g', 'bob'));
+    expect(users()).toEqual(OTHERS);
+  });
+
+  it('an unknown person is refused with similar names', async () => {
+    const { cli } = await company();
+    const { code, stderr } = await cli('block', 'anm@acme.test', ...WHY);
+    expect(code).toBe(1);
+    expect(stderr).toContain('is it ann@acme.test (m-ann)');
+  });
+
+  it('with four eyes, unblock waits for another person', async () => {
+    const { block, users, set, as, apply, change } = await company();
+    await set('fourEyes', true);
+    await block('ann@acme.test');
+    for (const by of ['Bob', 'Eve'])
+      expect((await as(by, 'unblock', 'm-ann', '--yes')).stdout).toContain('Bob has asked to unblock');
+    expect(await as('Bob', 'connections', 'confirm', 'default', '--yes')).toMatchObject({ code: 1 });
+    await as('Eve', 'connections', 'confirm', 'default', '--reject', '--yes');
+    await change(added('g', 'ann'));
+    expect(users()).toEqual(OTHERS);
+    await as('Bob', 'unblock', 'm-ann', '--yes');
+    const confirmed = await as('Eve', 'connections', 'confirm', 'default', '--yes', '--json');
+    expect(confirmed.json).toMatchObject({
+      outcome: 'confirmed',
+      requests: [{ key: 'unblock' }],
+      replanned: 1,
+    });
+    await apply('g');
+    await change(added('g', 'ann'));
+    expect(users()).toContain('ann');
+  });
+
+  it('explains a block of an employee that no event names', async () => {
+    const { block, cli, hire } = await company();
+    await hire('gus');
+    expect(await block('r-gus')).toMatchObject({ code: 0, json: { block: { members: [] }, groups: [] } });
+    expect((await cli('explain', 'g', 'gus@acme.test')).stdout).toContain('blocked by local:tester');
+  });
+});
