@@ -5,6 +5,9 @@ import { run } from './run.ts';
 /** A second signal within this time is ignored, because npm forwards the Ctrl-C that the terminal has already sent. */
 const REPEATED_SIGNAL_MS = 1_000;
 
+// Without this variable, the SDK prints a notice about old Node versions at each command. `doctor` reports the version.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
+
 const stopping = new AbortController();
 let firstMs = 0;
 for (const name of ['SIGINT', 'SIGTERM'] as const) {

@@ -10,7 +10,9 @@ const START_TIMEOUT_MS = 20_000;
  */
 export async function startConsole(localFile: string) {
   const args = [BIN, '--local-file', localFile, 'console', '--no-open'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  // The hints of the console then begin with npx.
+  const env = { ...process.env, npm_command: 'exec' };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
   const url = await new Promise<string | undefined>((resolve) => {
     child.stdout.once('data', (line) => resolve(String(line).trim()));
     child.once('error', () => resolve(undefined)).once('exit', () => resolve(undefined));

@@ -3,6 +3,8 @@ import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 
+export const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
+
 /** Addresses of a running local stack. The file contains tokens, so only its owner can read it. */
 export const LocalFile = z.object({
   pid: z.int().positive(),

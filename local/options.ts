@@ -1,10 +1,8 @@
 import { dirname } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { LOCAL_KINDS, type LocalKind } from './directory/open-directory.ts';
-import { onceFile } from './local-file.ts';
+import { DEFAULT_LOCAL_FILE, onceFile } from './local-file.ts';
 import { UsageError } from './usage.ts';
-
-const DEFAULT_LOCAL_FILE = '.groupsync/local.json';
 
 /** Options of `npm start`. Durations are in seconds. */
 export interface StartOptions {

@@ -1,6 +1,7 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { shellWord } from '../shared/operate/names.ts';
 import type { OpenDirectory } from './directory/open-directory.ts';
-import type { LocalFile } from './local-file.ts';
+import { DEFAULT_LOCAL_FILE, type LocalFile } from './local-file.ts';
 import type { GroupReport } from './report.ts';
 import { groupsSummary, groupsTable } from './table.ts';
 
@@ -42,6 +43,23 @@ export function readableReport(
   return `${lines.join('\n')}\n`;
 }
 
+/** Returns the beginning of each command about this stack, ready for pasting. */
+export function commandFor(localFile: string): string {
+  const isDefault = resolve(localFile) === resolve(DEFAULT_LOCAL_FILE);
+  return `npx groupsync ${isDefault ? '--local' : `--local-file ${shellWord(shown(localFile))}`}`;
+}
+
+/** Returns the address of the console, with its validity or the accounts for the sign-in. */
+export const consoleLines = (
+  page: string,
+  options: { readonly localFile: string; readonly consoleLogin?: boolean },
+): readonly string[] => [
+  `console     ${page}`,
+  options.consoleLogin === true
+    ? SIGN_IN
+    : `            expires 15 minutes after it is first opened; for a new address: ${commandFor(options.localFile)} console`,
+];
+
 const SIGN_IN = '            sign in as viewer, approver, operator or administrator, with any password';
 
 const endpointLines = (
@@ -49,14 +67,13 @@ const endpointLines = (
   options: { localFile: string; logPath: string; consoleLogin?: boolean },
   page: string | undefined,
 ): string[] => [
-  ...(page === undefined ? [] : [`console     ${page}`]),
-  ...(options.consoleLogin === true ? [SIGN_IN] : []),
+  ...(page === undefined ? [] : consoleLines(page, options)),
   `platform    ${address.platform}`,
   `AWS         ${address.dynamodb} (DynamoDB, Secrets Manager, Lambda, Scheduler)`,
   `SQS         ${address.sqs}`,
   `events      ${address.eventsQueueUrl}`,
   `SCIM        ${address.scim}, token ${address.scimToken}`,
-  `addresses   ${shown(options.localFile)}, read by groupsync --local`,
+  `addresses   ${shown(options.localFile)}, read by ${commandFor(options.localFile)}`,
   `log         ${shown(options.logPath)}`,
   'Ctrl-C stops.',
 ];

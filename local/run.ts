@@ -18,7 +18,7 @@ import { readInputs } from './inputs.ts';
 import { holderOf, onceFile, removeLocalFile, writeLocalFile } from './local-file.ts';
 import { openPlatform } from './open-platform.ts';
 import type { StartOptions } from './options.ts';
-import { jsonDocument, readableReport } from './output.ts';
+import { commandFor, consoleLines, jsonDocument, readableReport } from './output.ts';
 import type { LoadParts } from './parts.ts';
 import { startProgress } from './progress.ts';
 import { publish } from './publish.ts';
@@ -65,7 +65,8 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
       directory,
       loadParts: dependencies.loadParts,
       onError: (message) => output.printLine(message),
-      onNotification: (text) => output.printLine(text),
+      onNotification: (text) =>
+        output.printLine(text.replaceAll('npx groupsync', commandFor(options.localFile))),
     });
     closers.push(stack.stop);
     await checkUnused(options.localFile, platform.url);
@@ -75,6 +76,10 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
     // The file is also removed if the process exits before the stack has stopped.
     process.once('exit', remove);
     closers.push(() => process.off('exit', remove));
+    const hasPage = options.console && !options.once && !options.json;
+    const page = hasPage ? await dependencies.startConsole?.(options.localFile) : undefined;
+    closers.push(() => page?.stop());
+    if (page?.url !== undefined) print(`${consoleLines(page.url, options).join('\n')}\n\n`);
     const outcome = await converge(stack, {
       ...options,
       events: directory === undefined ? events : [],
@@ -82,9 +87,6 @@ export async function runLocal(given: StartOptions, dependencies: RunDependencie
       output,
     });
     const result = { ...outcome, elapsedMs: Date.now() - startedMs, address: stack.address };
-    const hasPage = options.console && !options.once && !options.json;
-    const page = hasPage ? await dependencies.startConsole?.(options.localFile) : undefined;
-    closers.push(() => page?.stop());
     if (options.once || outcome.converged) print(show({ ...result, page: page?.url, directory }, options));
     if (options.once) return outcome.converged ? 0 : 1;
     if (!dependencies.signal.aborted) await once(dependencies.signal, 'abort');

@@ -5,7 +5,7 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LocalFile } from '../../local/local-file.ts';
 import { parseOptions, type StartOptions } from '../../local/options.ts';
-import { runLocal } from '../../local/run.ts';
+import { type RunDependencies, runLocal } from '../../local/run.ts';
 import { UsageError } from '../../local/usage.ts';
 import { ENVIRONMENT } from '../../shared/contract/names.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -32,13 +32,14 @@ const ofOne = (...args: string[]) => {
   return ['--events', write('events.jsonl', 'a\n'), '--world', world, '--local-file', file, ...args];
 };
 
-function run(args: string[], fake = fakeParts()) {
+function run(args: string[], fake = fakeParts(), startConsole?: RunDependencies['startConsole']) {
   const stopping = new AbortController();
   const printed: string[] = [];
   const exit = runLocal(options(...args), {
     loadParts: fake.loadParts,
     signal: stopping.signal,
     takeOutput: () => ({ print: (text) => void printed.push(text) }),
+    ...(startConsole && { startConsole }),
   });
   return { exit, printed, stop: () => stopping.abort(), ...fake };
 }
@@ -137,6 +138,18 @@ describe('npm start without --once', () => {
     expect(await exit).toBe(0);
     expect(() => statSync(file)).toThrow();
     await expect(fetch(`${address.platform}/_simulator/state`)).rejects.toThrow();
+  });
+
+  it('npm start prints the address and validity of the console first, and complete commands', async () => {
+    const startConsole = async () => ({ url: 'http://console/#code', stop: () => {} });
+    const { exit, printed, stop } = run(ofOne(), fakeParts(), startConsole);
+    await vi.waitUntil(() => printed.length === 2, { timeout: PATIENCE_MS, interval: 5 });
+    expect(printed[0]).toMatch(
+      /^console {5}http:\/\/console\/#code\n +expires 15 minutes after .*: npx groupsync --local-file \S+ console\n/,
+    );
+    expect(printed[1]).toMatch(/, read by npx groupsync --local-file \S+local\.json\n/);
+    stop();
+    await exit;
   });
 
   it('npm start does not wait for a handler that does not end', async () => {
