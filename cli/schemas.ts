@@ -182,6 +182,7 @@ export const OUTPUT_SCHEMAS = {
     forgotten: z.boolean(),
     attributes: z.array(text).describe('Names of the erased attributes.'),
     erased: Erased,
+    others: z.array(text).describe('Other connections that still have data of the person.'),
   }),
   block: BlockReport,
   unblock: UnblockReport,

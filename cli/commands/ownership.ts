@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type GroupRef, memberId, platformGroupId, roleId } from '../../shared/domain/ids.ts';
 import { undefinedIfNoMatch } from '../../shared/operate/find-group.ts';
-import { forgetMember } from '../../shared/operate/forget.ts';
+import { forgetMember, otherConnectionsKnowing } from '../../shared/operate/forget.ts';
 import { type AdoptOutcome, adoptGroup, releaseGroup } from '../../shared/operate/ownership.ts';
 import { rebindMember } from '../../shared/operate/rebind.ts';
 import type { Act, Context } from '../context.ts';
@@ -115,7 +115,7 @@ async function forget(context: Context, text: string): Promise<number> {
   const { member: memberName } = await context.names({ members: [member] });
   const user = (await ports.users.read(connection, [member])).get(member);
   if (user === undefined) {
-    out.answer({ member, forgotten: false, attributes: [], erased: {} }, () =>
+    out.answer({ member, forgotten: false, attributes: [], erased: {}, others: [] }, () =>
       out.line(`no data is stored for ${member}; for a person without groups, use the id`),
     );
     return EXIT.failed;
@@ -127,10 +127,15 @@ async function forget(context: Context, text: string): Promise<number> {
     'the platform sends the attributes of its employees again every hour, so forget only people who have left the company',
   );
   if (!(await context.confirm(`Forget ${memberName(member)}?`))) return EXIT.failed;
+  const others = await otherConnectionsKnowing(connection, member, ports);
   const erased = await forgetMember(connection, member, ports);
-  out.answer({ member, forgotten: erased !== undefined, attributes, erased: erased ?? {} }, () => {
+  const document = { member, forgotten: erased !== undefined, attributes, erased: erased ?? {}, others };
+  out.answer(document, () => {
     out.line(`forgotten: ${member}`);
     for (const line of erasedLines(erased ?? {})) out.line(line);
+    if (others.length > 0) out.line(`other connections still know this person: ${others.join(', ')}`);
   });
+  for (const other of others)
+    out.note(`to search there: groupsync --connection ${other} person ${shellWords(member)}`);
   return erased === undefined ? EXIT.failed : EXIT.done;
 }

@@ -42,7 +42,11 @@ function programsOfCheckout(): Programs {
 }
 
 async function programsOfPackage(packages: CdkPackages, options: CdkOptions): Promise<Programs> {
-  const modules = join(await fetchCdk(packages, options), 'node_modules');
+  const requireCredentials = async () => {
+    const sdk = createSdk(options);
+    await sdk.sts.config.credentials().finally(sdk.close);
+  };
+  const modules = join(await fetchCdk(packages, { ...options, requireCredentials }), 'node_modules');
   return {
     cdk: join(modules, 'aws-cdk/bin/cdk'),
     app: commandLine(process.execPath, fileURLToPath(new URL('./app.cjs', import.meta.url))),

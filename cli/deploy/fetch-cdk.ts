@@ -24,17 +24,21 @@ export interface CdkPackages {
 export interface Fetching {
   readonly env: Io['env'];
   readonly note: (text: string) => void;
+  /** Rejects if there are no AWS credentials. Then nothing is fetched. */
+  readonly requireCredentials: () => Promise<unknown>;
 }
 
 /**
  * Returns the folder that contains `node_modules` with the CDK. Installs the locked versions there at the first call.
  * No install script runs.
  */
-export async function fetchCdk(packages: CdkPackages, { env, note }: Fetching): Promise<string> {
+export async function fetchCdk(packages: CdkPackages, fetching: Fetching): Promise<string> {
+  const { env, note, requireCredentials } = fetching;
   const cache = cacheFolder(env);
   const key = createHash('sha256').update(packages.lock).digest('hex').slice(0, 12);
   const folder = join(cache, `cdk-${key}`);
   if (existsSync(folder)) return folder;
+  await requireCredentials();
   note(`fetching the AWS CDK once: ${versionsOf(packages)}`);
   mkdirSync(cache, { recursive: true });
   // Two commands may fetch at the same time. The command that finishes first renames its folder.

@@ -51,14 +51,14 @@ export class Changed extends Error {
 
 const text = z.string().max(100_000);
 const reason = z.string().trim().min(1, 'expected a reason').max(1_000);
-const groups = z.array(text).min(1).max(10_000);
-const pairs = z
-  .array(z.object({ group: text, platformId: text }))
-  .min(1)
-  .max(1_000);
+/** A list in a request. A longer list could take more time than one request has. */
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.array(item).min(1).max(1_000, 'expected at most 1000 entries in a list; send several requests');
+const groups = listOf(text);
+const pairs = listOf(z.object({ group: text, platformId: text }));
 /** `before` is the value that the page showed. */
 const change = z.object({ key: text, value: z.unknown(), before: z.unknown().optional() });
-const settings = z.object({ changes: z.array(change).min(1) });
+const settings = z.object({ changes: listOf(change) });
 /** The connection as the page showed it, to detect changes by other operators. */
 const seen = z.object({ gate: text, since: text.nullish(), reason: text.nullish(), observing: z.boolean() });
 
@@ -194,7 +194,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     return done;
   }),
   'decide-requests': action(
-    z.object({ isConfirmed: z.boolean(), shown: z.array(SettingRequestRow).min(1) }),
+    z.object({ isConfirmed: z.boolean(), shown: listOf(SettingRequestRow) }),
     (decision, { connection, ports }) => ports.decisions.settings({ connection, ...decision }),
   ),
   validate: action(z.object({ id: text, body: text }), async ({ id, body }, context) => {

@@ -3,6 +3,8 @@ import type { ToolPorts } from '../sync/ports/bundles.ts';
 import type { Erased } from '../sync/ports/eraser.ts';
 import { ERASING } from '../sync/ports/logs.ts';
 import { forgetScimUser } from '../sync/scim/forget-user.ts';
+import { soughtBy } from '../sync/match/resolve.ts';
+import type { Connection } from '../sync/ports/connections.ts';
 import { WORKERS_KNOW_AFTER_MS } from '../sync/wake.ts';
 import { type JournalPorts, journalOf, recordAction } from './journal.ts';
 
@@ -35,6 +37,38 @@ export async function forgetMember(connection: ConnectionName, member: MemberId,
     valuesOfEmployee: described.reduce((sum, { values }) => sum + values.size, 0),
     ...rest,
   };
+}
+
+/**
+ * Returns the other connections that still have data of the person: data of the same member or of an employee with the
+ * same role, or an employee with a value that a match rule finds for the member. Call it before the erasure, because the
+ * erasure removes the values.
+ */
+export async function otherConnectionsKnowing(
+  connection: ConnectionName,
+  member: MemberId,
+  { connections, users, people }: Pick<ToolPorts, 'connections' | 'users' | 'people'>,
+): Promise<readonly ConnectionName[]> {
+  const user = (await users.read(connection, [member])).get(member);
+  const roles = (await people.rolesOf(connection, user ?? {})).map(({ role }) => role);
+  const knows = async (other: Connection): Promise<boolean> => {
+    const same = (await users.read(other.name, [member])).get(member);
+    const employees = await people.read(other.name, roles);
+    const sought = user === undefined ? [] : soughtBy(user, other);
+    const holders = await Promise.all(
+      sought.map(({ field, value }) => people.holding(other.name, field, value)),
+    );
+    return (
+      [...(same?.attributes.values() ?? [])].some(({ value }) => value !== '') ||
+      [...employees.values()].some(({ values }) => values.size > 0) ||
+      holders.flat().length > 0
+    );
+  };
+  const known: ConnectionName[] = [];
+  for (const other of await connections.list()) {
+    if (other.name !== connection && (await knows(other))) known.push(other.name);
+  }
+  return known.sort();
 }
 
 /**

@@ -20,6 +20,7 @@ function machineWith(npm: string) {
   const fetching = {
     env: { PATH: `${bin}:/usr/bin:/bin`, XDG_CACHE_HOME: cache },
     note: (text: string) => void notes.push(text),
+    requireCredentials: async () => {},
   };
   return { fetching, notes, cached: () => readdirSync(join(cache, 'groupsync')) };
 }
@@ -44,6 +45,13 @@ describe.skipIf(process.platform === 'win32')('fetching the CDK', () => {
     expect(notes).toHaveLength(2);
     expect(await fetchCdk({ ...PACKAGES, lock: '{}' }, fetching)).not.toBe(folder);
     expect(cached()).toHaveLength(2);
+  });
+
+  it('fetchCdk fetches nothing without credentials', async () => {
+    const { fetching, notes } = machineWith('exit 1');
+    const requireCredentials = () => Promise.reject(new Error('no credentials'));
+    await expect(fetchCdk(PACKAGES, { ...fetching, requireCredentials })).rejects.toThrow('no credentials');
+    expect(notes).toEqual([]);
   });
 
   it('fetchCdk leaves no files if npm fails, and reports the error of npm', async () => {

@@ -103,6 +103,14 @@ it('the page of a connection shows how far its directory is read, and why the re
   expect((await asking(events.ports, events.connection.name)('connection')).reader).toBeNull();
 });
 
+it('an action with a list of more than 1000 entries is refused with the limit', async () => {
+  const { ports, connection } = await savedWorld();
+  const pause = (count: number) =>
+    asking(ports, connection.name)('pause', { groups: Array(count).fill('g'), reason: 'r' });
+  expect(await pause(1_000)).toEqual({ paused: [] });
+  expect(await pause(1_001)).toEqual({ message: expect.stringContaining('at most 1000 entries') });
+});
+
 it('a change from an outdated page does not undo the change of another operator', async () => {
   const { ports, publish, connection } = await savedWorld();
   const ask = asking(ports, connection.name);

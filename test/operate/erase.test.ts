@@ -183,6 +183,20 @@ describe('forgotten person', () => {
     expect((await cli('forget', 'm-ann')).json.erased).toMatchObject({ attributes: 0, valuesOfEmployee: 0 });
   });
 
+  it.each([
+    ['the same member', undefined, ''],
+    ['an employee with the address of the member', 'r-other', 'ann@x.test'],
+    ['the same employee', 'r-ann', 'another@x.test'],
+  ])('forget names another connection that still has data of %s', async (_, role, address) => {
+    const { ports, cli, publish } = await twoCompanies();
+    expect((await cli('forget', 'm-bob')).json.others).toEqual([]);
+    const facts = { userId: 'u-x', state: 'ACTIVE', fanOutDue: false };
+    const values = new Map([['workEmail', address]]);
+    if (role === undefined) await publish({ ...added('g', 'ann'), connection: 'bolt' });
+    else await ports.people.save(BOLT, { ...facts, role: roleId(role), values }, undefined);
+    expect((await cli('forget', 'm-ann')).json.others).toEqual(['bolt']);
+  });
+
   it('forget erases the platform data of every role of the user, and keeps the data of another user', async () => {
     const { ports, table, cli } = await twoCompanies();
     const [ann] = await ports.people.ofUser(ACME, 'u-ann');
