@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { Agent } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { openDirectory } from '../../local/directory/open-directory.ts';
+import { LOCAL_KINDS, openDirectory } from '../../local/directory/open-directory.ts';
 import { worldOfEvents } from '../../local/directory/world-of-events.ts';
 import { exampleEvents } from '../../local/example.ts';
 import { readableReport } from '../../local/output.ts';
+import { ConnectionSettings } from '../../shared/contract/settings.ts';
+import { createDirectories } from '../../shared/directory/directories.ts';
+import { connectionName } from '../../shared/domain/ids.ts';
+import { allOf } from '../directory/google/reader.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 10);
 let minute = 0;
@@ -65,6 +70,40 @@ it('the directory of the example company has one user for each address', () => {
   expect(groups.length).toBeGreaterThan(30);
   expect(new Set(users.map(({ primaryEmail }) => primaryEmail)).size).toBe(users.length);
 });
+
+it.each(LOCAL_KINDS)(
+  'the reader opens the local directory of %s with its setting and its secret',
+  async (kind) => {
+    const members = [member('a'), member('b')];
+    const lines = [line('group.snapshot', { group: group('g'), members })];
+    const { setting, key, close } = await openDirectory(kind, worldOfEvents(lines, NOW_MS));
+    const dispatcher = new Agent();
+    onTestFinished(async () => {
+      await dispatcher.destroy();
+      await close();
+    });
+    const directories = createDirectories(
+      { read: async () => key },
+      {
+        dispatcher,
+        clock: Date.now,
+        random: () => 0.5,
+        sleep: async () => {},
+        webIdentity: async () => 'none',
+        publicOnly: false,
+      },
+    );
+    const directory = await directories.open({
+      name: connectionName('acme'),
+      company: 'c',
+      observing: false,
+      settings: ConnectionSettings.parse({ baseUrl: 'https://platform.test', directory: setting }),
+    });
+    const [found] = (await allOf(directory.groups())).filter(({ name }) => name === 'Group g');
+    if (found === undefined) throw new Error('expected the group');
+    expect(await allOf(directory.membersOf(found.id, 'ignore'))).toHaveLength(2);
+  },
+);
 
 it('the try command of a simulated directory makes a change in this directory', async () => {
   const members = [member('a'), member('b')];

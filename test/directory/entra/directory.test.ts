@@ -57,21 +57,6 @@ describe('groups of an Entra directory', () => {
       await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'odd' });
     },
   );
-
-  it('an error message does not quote an error code that is free text', async () => {
-    const { directory, control } = await openEntra();
-    const body = { error: { code: 'Liz <liz@example.com>' } };
-    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 400, body }]);
-    const failure = await directory.group('g-emea').catch((error: unknown) => error);
-    expect(failure).toMatchObject({ kind: 'odd', reason: undefined });
-    expect(String(failure)).toMatch(/: the directory answered 400$/);
-  });
-
-  it('a 404 without a Graph error does not prove that a group is gone', async () => {
-    const { directory, control } = await openEntra();
-    await control('faults', [{ match: { path: '*/groups/*' }, times: 9, status: 404, body: '<html>' }]);
-    await expect(directory.group('g-emea')).rejects.toMatchObject({ kind: 'odd' });
-  });
 });
 
 describe('members of an Entra group', () => {
@@ -144,17 +129,6 @@ describe('members of an Entra group', () => {
     ]);
   });
 
-  it('all members are read despite small, empty and repeated pages, unknown fields and failures', async () => {
-    const users = Array.from({ length: 700 }, (_, n) => ({ id: `u${n}`, primaryEmail: `u${n}@c.example` }));
-    const groups = [{ id: 'g', email: 'g@c.example', members: users.map(({ id }) => ({ member: id })) }];
-    for (const seed of ['1', '2', '3']) {
-      const settings = { ...DIFFICULT, emptyPages: 0.3, repeatedItems: 0.5 };
-      const { directory } = await openEntra({ seed, settings, world: { customerId: TENANT, users, groups } });
-      const members = await allOf(directory.membersOf(groupId('g'), 'ignore'));
-      expect(new Set(members.map(describeMember)).size).toBe(700);
-    }
-  });
-
   it('an empty list without a count is requested again, and is refused if no answer has a count', async () => {
     const none = groupId('g-none');
     const { directory, control } = await openEntra({ settings: { absentCounts: 1 } });
@@ -169,11 +143,6 @@ describe('members of an Entra group', () => {
     expect(await directory.hasMember(SALES, groupId('g-emea'))).toBe(true);
     expect(await directory.hasMember(SALES, groupId('g-team'))).toBe(false);
     expect(await directory.hasMember(groupId('g-gone'), SALES)).toBe(false);
-  });
-
-  it('a read of the members of a deleted group gives an error of the kind missing, and not an empty list', async () => {
-    const { directory } = await openEntra();
-    await expect(allOf(directory.membersOf(groupId('g-gone')))).rejects.toMatchObject({ kind: 'missing' });
   });
 });
 
@@ -203,43 +172,8 @@ describe('a group with hidden membership', () => {
 });
 
 const CONTEXT = '"@odata.context":"https://graph.microsoft.com/v1.0/$metadata#users"';
-const FAULTS: readonly (readonly [string, string, object])[] = [
-  ['an access token that is not valid', 'denied', { error: 'invalidAuthenticationToken' }],
-  ['a missing right', 'denied', { error: 'authorizationRequestDenied' }],
-  ['a limit of calls', 'busy', { error: 'tooManyRequests' }],
-  ['a failure of the server', 'unavailable', { error: 'serviceNotAvailable' }],
-  ['a gateway that ends the request', 'unavailable', { error: 'gatewayTimeout' }],
-  ['the page of a proxy', 'unavailable', { status: 200, body: '<html>Sign in</html>' }],
-  ['an incomplete body', 'unavailable', { status: 200, body: `{${CONTEXT},"value":[` }],
-  ['an empty object', 'odd', { status: 200, body: '{}' }],
-  ['a list without its context', 'odd', { status: 200, body: '{"value":[]}' }],
-  ['an error with the status 200', 'odd', { status: 200, body: `{${CONTEXT},"error":{},"value":[]}` }],
-  ['null in place of the list', 'odd', { status: 200, body: `{${CONTEXT},"value":null}` }],
-  ['a refused page token', 'odd', { error: 'expiredPageToken' }],
-  [
-    'a link to another host',
-    'odd',
-    { status: 200, body: `{${CONTEXT},"@odata.nextLink":"https://evil.example/v1.0/x","value":[]}` },
-  ],
-  [
-    'a user whose properties are hidden',
-    'denied',
-    { status: 200, body: `{${CONTEXT},"value":[{"id":"u","userPrincipalName":null,"accountEnabled":null}]}` },
-  ],
-];
 
 describe('failed read of members of an Entra group', () => {
-  it.each(FAULTS)(
-    'a failed read does not return an empty group: the failure %s gives an error of the kind %s',
-    async (_, kind, fault) => {
-      const { directory, control } = await openEntra();
-      await control('faults', [{ match: { path: '*/members/*' }, times: 10, ...fault }]);
-      const failure = await allOf(directory.membersOf(SALES)).catch((error: unknown) => error);
-      expect(failure).toMatchObject({ name: 'DirectoryError', kind });
-      expect(String(failure)).not.toMatch(/@(?:contoso|partner)|eyJ|secret/);
-    },
-  );
-
   it('a list that contains the same link twice is refused', async () => {
     const { directory, control, url } = await openEntra();
     const body = `{${CONTEXT},"@odata.nextLink":"${url}/v1.0/groups/g-sales/members/again","value":[]}`;
@@ -260,12 +194,6 @@ describe('failed read of members of an Entra group', () => {
     await control('faults', [{ match: { path: '*/members/*' }, times: 1, ...busy }]);
     await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'busy' });
     expect(waits).toEqual([]);
-  });
-
-  it('an answer with the status 302 gives an error, because a redirect could send the token to another host', async () => {
-    const { directory, control } = await openEntra();
-    await control('faults', [{ match: { path: '*/members/*' }, times: 10, status: 302 }]);
-    await expect(allOf(directory.membersOf(SALES))).rejects.toMatchObject({ kind: 'odd' });
   });
 });
 
